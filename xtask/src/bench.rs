@@ -19,11 +19,11 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::Outcome;
+use crate::XtaskResult;
 use contestants::contestants;
 use programs::Programs;
-use race::Race;
-use scene::Scene;
+use race::BenchRun;
+use scene::BenchFixture;
 
 /// Measure what things cost
 #[derive(Debug, Subcommand)]
@@ -60,7 +60,7 @@ pub(crate) struct HooksArgs {
 }
 
 /// The size of a measurement.
-struct Plan {
+struct BenchPlan {
     warm_runs: u32,
     /// Rounds of several processes at once.
     crowd_rounds: u32,
@@ -70,9 +70,9 @@ struct Plan {
 }
 
 /// The number of processes started at once.
-const CROWD: usize = 8;
+const CONCURRENT_PROCESSES: usize = 8;
 
-impl Plan {
+impl BenchPlan {
     fn of(args: &HooksArgs) -> Self {
         if args.smoke {
             return Self { warm_runs: 3, crowd_rounds: 1, cold_runs: 0, files: 1_000 };
@@ -82,7 +82,7 @@ impl Plan {
     }
 }
 
-pub(crate) fn run(bench: &Bench) -> Outcome {
+pub(crate) fn run(bench: &Bench) -> XtaskResult {
     match bench {
         Bench::Cascade(args) => cascade::run(args),
         Bench::Hooks(args) => hooks(args),
@@ -94,16 +94,16 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
     }
 }
 
-fn hooks(args: &HooksArgs) -> Outcome {
-    let plan = Plan::of(args);
+fn hooks(args: &HooksArgs) -> XtaskResult {
+    let plan = BenchPlan::of(args);
     let mut programs = Programs::build(args.smoke || args.program.is_some())?;
     if let Some(program) = &args.program {
         programs.lockstep = program.canonicalize()?;
     }
     let temp = tempfile::Builder::new().prefix("lockstep-bench-").tempdir()?;
-    let scene = Scene::new(temp.path(), &programs)?;
+    let scene = BenchFixture::new(temp.path(), &programs)?;
     let contestants = contestants(&scene, &programs, plan.files)?;
-    let race = Race::run(&contestants, &plan, &programs.peak)?;
+    let race = BenchRun::run(&contestants, &plan, &programs.peak)?;
     scene.prove_nothing_failed()?;
 
     // Budgets are for what users run.

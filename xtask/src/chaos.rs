@@ -29,7 +29,7 @@ use clap::Args;
 
 use self::trial::{Tally, Trial};
 use crate::metadata::Metadata;
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// Attack the program in scratch projects and print what held
 #[derive(Debug, Args)]
@@ -78,7 +78,7 @@ const CLASSES: &[Class] = &[
     ("agents of a cascade", cascade::attack),
 ];
 
-pub(crate) fn run(args: &ChaosArgs) -> Outcome {
+pub(crate) fn run(args: &ChaosArgs) -> XtaskResult {
     if !args.measure.is_empty() {
         return usage::measure(&args.measure);
     }
@@ -122,7 +122,7 @@ fn attack(classes: &[&Class], program: &Path, args: &ChaosArgs) -> Vec<Tally> {
     results.into_iter().map(|(_, tally)| tally).collect()
 }
 
-fn print(classes: &[&Class], tallies: &[Tally], seed: u64) -> Outcome {
+fn print(classes: &[&Class], tallies: &[Tally], seed: u64) -> XtaskResult {
     println!("\n| class | tried | held | reported | broken |\n|---|---:|---:|---:|---:|");
     let row = |name: &str, tally: &Tally| {
         println!(
@@ -160,7 +160,7 @@ fn print(classes: &[&Class], tallies: &[Tally], seed: u64) -> Outcome {
 }
 
 /// Builds the program as the tests do: it is there already where they have run.
-fn build() -> Outcome<PathBuf> {
+fn build() -> XtaskResult<PathBuf> {
     let mut cargo = workspace::cargo();
     cargo.args(["build", "--quiet", "--locked", "-p", "lockstep-cli", "--bin", "lockstep"]);
     workspace::output(cargo)?;

@@ -5,22 +5,22 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// One step: why it is there, and the command line that repeats it.
-struct Step {
+struct CiStep {
     name: &'static str,
     env: Option<(&'static str, &'static str)>,
     line: &'static str,
 }
 
-const STEPS: &[Step] = &[
+const STEPS: &[CiStep] = &[
     step("formatting", "cargo fmt --all --check"),
     step("lints", "cargo clippy --workspace --all-targets --locked -- -D warnings"),
     // Without stopping: one run reports every failing test.
     step("tests", "cargo test --locked --no-fail-fast"),
     step("tests of xtask", "cargo test --locked -p xtask"),
-    Step {
+    CiStep {
         name: "documentation of the code",
         env: Some(("RUSTDOCFLAGS", "-Dwarnings")),
         line: "cargo doc --no-deps --workspace --locked",
@@ -33,11 +33,11 @@ const STEPS: &[Step] = &[
     step("attacks", "cargo xtask chaos --cases 6"),
 ];
 
-const fn step(name: &'static str, line: &'static str) -> Step {
-    Step { name, env: None, line }
+const fn step(name: &'static str, line: &'static str) -> CiStep {
+    CiStep { name, env: None, line }
 }
 
-pub(crate) fn run() -> Outcome {
+pub(crate) fn run() -> XtaskResult {
     let mut took = Vec::new();
     for step in STEPS {
         println!("\n==> {}: {}", step.name, step.repeat());
@@ -54,7 +54,7 @@ pub(crate) fn run() -> Outcome {
     Ok(())
 }
 
-impl Step {
+impl CiStep {
     /// The command as one would type it.
     fn repeat(&self) -> String {
         match self.env {
@@ -63,7 +63,7 @@ impl Step {
         }
     }
 
-    fn run(&self) -> Outcome {
+    fn run(&self) -> XtaskResult {
         let mut command = self.command()?;
         command.envs(self.env);
         let status = command.status().map_err(|error| format!("{}: {error}", self.repeat()))?;
@@ -74,7 +74,7 @@ impl Step {
     }
 
     /// A verb of our own is run by this very program: cargo need not look again whether it is up to date.
-    fn command(&self) -> Outcome<Command> {
+    fn command(&self) -> XtaskResult<Command> {
         let mut words = self.line.split(' ').skip(1).peekable();
         let mut command = match words.next_if_eq(&"xtask") {
             Some(_) => workspace::command(std::env::current_exe()?),

@@ -4,7 +4,7 @@ use std::fs;
 
 use lockstep_cli::TESTED_CLIENTS;
 
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// The tests of the program that play a real client.
 const TESTS: &str = "crates/lockstep/tests/it";
@@ -12,7 +12,7 @@ const TESTS: &str = "crates/lockstep/tests/it";
 /// The macro that makes a test for each version.
 const MACRO: &str = "on_each_client!(";
 
-pub(crate) fn page() -> Outcome<String> {
+pub(crate) fn page() -> XtaskResult<String> {
     let folder = workspace::root().join(TESTS);
     let mut modules: Vec<_> = fs::read_dir(&folder)?.collect::<Result<_, _>>()?;
     modules.sort_by_key(fs::DirEntry::file_name);

@@ -6,7 +6,7 @@ use std::fs;
 use lockstep_cli::plugin::hooks_json;
 use lockstep_cli::reference::{cli_page, configuration_page, mcp_page};
 
-use crate::{Outcome, clients, workspace};
+use crate::{XtaskResult, clients, workspace};
 
 /// Write the reference pages that are made from the program itself
 #[derive(Debug, clap::Args)]
@@ -19,7 +19,7 @@ pub(crate) struct DocsArgs {
 const REPEAT: &str = "cargo xtask docs";
 
 /// Returns each page with its expected text.
-fn pages() -> Outcome<[(&'static str, String); 5]> {
+fn pages() -> XtaskResult<[(&'static str, String); 5]> {
     Ok([
         ("docs/clients.md", clients::page()?),
         ("docs/reference/cli.md", cli_page()),
@@ -29,7 +29,7 @@ fn pages() -> Outcome<[(&'static str, String); 5]> {
     ])
 }
 
-pub(crate) fn run(args: &DocsArgs) -> Outcome {
+pub(crate) fn run(args: &DocsArgs) -> XtaskResult {
     let mut stale = Vec::new();
     for (path, text) in pages()? {
         let file = workspace::root().join(path);

@@ -1,6 +1,6 @@
 //! `cargo xtask licences`: every package in the lock file may be shipped under this project's terms.
 
-use crate::Outcome;
+use crate::XtaskResult;
 use crate::metadata::Metadata;
 
 /// Licences that require only their notice. A licence with conditions on our own sources (MPL, LGPL, GPL)
@@ -20,7 +20,7 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
-pub(crate) fn run() -> Outcome {
+pub(crate) fn run() -> XtaskResult {
     let metadata = Metadata::load()?;
     let problems: Vec<String> = metadata
         .packages

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 /// An error for the person at the terminal.
-type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+type XtaskResult<T = ()> = Result<T, Box<dyn Error>>;
 
 /// The tasks of a contributor
 #[derive(Debug, Parser)]

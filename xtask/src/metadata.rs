@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// The resolved workspace.
 #[derive(Debug, Deserialize)]
@@ -50,7 +50,7 @@ struct DependencyKind {
 
 impl Metadata {
     /// Asks cargo, by the lock file as it is.
-    pub(crate) fn load() -> Outcome<Self> {
+    pub(crate) fn load() -> XtaskResult<Self> {
         let mut cargo = workspace::cargo();
         cargo.args(["metadata", "--format-version", "1", "--locked"]);
         Ok(serde_json::from_slice(&workspace::output(cargo)?)?)

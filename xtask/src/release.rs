@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::metadata::Metadata;
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 use archive::{Entry, sha256, tar_gz};
 use payload::Payload;
 use target::Target;
@@ -61,7 +61,7 @@ struct Release {
     maintainer: String,
 }
 
-pub(crate) fn run(args: &ReleaseArgs) -> Outcome {
+pub(crate) fn run(args: &ReleaseArgs) -> XtaskResult {
     let binaries = binaries(args)?;
     let out = match &args.out {
         Some(out) => std::path::absolute(out)?,
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &ReleaseArgs) -> Outcome {
 }
 
 /// The binaries to pack: those named, or the one built here.
-fn binaries(args: &ReleaseArgs) -> Outcome<Vec<(Target, Vec<u8>)>> {
+fn binaries(args: &ReleaseArgs) -> XtaskResult<Vec<(Target, Vec<u8>)>> {
     if args.binary.is_empty() {
         return Ok(vec![binary::build(args.target.as_deref())?]);
     }
@@ -95,7 +95,7 @@ fn binaries(args: &ReleaseArgs) -> Outcome<Vec<(Target, Vec<u8>)>> {
 }
 
 /// Returns `SOURCE_DATE_EPOCH`, or else the time of the last commit.
-fn source_date() -> Outcome<u64> {
+fn source_date() -> XtaskResult<u64> {
     if let Ok(set) = std::env::var("SOURCE_DATE_EPOCH") {
         return Ok(set.parse().map_err(|error| format!("SOURCE_DATE_EPOCH={set}: {error}"))?);
     }
@@ -105,7 +105,7 @@ fn source_date() -> Outcome<u64> {
 }
 
 /// Makes every package that depends on binaries only.
-fn pack(release: &Release, binaries: &[(Target, Vec<u8>)], url: &str) -> Outcome<Vec<Package>> {
+fn pack(release: &Release, binaries: &[(Target, Vec<u8>)], url: &str) -> XtaskResult<Vec<Package>> {
     let payload = Payload::new()?;
     let mut packages = Vec::new();
     for (target, binary) in binaries {
@@ -129,7 +129,7 @@ fn packaging() -> PathBuf {
 }
 
 /// The tree that the installer and the Homebrew formula unpack.
-fn tarball(release: &Release, target: &Target, binary: &[u8], payload: &Payload) -> Outcome<Package> {
+fn tarball(release: &Release, target: &Target, binary: &[u8], payload: &Payload) -> XtaskResult<Package> {
     let folder = format!("lockstep-{}-{target}", release.version);
     let mut entries = vec![Entry::program(format!("bin/{}", target.program()), binary.to_vec())];
     entries.extend(payload.shared("share/zsh/site-functions"));
@@ -141,7 +141,7 @@ fn tarball(release: &Release, target: &Target, binary: &[u8], payload: &Payload)
 }
 
 /// Writes the packages and their checksums, and removes files of earlier releases.
-fn write(out: &Path, mut packages: Vec<Package>) -> Outcome {
+fn write(out: &Path, mut packages: Vec<Package>) -> XtaskResult {
     packages.sort_by(|a, b| a.name.cmp(&b.name));
     fs::create_dir_all(out)?;
     let sums: String =

@@ -10,19 +10,19 @@ mod prose;
 mod purity;
 mod words;
 
-use crate::Outcome;
+use crate::XtaskResult;
 use crate::metadata::Metadata;
 use crate::workspace::{self, SourceFile};
 
 /// A rule that something does not keep.
 #[derive(Debug, PartialEq, Eq)]
-struct Breach {
+struct Violation {
     /// The file, with its line where there is one, or the package.
     at: String,
     what: String,
 }
 
-impl Breach {
+impl Violation {
     fn new(at: impl Into<String>, what: impl Into<String>) -> Self {
         Self { at: at.into(), what: what.into() }
     }
@@ -36,7 +36,7 @@ impl Breach {
 struct Rule {
     asks: &'static str,
     why: &'static str,
-    breaches: fn(&SourceFile) -> Vec<Breach>,
+    breaches: fn(&SourceFile) -> Vec<Violation>,
 }
 
 const RULES: &[Rule] = &[
@@ -45,6 +45,7 @@ const RULES: &[Rule] = &[
     purity::PURE,
     layers::RUNTIME_APART,
     layers::SYSTEM_APART,
+    prose::PLAIN_WORDS,
     words::NO_REGISTRIES,
     words::NO_MACHINES,
 ];
@@ -57,7 +58,7 @@ pub(crate) struct TidyArgs {
     tighten: bool,
 }
 
-pub(crate) fn run(args: &TidyArgs) -> Outcome {
+pub(crate) fn run(args: &TidyArgs) -> XtaskResult {
     let files = workspace::files()?;
     if args.tighten {
         prose::tighten(&files)?;
@@ -65,14 +66,14 @@ pub(crate) fn run(args: &TidyArgs) -> Outcome {
     }
     let mut told = Vec::new();
     for rule in RULES {
-        tell(&mut told, rule.asks, rule.why, files.iter().flat_map(rule.breaches).collect());
+        report(&mut told, rule.asks, rule.why, files.iter().flat_map(rule.breaches).collect());
     }
     let metadata = Metadata::load()?;
-    tell(&mut told, layers::NO_RUNTIME, layers::NO_RUNTIME_WHY, layers::runtimes(&metadata));
-    tell(&mut told, layers::PURE_BELOW, layers::PURE_BELOW_WHY, layers::impure_below_pure(&metadata));
-    tell(&mut told, prose::NO_QUESTIONS, prose::NO_QUESTIONS_WHY, prose::breaches(&files)?);
-    tell(&mut told, length::SHORT_FILES, length::SHORT_FILES_WHY, length::breaches(&files)?);
-    tell(
+    report(&mut told, layers::NO_RUNTIME, layers::NO_RUNTIME_WHY, layers::runtimes(&metadata));
+    report(&mut told, layers::PURE_BELOW, layers::PURE_BELOW_WHY, layers::impure_below_pure(&metadata));
+    report(&mut told, prose::NO_QUESTIONS, prose::NO_QUESTIONS_WHY, prose::breaches(&files)?);
+    report(&mut told, length::SHORT_FILES, length::SHORT_FILES_WHY, length::breaches(&files)?);
+    report(
         &mut told,
         architecture::REAL_FUNCTIONS,
         architecture::REAL_FUNCTIONS_WHY,
@@ -85,10 +86,11 @@ pub(crate) fn run(args: &TidyArgs) -> Outcome {
     Err(told.join("\n\n").into())
 }
 
-fn tell(told: &mut Vec<String>, asks: &str, why: &str, breaches: Vec<Breach>) {
+fn report(told: &mut Vec<String>, asks: &str, why: &str, breaches: Vec<Violation>) {
     if breaches.is_empty() {
         return;
     }
-    let lines: Vec<String> = breaches.iter().map(|Breach { at, what }| format!("  {at}: {what}")).collect();
+    let lines: Vec<String> =
+        breaches.iter().map(|Violation { at, what }| format!("  {at}: {what}")).collect();
     told.push(format!("{asks}\n{}\n  why: {why}", lines.join("\n")));
 }

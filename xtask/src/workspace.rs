@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::Outcome;
+use crate::XtaskResult;
 
 /// The root of the repository.
 pub(crate) fn root() -> &'static Path {
@@ -25,7 +25,7 @@ pub(crate) fn cargo() -> Command {
 }
 
 /// Returns the standard output of a command, if it succeeds.
-pub(crate) fn output(mut command: Command) -> Outcome<Vec<u8>> {
+pub(crate) fn output(mut command: Command) -> XtaskResult<Vec<u8>> {
     let shown = format!("{command:?}");
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("{shown}: {error}"))?;
     if output.status.success() {
@@ -45,7 +45,7 @@ pub(crate) struct SourceFile {
 }
 
 /// Returns every file of the repository, including new ones, so that a rule applies before the commit.
-pub(crate) fn files() -> Outcome<Vec<SourceFile>> {
+pub(crate) fn files() -> XtaskResult<Vec<SourceFile>> {
     let mut git = command("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
     let listed = output(git)?;
@@ -61,7 +61,7 @@ pub(crate) fn files() -> Outcome<Vec<SourceFile>> {
     present.map(|path| Ok(SourceFile { text: read(&root().join(&path))?, path })).collect()
 }
 
-fn read(path: &PathBuf) -> Outcome<String> {
+fn read(path: &PathBuf) -> XtaskResult<String> {
     let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

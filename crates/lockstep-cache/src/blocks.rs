@@ -3,7 +3,7 @@
 //! Content of a block cannot begin another: descriptions have one line, and the text of external skills is
 //! escaped.
 
-use crate::external::{HEADING, SEPARATOR, unguarded};
+use crate::external::{HEADING, SEPARATOR, unescape_headings};
 use crate::skill_index::AGENT;
 
 /// An agent's block in the skill index.
@@ -38,7 +38,7 @@ fn blocks<'a>(
 
 /// One external skill in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExternalView<'a> {
+pub struct ExternalSkillBlock<'a> {
     pub title: &'a str,
     /// The origin of the registration.
     pub source: &'a str,
@@ -54,30 +54,30 @@ pub struct ExternalView<'a> {
     pub text: &'a str,
 }
 
-impl ExternalView<'_> {
+impl ExternalSkillBlock<'_> {
     /// Returns true if it applies to an agent.
     pub fn is_bound_to_agent(&self, agent: &str) -> bool {
-        applies(self.agents, agent)
+        is_bound_to(self.agents, agent)
     }
 
     /// Returns true if it applies in a phase.
     pub fn is_bound_to_phase(&self, phase: &str) -> bool {
-        applies(self.phases, phase)
+        is_bound_to(self.phases, phase)
     }
 
     /// The skill's text as its file has it (or its beginning).
     pub fn content(&self) -> String {
-        unguarded(self.text.split_once("\n\n").map_or("", |(_, content)| content))
+        unescape_headings(self.text.split_once("\n\n").map_or("", |(_, content)| content))
     }
 }
 
 /// The skills of an EXTERNAL_SKILLS section.
-pub fn external_blocks(section: &str) -> Vec<ExternalView<'_>> {
+pub fn external_blocks(section: &str) -> Vec<ExternalSkillBlock<'_>> {
     blocks(section, HEADING, SEPARATOR)
         .map(|(title, text)| {
             let head = text.split_once("\n\n").map_or(text, |(head, _)| head);
             let field = |key: &str| head.lines().find_map(|line| line.strip_prefix(key));
-            ExternalView {
+            ExternalSkillBlock {
                 title,
                 source: field("Source: ").unwrap_or("unknown"),
                 phases: field("Phases: "),
@@ -90,10 +90,10 @@ pub fn external_blocks(section: &str) -> Vec<ExternalView<'_>> {
         .collect()
 }
 
-fn applies(bound: Option<&str>, name: &str) -> bool {
-    names(bound, "all") || names(bound, name)
+fn is_bound_to(bound: Option<&str>, name: &str) -> bool {
+    lists_name(bound, "all") || lists_name(bound, name)
 }
 
-pub(crate) fn names(bound: Option<&str>, name: &str) -> bool {
+pub(crate) fn lists_name(bound: Option<&str>, name: &str) -> bool {
     bound.is_some_and(|bound| bound.split(", ").any(|one| one == name))
 }

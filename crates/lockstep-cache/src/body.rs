@@ -1,7 +1,7 @@
 //! A section's content before its final length is known: which parts can be truncated, and which can only be
 //! omitted.
 
-use crate::external::ExternalBlock;
+use crate::external::ExternalSkillSource;
 use crate::measure::{chars, prefix};
 
 /// Says that something was cut.
@@ -9,18 +9,18 @@ pub(crate) const TRUNCATED: &str = "[... truncated for context budget ...]";
 
 /// The content of one section.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Body {
+pub enum SectionBody {
     /// Text that is never cut.
     Whole(String),
     /// External skills, each of which can be cut.
-    External(Vec<ExternalBlock>),
+    External(Vec<ExternalSkillSource>),
     /// Personas, which are never cut, and topics, which can be.
-    Roundtable(Vec<Piece>),
+    Roundtable(Vec<RoundtableItem>),
 }
 
 /// A persona or a topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct RoundtableItem {
     /// `### Persona: Business Analyst`.
     pub heading: String,
     /// The file's content.
@@ -30,21 +30,21 @@ pub struct Piece {
 
 /// Maximum lengths of content that can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Caps {
+pub struct LengthCaps {
     /// For each external skill.
     pub external: usize,
     /// For each topic; `None` does not cut topics.
     pub topic: Option<usize>,
 }
 
-impl Caps {
+impl LengthCaps {
     /// The limits within the budget.
-    pub const USUAL: Self = Self { external: 5_000, topic: None };
+    pub const DEFAULT: Self = Self { external: 5_000, topic: None };
 }
 
-impl Body {
+impl SectionBody {
     /// The content under `caps`.
-    pub fn text(&self, caps: Caps) -> String {
+    pub fn text(&self, caps: LengthCaps) -> String {
         match self {
             Self::Whole(text) => text.clone(),
             Self::External(blocks) => {
@@ -59,22 +59,22 @@ impl Body {
     }
 }
 
-impl Body {
+impl SectionBody {
     /// Returns shorter forms of the content than [`Self::text`], longest first. Text that is never cut has
     /// none.
     pub fn short_forms(&self) -> Vec<String> {
         match self {
             Self::Whole(_) => Vec::new(),
-            Self::External(_) => vec![self.text(Caps { external: 0, topic: None })],
+            Self::External(_) => vec![self.text(LengthCaps { external: 0, topic: None })],
             Self::Roundtable(pieces) => crate::roundtable::short_forms(pieces),
         }
     }
 }
 
-impl Piece {
+impl RoundtableItem {
     pub(crate) fn capped(&self, topic: Option<usize>) -> String {
         let text = match topic {
-            Some(cap) if self.topic => cut(&self.text, cap),
+            Some(cap) if self.topic => truncate_with_note(&self.text, cap),
             _ => self.text.clone(),
         };
         format!("{}\n{text}", self.heading)
@@ -82,7 +82,7 @@ impl Piece {
 }
 
 /// `text`, or its beginning and a note when it is longer than `cap`.
-pub(crate) fn cut(text: &str, cap: usize) -> String {
+pub(crate) fn truncate_with_note(text: &str, cap: usize) -> String {
     // A text has at least as many bytes as characters, so most texts fit without counting.
     if text.len() <= cap || chars(text) <= cap {
         return text.to_owned();

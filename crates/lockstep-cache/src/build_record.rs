@@ -11,7 +11,7 @@ use std::path::Path;
 use blake3::Hash;
 use lockstep_fs::{Dir, FileKind, FileStamp, Links, is_absent};
 
-use crate::inputs::{Inputs, State};
+use crate::inputs::{BuildInputs, InputState};
 
 /// First and last line of the file. Another digit is another format, which is read as "no record".
 const FIRST: &str = "lockstep session cache inputs 1";
@@ -46,7 +46,7 @@ pub(crate) enum TrackedInput {
 
 impl TrackedInput {
     /// Returns true if `path`, relative to the directory `root`, is certainly unchanged.
-    fn still(&self, root: &Dir, path: &str) -> bool {
+    fn is_unchanged(&self, root: &Dir, path: &str) -> bool {
         let is_still = |kind, stamp: &FileStamp| {
             root.entry(path, Links::Follow)
                 .is_ok_and(|entry| entry.kind == kind && stamp.is_still(entry.stamp))
@@ -77,14 +77,14 @@ pub(crate) fn all_unchanged(
     let (mut same, mut seen) = (false, 0);
     for line in lines.lines() {
         match parsed(line) {
-            Some(Line::Written(digest)) => same = digest == written,
-            Some(Line::TrackedInput(path, look @ TrackedInput::Value(_))) => {
+            Some(RecordLine::Written(digest)) => same = digest == written,
+            Some(RecordLine::TrackedInput(path, look @ TrackedInput::Value(_))) => {
                 if values.get(path) != Some(&look) {
                     return false;
                 }
                 seen += 1;
             }
-            Some(Line::TrackedInput(path, look)) if look.still(&root, path) => {}
+            Some(RecordLine::TrackedInput(path, look)) if look.is_unchanged(&root, path) => {}
             _ => return false,
         }
     }
@@ -93,14 +93,14 @@ pub(crate) fn all_unchanged(
 
 impl BuildRecord {
     /// Returns the inputs among the checked paths.
-    pub(crate) fn inputs(&self) -> Inputs {
-        let mut inputs = Inputs::default();
+    pub(crate) fn inputs(&self) -> BuildInputs {
+        let mut inputs = BuildInputs::default();
         for (path, look) in &self.looks {
             match look {
                 TrackedInput::File(digest, _) | TrackedInput::Value(digest) => {
-                    inputs.insert(path.clone(), State::Bytes(*digest))
+                    inputs.insert(path.clone(), InputState::Bytes(*digest))
                 }
-                TrackedInput::Unusable(why) => inputs.insert(path.clone(), State::Unusable(why.clone())),
+                TrackedInput::Unusable(why) => inputs.insert(path.clone(), InputState::Unusable(why.clone())),
                 TrackedInput::Directory(_) | TrackedInput::Absent => {}
             }
         }
@@ -132,8 +132,8 @@ impl BuildRecord {
         let mut record = Self::default();
         for line in body(text)?.lines() {
             match parsed(line)? {
-                Line::Written(digest) => record.written = Some(digest),
-                Line::TrackedInput(path, look) => {
+                RecordLine::Written(digest) => record.written = Some(digest),
+                RecordLine::TrackedInput(path, look) => {
                     record.looks.insert(path.to_owned(), look);
                 }
             }
@@ -142,7 +142,7 @@ impl BuildRecord {
     }
 }
 
-enum Line<'a> {
+enum RecordLine<'a> {
     Written(Hash),
     TrackedInput(&'a str, TrackedInput),
 }
@@ -152,11 +152,11 @@ fn body(text: &str) -> Option<&str> {
     text.strip_prefix(FIRST)?.strip_prefix('\n')?.strip_suffix("end\n")
 }
 
-fn parsed(line: &str) -> Option<Line<'_>> {
+fn parsed(line: &str) -> Option<RecordLine<'_>> {
     let mut fields = line.split('\t');
     let (kind, path) = (fields.next()?, fields.next()?);
     let look = match kind {
-        "written" => return Some(Line::Written(Hash::from_hex(path).ok()?)),
+        "written" => return Some(RecordLine::Written(Hash::from_hex(path).ok()?)),
         "file" => TrackedInput::File(Hash::from_hex(fields.next()?).ok()?, stamp(&mut fields)?),
         "directory" => TrackedInput::Directory(stamp(&mut fields)?),
         "absent" => TrackedInput::Absent,
@@ -164,7 +164,7 @@ fn parsed(line: &str) -> Option<Line<'_>> {
         "value" => TrackedInput::Value(Hash::from_hex(fields.next()?).ok()?),
         _ => return None,
     };
-    Some(Line::TrackedInput(path, look))
+    Some(RecordLine::TrackedInput(path, look))
 }
 
 fn numbers(stamp: &FileStamp) -> String {
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_comes_back_and_damage_is_noticed() {
+    fn build_record_round_trips_and_detects_corruption() {
         let digest = blake3::hash(b"x");
         let stamp = FileStamp { size: 1, mtime: -2, ctime: 3, inode: 4 };
         let looks = [

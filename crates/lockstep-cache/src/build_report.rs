@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use blake3::Hash;
 
-use crate::compose::Mitigation;
-use crate::document::NotACache;
-use crate::finding::Finding;
-use crate::gather::Resolved;
+use crate::compose::BudgetMitigation;
+use crate::document::ParseCacheError;
+use crate::finding::BuildFinding;
+use crate::gather::SectionSources;
 use crate::inputs::InputChange;
 
 /// Options of a build.
@@ -22,7 +22,7 @@ pub struct BuildOptions {
 
 /// The result of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Built {
+pub struct BuildReport {
     /// The cache file.
     pub path: PathBuf,
     /// In characters.
@@ -36,10 +36,10 @@ pub struct Built {
     /// The sections without, each with the reason.
     pub skipped: Vec<(String, String)>,
     /// The mitigations applied to keep the budget.
-    pub mitigations: Vec<Mitigation>,
-    pub findings: Vec<Finding>,
+    pub mitigations: Vec<BudgetMitigation>,
+    pub findings: Vec<BuildFinding>,
     /// The sources of the sections.
-    pub sources: Vec<Resolved>,
+    pub sources: Vec<SectionSources>,
     /// The number of opened files.
     pub opened: usize,
     /// Problems that do not affect the cache, such as state that could not be stored.
@@ -55,21 +55,21 @@ pub enum Freshness {
     /// Inputs changed since. Without a record of the last build, the list is empty.
     Stale(Vec<InputChange>),
     /// The file is not the one that was built: it was changed, or is damaged at this place.
-    Altered(Option<NotACache>),
+    Modified(Option<ParseCacheError>),
 }
 
 /// The answer of `cache check`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckReport {
     pub freshness: Freshness,
     /// The mitigations needed to keep the budget.
-    pub mitigations: Vec<Mitigation>,
-    pub findings: Vec<Finding>,
+    pub mitigations: Vec<BudgetMitigation>,
+    pub findings: Vec<BuildFinding>,
     /// The sources of the sections.
-    pub sources: Vec<Resolved>,
+    pub sources: Vec<SectionSources>,
 }
 
-impl Checked {
+impl CheckReport {
     /// Returns true if the cache is fresh and its content is that of its sources. If `strict`, nothing may be shortened to keep the
     /// budget, and every skill that an agent owns must exist.
     pub fn passes(&self, strict: bool) -> bool {

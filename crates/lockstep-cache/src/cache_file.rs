@@ -7,7 +7,7 @@ use std::path::Path;
 use lockstep_fs::FileStamp;
 use lockstep_store::{PathRefusal, StateDir, confine};
 
-use crate::document::BEGINNING;
+use crate::document::HEADER_PREFIX;
 use crate::error::CacheError;
 use crate::source_reader::open;
 
@@ -34,12 +34,12 @@ fn whole(file: File) -> io::Result<(String, FileStamp)> {
 
 /// Makes sure that the file at `target` below `root` may be written: nothing but a cache is ever overwritten, and nothing is
 /// written outside of the project.
-pub(crate) fn claim(root: &Path, target: &str, state: &StateDir) -> Result<(), CacheError> {
+pub(crate) fn ensure_writable(root: &Path, target: &str, state: &StateDir) -> Result<(), CacheError> {
     let path = root.join(target);
     let failed = |what, source| CacheError::Target { what, path: path.clone(), source };
-    let foreign = |why| Err(CacheError::Foreign { path: path.clone(), why });
+    let foreign = |why| Err(CacheError::WouldOverwrite { path: path.clone(), why });
     if Path::new(target).starts_with(StateDir::NAME) {
-        state.ensure("")?;
+        state.ensure_dir("")?;
     }
     let dir = path.parent().unwrap_or(root);
     // Checked before anything is created: a link must not make us create directories elsewhere.
@@ -56,13 +56,13 @@ pub(crate) fn claim(root: &Path, target: &str, state: &StateDir) -> Result<(), C
         Err(source) => Err(failed("look at", source)),
         Ok(meta) if !meta.is_file() => foreign("it is no plain file"),
         Ok(meta) if meta.len() == 0 => Ok(()),
-        Ok(_) if begins_as_cache(&path).map_err(|source| failed("read", source))? => Ok(()),
+        Ok(_) if has_cache_header(&path).map_err(|source| failed("read", source))? => Ok(()),
         Ok(_) => foreign("it is no session cache"),
     }
 }
 
-fn begins_as_cache(path: &Path) -> io::Result<bool> {
+fn has_cache_header(path: &Path) -> io::Result<bool> {
     let mut beginning = Vec::new();
-    open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut beginning)?;
-    Ok(beginning == BEGINNING.as_bytes())
+    open(path)?.take(HEADER_PREFIX.len() as u64).read_to_end(&mut beginning)?;
+    Ok(beginning == HEADER_PREFIX.as_bytes())
 }

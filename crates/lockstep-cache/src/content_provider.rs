@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 /// Provides the text of sections with the strategy `given`.
-pub trait Provider {
+pub trait ContentProvider {
     /// The text for a section, by its name.
-    fn given(&self, section: &str) -> Given;
+    fn given(&self, section: &str) -> ProvidedText;
 
     /// Returns a stamp that stays the same while all texts are unchanged, computed without the texts.
     ///
@@ -17,7 +17,7 @@ pub trait Provider {
 
 /// A provider's answer for a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Given {
+pub enum ProvidedText {
     Text(String),
     /// The provider has no content.
     Nothing,
@@ -26,8 +26,8 @@ pub enum Given {
 }
 
 /// A missing key means that there is no text.
-impl Provider for BTreeMap<String, String> {
-    fn given(&self, section: &str) -> Given {
-        self.get(section).map_or(Given::Nothing, |text| Given::Text(text.clone()))
+impl ContentProvider for BTreeMap<String, String> {
+    fn given(&self, section: &str) -> ProvidedText {
+        self.get(section).map_or(ProvidedText::Nothing, |text| ProvidedText::Text(text.clone()))
     }
 }

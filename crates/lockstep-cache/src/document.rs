@@ -13,14 +13,14 @@ use crate::measure::{one_line, prefix};
 use crate::section::SectionName;
 
 /// The beginning of every cache.
-pub const BEGINNING: &str = "<!-- SESSION CACHE: Generated ";
+pub const HEADER_PREFIX: &str = "<!-- SESSION CACHE: Generated ";
 
 /// The longest reason in a marker.
 const MAX_REASON: usize = 300;
 
 /// The first line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
+pub struct CacheHeader {
     /// When it was built.
     pub generated: String,
     /// From how many files.
@@ -29,7 +29,7 @@ pub struct Header {
     pub hash: String,
 }
 
-impl Header {
+impl CacheHeader {
     /// The header of a build at `time`.
     pub fn new(time: Timestamp, sources: usize, hash: &blake3::Hash) -> Self {
         let generated = time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
@@ -37,11 +37,11 @@ impl Header {
     }
 
     fn line(&self) -> String {
-        format!("{BEGINNING}{} | Sources: {} | Hash: {} -->", self.generated, self.sources, self.hash)
+        format!("{HEADER_PREFIX}{} | Sources: {} | Hash: {} -->", self.generated, self.sources, self.hash)
     }
 
     pub(crate) fn parse(line: &str) -> Option<Self> {
-        let (generated, rest) = line.strip_prefix(BEGINNING)?.split_once(" | Sources: ")?;
+        let (generated, rest) = line.strip_prefix(HEADER_PREFIX)?.split_once(" | Sources: ")?;
         let (sources, rest) = rest.split_once(" | Hash: ")?;
         let hash = rest.strip_suffix(" -->")?;
         let well_formed = hash.len() == 8 && hash.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
@@ -52,7 +52,7 @@ impl Header {
 
 /// The content of a written section.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum SectionContent {
     Text(String),
     /// Nothing, for this reason.
     Skipped(String),
@@ -60,16 +60,18 @@ pub enum Content {
 
 /// Writes a cache.
 pub fn render<'a>(
-    header: &Header,
-    sections: impl IntoIterator<Item = (&'a SectionName, &'a Content)>,
+    header: &CacheHeader,
+    sections: impl IntoIterator<Item = (&'a SectionName, &'a SectionContent)>,
 ) -> String {
     let mut out = header.line();
     for (name, content) in sections {
         let written = match content {
-            Content::Text(text) => {
+            SectionContent::Text(text) => {
                 write!(out, "\n\n<!-- SECTION: {name} -->\n{}\n<!-- /SECTION: {name} -->", escape(text))
             }
-            Content::Skipped(why) => write!(out, "\n\n<!-- SECTION: {name} SKIPPED: {} -->", reason(why)),
+            SectionContent::Skipped(why) => {
+                write!(out, "\n\n<!-- SECTION: {name} SKIPPED: {} -->", reason(why))
+            }
         };
         written.expect("a string takes everything");
     }
@@ -85,16 +87,16 @@ fn reason(why: &str) -> String {
 
 /// A cache that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Document<'a> {
+pub struct CacheDocument<'a> {
     pub text: &'a str,
     /// The parsed first line.
-    pub header: Header,
-    pub sections: Vec<Entry<'a>>,
+    pub header: CacheHeader,
+    pub sections: Vec<CacheSectionView<'a>>,
 }
 
 /// One section of a cache that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct CacheSectionView<'a> {
     pub name: &'a str,
     /// The position in the text, including markers.
     pub span: Range<usize>,
@@ -104,12 +106,12 @@ pub struct Entry<'a> {
     raw: Result<&'a str, &'a str>,
 }
 
-impl Entry<'_> {
+impl CacheSectionView<'_> {
     /// Returns the original content, or the reason why it was skipped.
-    pub fn content(&self) -> Content {
+    pub fn content(&self) -> SectionContent {
         match self.raw {
-            Ok(raw) => Content::Text(unescape(raw)),
-            Err(why) => Content::Skipped(why.to_owned()),
+            Ok(raw) => SectionContent::Text(unescape(raw)),
+            Err(why) => SectionContent::Skipped(why.to_owned()),
         }
     }
 
@@ -122,19 +124,20 @@ impl Entry<'_> {
 /// The position at which a text is not a cache.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
-pub struct NotACache {
+pub struct ParseCacheError {
     pub line: usize,
     /// The expected text.
     pub what: &'static str,
 }
 
-impl<'a> Document<'a> {
+impl<'a> CacheDocument<'a> {
     /// Reads a cache.
-    pub fn parse(text: &'a str) -> Result<Self, NotACache> {
-        let (first, _) = text.split_once('\n').ok_or(NotACache { line: 1, what: "the header is missing" })?;
-        let header =
-            Header::parse(first).ok_or(NotACache { line: 1, what: "the header is not one of a cache" })?;
-        let mut parser = Parser { text, at: first.len(), line: 1 };
+    pub fn parse(text: &'a str) -> Result<Self, ParseCacheError> {
+        let (first, _) =
+            text.split_once('\n').ok_or(ParseCacheError { line: 1, what: "the header is missing" })?;
+        let header = CacheHeader::parse(first)
+            .ok_or(ParseCacheError { line: 1, what: "the header is not one of a cache" })?;
+        let mut parser = CacheParser { text, at: first.len(), line: 1 };
         let mut sections = Vec::new();
         while let Some(entry) = parser.section()? {
             sections.push(entry);
@@ -143,25 +146,25 @@ impl<'a> Document<'a> {
     }
 
     /// The section of a name.
-    pub fn section(&self, name: &str) -> Option<&Entry<'a>> {
+    pub fn section(&self, name: &str) -> Option<&CacheSectionView<'a>> {
         self.sections.iter().find(|section| section.name == name)
     }
 }
 
 /// Reads sections one after the other. Stands at the end of a line.
-struct Parser<'a> {
+struct CacheParser<'a> {
     text: &'a str,
     at: usize,
     line: usize,
 }
 
-impl<'a> Parser<'a> {
-    fn section(&mut self) -> Result<Option<Entry<'a>>, NotACache> {
+impl<'a> CacheParser<'a> {
+    fn section(&mut self) -> Result<Option<CacheSectionView<'a>>, ParseCacheError> {
         let rest = &self.text[self.at..];
         if rest == "\n" {
             return Ok(None);
         }
-        let wrong = |line, what| NotACache { line, what };
+        let wrong = |line, what| ParseCacheError { line, what };
         let first_line = self.line + 2;
         let body = rest
             .strip_prefix("\n\n<!-- SECTION: ")
@@ -187,7 +190,7 @@ impl<'a> Parser<'a> {
         };
         let last_line = first_line + self.text[start..end].matches('\n').count();
         (self.at, self.line) = (end, last_line);
-        Ok(Some(Entry { name, span: start..end, lines: (first_line, last_line), raw }))
+        Ok(Some(CacheSectionView { name, span: start..end, lines: (first_line, last_line), raw }))
     }
 
     /// The content behind an opening marker that ends at `opened`, and where its closing marker ends.
@@ -205,11 +208,11 @@ mod tests {
 
     use super::*;
 
-    fn header() -> Header {
-        Header::new(Timestamp::UNIX_EPOCH, 3, &blake3::hash(b"x"))
+    fn header() -> CacheHeader {
+        CacheHeader::new(Timestamp::UNIX_EPOCH, 3, &blake3::hash(b"x"))
     }
 
-    fn named(contents: Vec<Content>) -> Vec<(SectionName, Content)> {
+    fn named(contents: Vec<SectionContent>) -> Vec<(SectionName, SectionContent)> {
         contents
             .into_iter()
             .enumerate()
@@ -217,15 +220,15 @@ mod tests {
             .collect()
     }
 
-    fn written(sections: &[(SectionName, Content)]) -> String {
+    fn written(sections: &[(SectionName, SectionContent)]) -> String {
         render(&header(), sections.iter().map(|(name, content)| (name, content)))
     }
 
     #[test]
     fn the_format() {
         let sections = named(vec![
-            Content::Text("a\n".into()),
-            Content::Skipped("no\nfile -->\n<!-- SECTION: X -->".into()),
+            SectionContent::Text("a\n".into()),
+            SectionContent::Skipped("no\nfile -->\n<!-- SECTION: X -->".into()),
         ]);
         assert_eq!(
             written(&sections),
@@ -239,11 +242,11 @@ mod tests {
     #[test]
     fn lines_are_where_they_say() {
         let text = written(&named(vec![
-            Content::Text("one\ntwo".into()),
-            Content::Skipped("x".into()),
-            Content::Text("three".into()),
+            SectionContent::Text("one\ntwo".into()),
+            SectionContent::Skipped("x".into()),
+            SectionContent::Text("three".into()),
         ]));
-        let document = Document::parse(&text).unwrap();
+        let document = CacheDocument::parse(&text).unwrap();
         let lines: Vec<_> = text.lines().collect();
         for entry in &document.sections {
             assert!(lines[entry.lines.0 - 1].starts_with(&format!("<!-- SECTION: {}", entry.name)));
@@ -252,8 +255,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_cache_is_refused_with_its_line() {
-        let good = written(&named(vec![Content::Text("a".into())]));
+    fn invalid_cache_is_refused_with_its_line() {
+        let good = written(&named(vec![SectionContent::Text("a".into())]));
         let damaged = [
             (String::new(), 1),
             ("# Notes\n".into(), 1),
@@ -264,7 +267,7 @@ mod tests {
             (good.replace("<!-- SECTION: S_0 -->", "hello\n\n<!-- SECTION: S_0 -->"), 2),
         ];
         for (text, line) in damaged {
-            assert_eq!(Document::parse(&text).unwrap_err().line, line, "{text}");
+            assert_eq!(CacheDocument::parse(&text).unwrap_err().line, line, "{text}");
         }
     }
 
@@ -277,18 +280,18 @@ mod tests {
     proptest! {
         #[test]
         fn extraction_returns_exactly_what_went_in(contents in prop::collection::vec(
-            prop_oneof![content().prop_map(Content::Text), content().prop_map(Content::Skipped)], 0..6,
+            prop_oneof![content().prop_map(SectionContent::Text), content().prop_map(SectionContent::Skipped)], 0..6,
         )) {
             let sections = named(contents);
             let text = written(&sections);
-            let document = Document::parse(&text).unwrap();
+            let document = CacheDocument::parse(&text).unwrap();
             prop_assert_eq!(&document.header, &header());
             prop_assert_eq!(document.sections.len(), sections.len());
             for (entry, (name, content)) in document.sections.iter().zip(&sections) {
                 prop_assert_eq!(entry.name, name.as_str());
                 match content {
-                    Content::Text(_) => prop_assert_eq!(&entry.content(), content),
-                    Content::Skipped(why) => prop_assert_eq!(entry.skipped().unwrap(), reason(why)),
+                    SectionContent::Text(_) => prop_assert_eq!(&entry.content(), content),
+                    SectionContent::Skipped(why) => prop_assert_eq!(entry.skipped().unwrap(), reason(why)),
                 }
             }
         }

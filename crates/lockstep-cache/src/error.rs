@@ -33,7 +33,7 @@ pub enum CacheError {
     #[error(
         "{} is not written: {why}. Name another file in `[cache] path`, or remove this one", path.display()
     )]
-    Foreign {
+    WouldOverwrite {
         path: PathBuf,
         /// The kind of file that was found.
         why: &'static str,
@@ -49,5 +49,5 @@ pub enum CacheError {
     },
     /// Reading took longer than was allowed; the cache is as it was.
     #[error("the session cache could not be built in the time that was allowed")]
-    Late,
+    DeadlineExceeded,
 }

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 /// The exact beginnings of our markers.
-const EXACT: [&str; 3] = ["<!-- SECTION: ", "<!-- /SECTION: ", "<!-- SESSION CACHE: "];
+const MARKER_PREFIXES: [&str; 3] = ["<!-- SECTION: ", "<!-- /SECTION: ", "<!-- SESSION CACHE: "];
 
 /// Escapes every marker in `content`.
 pub fn escape(content: &str) -> String {
@@ -23,15 +23,15 @@ pub fn unescape(content: &str) -> String {
 /// Counts unescaped markers in `content`: accidental ones, or attempts to open, close or replace a section.
 ///
 /// Fewer are counted than escaped, because an ordinary comment may resemble a marker.
-pub fn markers(content: &str) -> usize {
+pub fn count_markers(content: &str) -> usize {
     let at = content.match_indices('<').map(|(at, _)| &content[at..]);
-    at.filter(|rest| EXACT.iter().any(|marker| rest.starts_with(marker))).count()
+    at.filter(|rest| MARKER_PREFIXES.iter().any(|marker| rest.starts_with(marker))).count()
 }
 
 fn rewrite(content: &str, tildes: impl Fn(usize) -> usize) -> String {
     let mut out = String::with_capacity(content.len());
     let mut copied = 0;
-    for found in (Markers { text: content, at: 0 }) {
+    for found in (MarkerFinder { text: content, at: 0 }) {
         out.push_str(&content[copied..found.start]);
         out.extend(std::iter::repeat_n('~', tildes(found.len())));
         copied = found.end;
@@ -41,12 +41,12 @@ fn rewrite(content: &str, tildes: impl Fn(usize) -> usize) -> String {
 }
 
 /// Finds markers in a text. Yields the range of their tildes, or an empty range behind the `<`.
-struct Markers<'a> {
+struct MarkerFinder<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Iterator for Markers<'_> {
+impl Iterator for MarkerFinder<'_> {
     type Item = Range<usize>;
 
     fn next(&mut self) -> Option<Range<usize>> {
@@ -96,7 +96,7 @@ mod tests {
         ] {
             let escaped = escape(marker);
             assert!(escaped.starts_with("<~!--"), "{escaped}");
-            assert_eq!(markers(&escaped), 0);
+            assert_eq!(count_markers(&escaped), 0);
             assert_eq!(unescape(&escaped), marker);
         }
     }
@@ -121,7 +121,7 @@ mod tests {
         ], 0..12)) {
             let text = parts.concat();
             let escaped = escape(&text);
-            prop_assert_eq!(markers(&escaped), 0);
+            prop_assert_eq!(count_markers(&escaped), 0);
             prop_assert_eq!(unescape(&escaped), text);
         }
     }

@@ -6,7 +6,7 @@ use crate::section::stays_inside;
 
 /// An edit of a skill's bindings: `None` leaves a field unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Wiring {
+pub struct BindingUpdate {
     /// Phases it applies in; an empty list is every phase.
     pub phases: Option<Vec<String>>,
     /// Agents it applies to; an empty list is every agent.
@@ -19,7 +19,7 @@ pub struct Wiring {
 
 /// The reason why a manifest was not edited.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EditError {
+pub enum ManifestEditError {
     /// The manifest cannot be read.
     #[error("the external skills manifest cannot be edited: {why}; mend it first")]
     Manifest { why: String },
@@ -47,18 +47,18 @@ pub fn add(
     name: &str,
     file: &str,
     source: &str,
-    wiring: &Wiring,
-) -> Result<String, EditError> {
+    wiring: &BindingUpdate,
+) -> Result<String, ManifestEditError> {
     let plain = |text: &str| !text.trim().is_empty() && !text.chars().any(char::is_control);
     if !plain(name) || !plain(source) {
-        return Err(EditError::Name);
+        return Err(ManifestEditError::Name);
     }
     if !stays_inside(file) {
-        return Err(EditError::Outside { file: file.to_owned() });
+        return Err(ManifestEditError::Outside { file: file.to_owned() });
     }
     edit(manifest.unwrap_or("{}"), |skills| {
         if position(skills, name).is_some() {
-            return Err(EditError::Exists { name: name.to_owned() });
+            return Err(ManifestEditError::Exists { name: name.to_owned() });
         }
         let mut skill = json!({"name": name, "file": file, "source": source});
         wire_entry(&mut skill, wiring);
@@ -68,7 +68,7 @@ pub fn add(
 }
 
 /// Removes a skill. Its file stays.
-pub fn remove(manifest: &str, name: &str) -> Result<String, EditError> {
+pub fn remove(manifest: &str, name: &str) -> Result<String, ManifestEditError> {
     edit(manifest, |skills| {
         let at = position(skills, name).ok_or_else(|| unknown(skills, name))?;
         skills.remove(at);
@@ -77,7 +77,11 @@ pub fn remove(manifest: &str, name: &str) -> Result<String, EditError> {
 }
 
 /// Changes the bindings of a skill. A skill without a source gets `source: user`; another source stays.
-pub fn wire(manifest: &str, name: &str, wiring: &Wiring) -> Result<String, EditError> {
+pub fn update_bindings(
+    manifest: &str,
+    name: &str,
+    wiring: &BindingUpdate,
+) -> Result<String, ManifestEditError> {
     edit(manifest, |skills| {
         let at = position(skills, name).ok_or_else(|| unknown(skills, name))?;
         let skill = &mut skills[at];
@@ -91,9 +95,9 @@ pub fn wire(manifest: &str, name: &str, wiring: &Wiring) -> Result<String, EditE
 
 fn edit(
     text: &str,
-    change: impl FnOnce(&mut Vec<Value>) -> Result<(), EditError>,
-) -> Result<String, EditError> {
-    let broken = |why: String| EditError::Manifest { why };
+    change: impl FnOnce(&mut Vec<Value>) -> Result<(), ManifestEditError>,
+) -> Result<String, ManifestEditError> {
+    let broken = |why: String| ManifestEditError::Manifest { why };
     let mut manifest: Value =
         serde_json::from_str(text).map_err(|error| broken(format!("invalid JSON: {error}")))?;
     let object = manifest.as_object_mut().ok_or_else(|| broken("it is no object".into()))?;
@@ -106,14 +110,14 @@ fn position(skills: &[Value], name: &str) -> Option<usize> {
     skills.iter().position(|skill| skill.get("name").and_then(Value::as_str) == Some(name))
 }
 
-fn unknown(skills: &[Value], name: &str) -> EditError {
+fn unknown(skills: &[Value], name: &str) -> ManifestEditError {
     let names = skills.iter().filter_map(|skill| skill.get("name")?.as_str());
     let nearest = names.map(|known| (strsim::damerau_levenshtein(known, name), known)).min();
     let suggestion = nearest.filter(|(distance, _)| *distance <= 3).map(|(_, known)| known.to_owned());
-    EditError::Unknown { name: name.to_owned(), suggestion }
+    ManifestEditError::Unknown { name: name.to_owned(), suggestion }
 }
 
-fn wire_entry(skill: &mut Value, wiring: &Wiring) {
+fn wire_entry(skill: &mut Value, wiring: &BindingUpdate) {
     let Some(skill) = skill.as_object_mut() else { return };
     let bindings = skill.entry("bindings").or_insert_with(|| json!({}));
     if !bindings.is_object() {
@@ -134,8 +138,11 @@ fn wire_entry(skill: &mut Value, wiring: &Wiring) {
 mod tests {
     use super::*;
 
-    fn phases(names: &[&str]) -> Wiring {
-        Wiring { phases: Some(names.iter().map(ToString::to_string).collect()), ..Wiring::default() }
+    fn phases(names: &[&str]) -> BindingUpdate {
+        BindingUpdate {
+            phases: Some(names.iter().map(ToString::to_string).collect()),
+            ..BindingUpdate::default()
+        }
     }
 
     #[test]
@@ -147,16 +154,17 @@ mod tests {
             json!({"skills": [{"name": "api", "file": "api.md", "source": "user", "bindings": {"phases": ["01"]}}]})
         );
         assert_eq!(
-            add(Some(&text), "api", "b.md", "user", &Wiring::default()).unwrap_err(),
-            EditError::Exists { name: "api".into() }
+            add(Some(&text), "api", "b.md", "user", &BindingUpdate::default()).unwrap_err(),
+            ManifestEditError::Exists { name: "api".into() }
         );
     }
 
     #[test]
-    fn what_an_edit_does_not_concern_stays() {
+    fn unrelated_manifest_entries_are_preserved() {
         let manifest = r#"{"version": "1", "skills": [{"x": 1, "name": "a", "source": "discover",
             "bindings": {"agents": ["q"], "sub_tasks": ["s"]}}, {"name": "b"}], "extra": {"k": []}}"#;
-        let wired: Value = serde_json::from_str(&wire(manifest, "a", &phases(&["02"])).unwrap()).unwrap();
+        let wired: Value =
+            serde_json::from_str(&update_bindings(manifest, "a", &phases(&["02"])).unwrap()).unwrap();
         assert_eq!(
             wired["skills"][0],
             json!({"x": 1, "name": "a", "source": "discover",
@@ -166,19 +174,26 @@ mod tests {
         let removed: Value = serde_json::from_str(&remove(manifest, "a").unwrap()).unwrap();
         assert_eq!(removed["skills"], json!([{"name": "b"}]));
         assert_eq!(removed["version"], "1");
-        let sourced: Value = serde_json::from_str(&wire(manifest, "b", &phases(&[])).unwrap()).unwrap();
+        let sourced: Value =
+            serde_json::from_str(&update_bindings(manifest, "b", &phases(&[])).unwrap()).unwrap();
         assert_eq!(sourced["skills"][1]["source"], "user");
     }
 
     #[test]
     fn refusals_say_why() {
-        let outside = add(None, "a", "../../x", "user", &Wiring::default()).unwrap_err();
-        assert_eq!(outside, EditError::Outside { file: "../../x".into() });
-        assert_eq!(add(None, "a\nb", "x", "user", &Wiring::default()).unwrap_err(), EditError::Name);
+        let outside = add(None, "a", "../../x", "user", &BindingUpdate::default()).unwrap_err();
+        assert_eq!(outside, ManifestEditError::Outside { file: "../../x".into() });
+        assert_eq!(
+            add(None, "a\nb", "x", "user", &BindingUpdate::default()).unwrap_err(),
+            ManifestEditError::Name
+        );
         let unknown = remove(r#"{"skills": [{"name": "api-docs"}]}"#, "api-doc").unwrap_err();
         assert_eq!(unknown.to_string(), "no external skill is called `api-doc`; did you mean `api-docs`?");
         for broken in ["{", "[]", r#"{"skills": {}}"#] {
-            assert!(matches!(remove(broken, "a").unwrap_err(), EditError::Manifest { .. }), "{broken}");
+            assert!(
+                matches!(remove(broken, "a").unwrap_err(), ManifestEditError::Manifest { .. }),
+                "{broken}"
+            );
         }
     }
 }

@@ -1,26 +1,26 @@
 //! Extraction for consumers: a section, or the content for an agent or a phase.
 //!
-//! The functions over texts are pure. [`Cache::extract`] uses the cache if it is fresh, otherwise the
+//! The functions over texts are pure. [`SessionCache::extract`] uses the cache if it is fresh, otherwise the
 //! sources, and reports which.
 
 use std::fmt;
 
 use serde_json::Value;
 
-use crate::blocks::{agent_block, agents, external_blocks, names};
-use crate::body::{Body, Caps, Piece, TRUNCATED};
+use crate::blocks::{agent_block, agents, external_blocks, lists_name};
+use crate::body::{LengthCaps, RoundtableItem, SectionBody, TRUNCATED};
 use crate::build_report::Freshness;
-use crate::cache::Cache;
-use crate::compose::{BUDGET_EXCEEDED, Draft};
-use crate::content_provider::Provider;
-use crate::document::{Content, Document};
+use crate::cache::SessionCache;
+use crate::compose::{BUDGET_EXCEEDED, SectionDraft};
+use crate::content_provider::ContentProvider;
+use crate::document::{CacheDocument, SectionContent};
 use crate::error::CacheError;
 use crate::external::SEPARATOR;
 use crate::roundtable::{self, SHORTENED};
 
 /// The query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Query<'a> {
+pub enum ExtractQuery<'a> {
     /// A section, by its name.
     Section(&'a str),
     /// An agent's skills and the external skills bound to it.
@@ -35,14 +35,14 @@ pub enum Query<'a> {
 
 /// The origin of an extract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum ExtractSource {
     /// The cache, which is fresh.
     Cache,
     /// The sources, because the cache is not fresh or has no room for it.
     Disk,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ExtractSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Cache => "cache",
@@ -51,17 +51,17 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The answer to a [`Query`].
+/// The answer to a [`ExtractQuery`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extracted {
     /// The answer itself.
-    pub answer: Answer,
-    pub origin: Origin,
+    pub answer: ExtractResult,
+    pub origin: ExtractSource,
 }
 
 /// An extracted text, or its absence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum ExtractResult {
     Text(String),
     /// The section exists but has no content, for this reason.
     Skipped(String),
@@ -72,111 +72,129 @@ pub enum Answer {
     },
 }
 
-impl Cache {
+impl SessionCache {
     /// Answers a query from the cache if it is fresh, else from the sources.
-    pub fn extract(&self, provider: &dyn Provider, query: Query<'_>) -> Result<Extracted, CacheError> {
-        if let Query::Persona(name) | Query::Topic(name) = query {
-            let answer = piece(&self.on_disk(provider)?.drafts, name, matches!(query, Query::Topic(_)));
-            return Ok(Extracted { answer, origin: Origin::Disk });
+    pub fn extract(
+        &self,
+        provider: &dyn ContentProvider,
+        query: ExtractQuery<'_>,
+    ) -> Result<Extracted, CacheError> {
+        if let ExtractQuery::Persona(name) | ExtractQuery::Topic(name) = query {
+            let answer = piece(
+                &self.collect_sections(provider)?.drafts,
+                name,
+                matches!(query, ExtractQuery::Topic(_)),
+            );
+            return Ok(Extracted { answer, origin: ExtractSource::Disk });
         }
         if self.freshness(provider, None)? == Freshness::Fresh
             && let Some(text) = self.read()?
-            && let Ok(document) = Document::parse(&text)
+            && let Ok(document) = CacheDocument::parse(&text)
         {
             let sections: Vec<_> =
                 document.sections.iter().map(|entry| (entry.name.to_owned(), entry.content())).collect();
             // Sections that the budget omitted or shortened are read from the sources.
-            let wanted = |name: &str| !matches!(query, Query::Section(other) if other != name);
-            let is_reduced = |content: &Content| match content {
-                Content::Skipped(why) => why == BUDGET_EXCEEDED,
-                Content::Text(text) => {
+            let wanted = |name: &str| !matches!(query, ExtractQuery::Section(other) if other != name);
+            let is_reduced = |content: &SectionContent| match content {
+                SectionContent::Skipped(why) => why == BUDGET_EXCEEDED,
+                SectionContent::Text(text) => {
                     text.starts_with(SHORTENED)
-                        || matches!(query, Query::Section(_)) && text.contains(TRUNCATED)
+                        || matches!(query, ExtractQuery::Section(_)) && text.contains(TRUNCATED)
                 }
             };
             if !sections.iter().any(|(name, content)| wanted(name) && is_reduced(content)) {
-                return Ok(Extracted { answer: answer(&sections, query), origin: Origin::Cache });
+                return Ok(Extracted {
+                    answer: extract_from_sections(&sections, query),
+                    origin: ExtractSource::Cache,
+                });
             }
         }
-        let drafts = self.on_disk(provider)?.drafts;
+        let drafts = self.collect_sections(provider)?.drafts;
         let sections: Vec<_> = drafts
             .into_iter()
             .map(|draft| {
                 let content = match draft.body {
-                    Ok(body) => Content::Text(body.text(Caps::USUAL)),
-                    Err(why) => Content::Skipped(why),
+                    Ok(body) => SectionContent::Text(body.text(LengthCaps::DEFAULT)),
+                    Err(why) => SectionContent::Skipped(why),
                 };
                 (draft.name.to_string(), content)
             })
             .collect();
-        Ok(Extracted { answer: answer(&sections, query), origin: Origin::Disk })
+        Ok(Extracted { answer: extract_from_sections(&sections, query), origin: ExtractSource::Disk })
     }
 }
 
 /// Answers a query from sections.
-pub fn answer(sections: &[(String, Content)], query: Query<'_>) -> Answer {
+pub fn extract_from_sections(
+    sections: &[(String, SectionContent)],
+    query: ExtractQuery<'_>,
+) -> ExtractResult {
     match query {
-        Query::Section(name) => match sections.iter().find(|(known, _)| known == name) {
-            Some((_, Content::Text(text))) => Answer::Text(text.clone()),
-            Some((_, Content::Skipped(why))) => Answer::Skipped(why.clone()),
-            None => Answer::Unknown { known: sections.iter().map(|(name, _)| name.clone()).collect() },
+        ExtractQuery::Section(name) => match sections.iter().find(|(known, _)| known == name) {
+            Some((_, SectionContent::Text(text))) => ExtractResult::Text(text.clone()),
+            Some((_, SectionContent::Skipped(why))) => ExtractResult::Skipped(why.clone()),
+            None => ExtractResult::Unknown { known: sections.iter().map(|(name, _)| name.clone()).collect() },
         },
-        Query::Agent(agent) => found(agent_blocks(sections, agent), || {
+        ExtractQuery::Agent(agent) => join_blocks(agent_blocks(sections, agent), || {
             agents(text_of(sections, "SKILL_INDEX")).map(|(name, _)| name.to_owned()).collect()
         }),
-        Query::Phase(phase) => found(phase_blocks(sections, phase), || phases(sections)),
+        ExtractQuery::Phase(phase) => join_blocks(phase_blocks(sections, phase), || phases(sections)),
         // Sections do not show where a piece ends: only the drafts do.
-        Query::Persona(_) | Query::Topic(_) => Answer::Unknown { known: Vec::new() },
+        ExtractQuery::Persona(_) | ExtractQuery::Topic(_) => ExtractResult::Unknown { known: Vec::new() },
     }
 }
 
 /// Finds one persona or topic among the drafts.
-fn piece(drafts: &[Draft], name: &str, topic: bool) -> Answer {
+fn piece(drafts: &[SectionDraft], name: &str, topic: bool) -> ExtractResult {
     let pieces = drafts.iter().filter_map(|draft| match &draft.body {
-        Ok(Body::Roundtable(pieces)) => Some(pieces),
+        Ok(SectionBody::Roundtable(pieces)) => Some(pieces),
         _ => None,
     });
-    let pieces: Vec<&Piece> = pieces.flatten().filter(|piece| piece.topic == topic).collect();
+    let pieces: Vec<&RoundtableItem> = pieces.flatten().filter(|piece| piece.topic == topic).collect();
     match pieces.iter().find(|piece| roundtable::is_called(piece, name)) {
-        Some(piece) => Answer::Text(piece.capped(None)),
-        None => {
-            Answer::Unknown { known: pieces.iter().map(|piece| roundtable::name(piece).to_owned()).collect() }
-        }
+        Some(piece) => ExtractResult::Text(piece.capped(None)),
+        None => ExtractResult::Unknown {
+            known: pieces.iter().map(|piece| roundtable::name(piece).to_owned()).collect(),
+        },
     }
 }
 
-fn found(blocks: Vec<String>, known: impl FnOnce() -> Vec<String>) -> Answer {
-    if blocks.is_empty() { Answer::Unknown { known: known() } } else { Answer::Text(blocks.join("\n\n")) }
+fn join_blocks(blocks: Vec<String>, known: impl FnOnce() -> Vec<String>) -> ExtractResult {
+    if blocks.is_empty() {
+        ExtractResult::Unknown { known: known() }
+    } else {
+        ExtractResult::Text(blocks.join("\n\n"))
+    }
 }
 
-fn text_of<'a>(sections: &'a [(String, Content)], name: &str) -> &'a str {
+fn text_of<'a>(sections: &'a [(String, SectionContent)], name: &str) -> &'a str {
     sections
         .iter()
         .find_map(|(known, content)| match content {
-            Content::Text(text) if known == name => Some(text.as_str()),
+            SectionContent::Text(text) if known == name => Some(text.as_str()),
             _ => None,
         })
         .unwrap_or_default()
 }
 
-fn agent_blocks(sections: &[(String, Content)], agent: &str) -> Vec<String> {
+fn agent_blocks(sections: &[(String, SectionContent)], agent: &str) -> Vec<String> {
     let index = text_of(sections, "SKILL_INDEX");
     let mut blocks: Vec<String> = agent_block(index, agent).map(str::to_owned).into_iter().collect();
     let externals = external_blocks(text_of(sections, "EXTERNAL_SKILLS"));
     let bound: Vec<&str> =
         externals.iter().filter(|skill| skill.is_bound_to_agent(agent)).map(|skill| skill.text).collect();
     // A skill that is bound to every agent does not prove that this agent exists.
-    let known = !blocks.is_empty() || externals.iter().any(|skill| names(skill.agents, agent));
+    let known = !blocks.is_empty() || externals.iter().any(|skill| lists_name(skill.agents, agent));
     if known && !bound.is_empty() {
         blocks.push(bound.join(SEPARATOR));
     }
     blocks
 }
 
-fn phase_blocks(sections: &[(String, Content)], phase: &str) -> Vec<String> {
+fn phase_blocks(sections: &[(String, SectionContent)], phase: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (name, content) in sections {
-        let Content::Text(text) = content else { continue };
+        let SectionContent::Text(text) = content else { continue };
         for (path, value) in members(text, phase) {
             let value = serde_json::to_string_pretty(&value).expect("a value that was read can be written");
             found.push(format!("### {name}: {path}\n{value}"));
@@ -187,7 +205,7 @@ fn phase_blocks(sections: &[(String, Content)], phase: &str) -> Vec<String> {
     let of_phase = owners.iter().filter(|owner| owner.phase.as_deref() == Some(phase));
     found.extend(of_phase.filter_map(|owner| agent_block(index, &owner.agent)).map(str::to_owned));
     let externals = external_blocks(text_of(sections, "EXTERNAL_SKILLS"));
-    let known = !found.is_empty() || externals.iter().any(|skill| names(skill.phases, phase));
+    let known = !found.is_empty() || externals.iter().any(|skill| lists_name(skill.phases, phase));
     let bound: Vec<&str> =
         externals.iter().filter(|skill| skill.is_bound_to_phase(phase)).map(|skill| skill.text).collect();
     if known && !bound.is_empty() {
@@ -211,7 +229,7 @@ fn members(text: &str, key: &str) -> Vec<(String, Value)> {
 }
 
 /// Returns the phases in the configuration.
-fn phases(sections: &[(String, Content)]) -> Vec<String> {
+fn phases(sections: &[(String, SectionContent)]) -> Vec<String> {
     let requirements: Value =
         serde_json::from_str(text_of(sections, "ITERATION_REQUIREMENTS")).unwrap_or_default();
     let known = requirements.get("phase_requirements").and_then(Value::as_object);
@@ -222,7 +240,7 @@ fn phases(sections: &[(String, Content)]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn sections() -> Vec<(String, Content)> {
+    fn sections() -> Vec<(String, SectionContent)> {
         let external = |name: &str, phases: &str, agents: &str, content: &str| {
             format!(
                 "### External Skill: {name}\nSource: user\nPhases: {phases}\nAgents: {agents}\nInjection: always\n\
@@ -252,20 +270,20 @@ mod tests {
             ),
             ("EXTERNAL_SKILLS", externals.as_str()),
         ]
-        .map(|(name, text)| (name.to_owned(), Content::Text(text.to_owned())))
+        .map(|(name, text)| (name.to_owned(), SectionContent::Text(text.to_owned())))
         .into()
     }
 
-    fn text(query: Query<'_>) -> String {
-        match answer(&sections(), query) {
-            Answer::Text(text) => text,
+    fn text(query: ExtractQuery<'_>) -> String {
+        match extract_from_sections(&sections(), query) {
+            ExtractResult::Text(text) => text,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn an_agent_gets_its_own() {
-        let text = text(Query::Agent("dev"));
+        let text = text(ExtractQuery::Agent("dev"));
         assert!(
             text.starts_with("## Agent: dev\nSKILLS\n  D-1: x — y\n\n### External Skill: one\n"),
             "{text}"
@@ -275,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_phase_gets_its_own() {
-        let text = text(Query::Phase("01-req"));
+        let text = text(ExtractQuery::Phase("01-req"));
         assert!(
             text.starts_with("### ITERATION_REQUIREMENTS: phase_requirements.01-req\n{\n  \"a\": 1\n}"),
             "{text}"
@@ -289,10 +307,13 @@ mod tests {
     #[test]
     fn unknown_is_not_nothing() {
         assert_eq!(
-            answer(&sections(), Query::Agent("nobody")),
-            Answer::Unknown { known: vec!["dev".into(), "qa".into()] }
+            extract_from_sections(&sections(), ExtractQuery::Agent("nobody")),
+            ExtractResult::Unknown { known: vec!["dev".into(), "qa".into()] }
         );
-        let Answer::Unknown { known } = answer(&sections(), Query::Phase("77")) else { panic!() };
+        let ExtractResult::Unknown { known } = extract_from_sections(&sections(), ExtractQuery::Phase("77"))
+        else {
+            panic!()
+        };
         assert_eq!(known, ["01-req", "02"]);
     }
 

@@ -4,15 +4,15 @@ use std::fmt;
 
 /// A finding of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct BuildFinding {
     /// The section it concerns.
     pub section: String,
-    pub kind: FindingKind,
+    pub kind: BuildFindingKind,
 }
 
 /// The kinds of findings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FindingKind {
+pub enum BuildFindingKind {
     /// An agent owns an id that no skill has.
     MissingSkill { agent: String, id: String },
     /// Several skills have one id; the first is used.
@@ -32,7 +32,7 @@ pub enum FindingKind {
     /// An entry of a manifest could not be used.
     BadEntry { entry: String, why: String },
     /// An external skill names a file that leads out of the skill folder.
-    Refused {
+    OutsideSkillDir {
         skill: String,
         /// The file it names.
         file: String,
@@ -45,60 +45,60 @@ pub enum FindingKind {
     },
 }
 
-impl Finding {
-    pub(crate) fn new(section: &impl fmt::Display, kind: FindingKind) -> Self {
+impl BuildFinding {
+    pub(crate) fn new(section: &impl fmt::Display, kind: BuildFindingKind) -> Self {
         Self { section: section.to_string(), kind }
     }
 
     /// Returns true if `cache check` answers "no" because of it, `strict` or not.
     pub fn fails_check(&self, strict: bool) -> bool {
-        matches!(self.kind, FindingKind::MissingSkill { .. }) && strict || self.is_fault()
+        matches!(self.kind, BuildFindingKind::MissingSkill { .. }) && strict || self.is_fault()
     }
 
     /// Returns true if the cache differs from its source.
     fn is_fault(&self) -> bool {
         matches!(
             self.kind,
-            FindingKind::DuplicateId { .. }
-                | FindingKind::Refused { .. }
-                | FindingKind::Markers { .. }
-                | FindingKind::BadEntry { .. }
+            BuildFindingKind::DuplicateId { .. }
+                | BuildFindingKind::OutsideSkillDir { .. }
+                | BuildFindingKind::Markers { .. }
+                | BuildFindingKind::BadEntry { .. }
         )
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for BuildFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.section)?;
         match &self.kind {
-            FindingKind::MissingSkill { agent, id } => {
+            BuildFindingKind::MissingSkill { agent, id } => {
                 write!(
                     f,
                     "`{agent}` owns {id}, but no skill has this id; add the skill, or take the id from the manifest"
                 )
             }
-            FindingKind::DuplicateId { id, used, other } => {
+            BuildFindingKind::DuplicateId { id, used, other } => {
                 write!(
                     f,
                     "{id} is the id of {used}, which is used, and of {other}; give one of them another id"
                 )
             }
-            FindingKind::UnownedId { id, path } => write!(f, "no agent owns {id} ({path})"),
-            FindingKind::Unusable { path, why } => write!(f, "{path} is not used: {why}"),
-            FindingKind::NotUtf8 { path } => {
+            BuildFindingKind::UnownedId { id, path } => write!(f, "no agent owns {id} ({path})"),
+            BuildFindingKind::Unusable { path, why } => write!(f, "{path} is not used: {why}"),
+            BuildFindingKind::NotUtf8 { path } => {
                 write!(
                     f,
                     "{path} is not UTF-8; what could not be read is replaced by U+FFFD. Save it as UTF-8"
                 )
             }
-            FindingKind::BadEntry { entry, why } => write!(f, "{entry} is not used: {why}"),
-            FindingKind::Refused { skill, file } => {
+            BuildFindingKind::BadEntry { entry, why } => write!(f, "{entry} is not used: {why}"),
+            BuildFindingKind::OutsideSkillDir { skill, file } => {
                 write!(
                     f,
                     "external skill `{skill}` names `{file}`, which leads out of the skill folder; it was not read"
                 )
             }
-            FindingKind::Markers { place, count } => {
+            BuildFindingKind::Markers { place, count } => {
                 write!(
                     f,
                     "{place} contains {count} section markers; they are escaped. Remove them if they are no example"

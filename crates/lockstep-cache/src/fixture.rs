@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// The size of a generated framework.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct FixtureSize {
     /// Skills, one in twenty with a heading instead of a frontmatter.
     pub skills: usize,
     /// Agents, which own them in turn.
@@ -24,7 +24,7 @@ pub struct Shape {
     pub prose_lines: usize,
 }
 
-impl Shape {
+impl FixtureSize {
     /// The framework as it is: a cache of about 170,000 characters.
     pub const USUAL: Self =
         Self { skills: 250, agents: 41, external: 6, personas: 8, topics: 6, phases: 14, prose_lines: 60 };
@@ -50,9 +50,9 @@ pub fn phase(number: usize) -> String {
 }
 
 /// Writes a project of a shape below `root`.
-pub fn write(root: &Path, shape: Shape) -> io::Result<()> {
-    put(root, ".isdlc/state.json", "{}\n")?;
-    put(root, "docs/isdlc/constitution.md", &prose("Constitution", shape.prose_lines * 3))?;
+pub fn write(root: &Path, shape: FixtureSize) -> io::Result<()> {
+    write_file(root, ".isdlc/state.json", "{}\n")?;
+    write_file(root, "docs/isdlc/constitution.md", &prose("Constitution", shape.prose_lines * 3))?;
     let phases = |value: fn(usize) -> Value| -> Map<String, Value> {
         (1..=shape.phases).map(|number| (phase(number), value(number))).collect()
     };
@@ -71,16 +71,16 @@ pub fn write(root: &Path, shape: Shape) -> io::Result<()> {
     external(root, shape)?;
     for number in 0..shape.personas {
         let text = format!("---\nname: Persona {number}\n---\n{}", prose("Persona", shape.prose_lines));
-        put(root, &format!("src/claude/agents/persona-kind-{number}.md"), &text)?;
+        write_file(root, &format!("src/claude/agents/persona-kind-{number}.md"), &text)?;
     }
     for number in 0..shape.topics {
         let path = format!("src/claude/skills/analysis-topics/category-{number}/topic-{number}.md");
-        put(root, &path, &prose("Topic", shape.prose_lines))?;
+        write_file(root, &path, &prose("Topic", shape.prose_lines))?;
     }
     Ok(())
 }
 
-fn skills(root: &Path, shape: Shape) -> io::Result<()> {
+fn skills(root: &Path, shape: FixtureSize) -> io::Result<()> {
     let mut owned: Vec<Vec<String>> = vec![Vec::new(); shape.agents];
     for number in 1..=shape.skills {
         let id = skill_id(number);
@@ -91,7 +91,7 @@ fn skills(root: &Path, shape: Shape) -> io::Result<()> {
             format!("---\nname: skill-{number}\ndescription: {description}\nskill_id: {id}\n---\n\n")
         };
         let path = format!("src/claude/skills/area-{}/skill-{number}/SKILL.md", number % 9);
-        put(root, &path, &(text + &prose("Skill", 30)))?;
+        write_file(root, &path, &(text + &prose("Skill", 30)))?;
         owned[number % shape.agents].push(id);
     }
     let ownership: Map<String, Value> = owned
@@ -118,11 +118,11 @@ fn skills(root: &Path, shape: Shape) -> io::Result<()> {
     put_json(root, "src/claude/hooks/config/skills-manifest.json", &manifest)
 }
 
-fn external(root: &Path, shape: Shape) -> io::Result<()> {
+fn external(root: &Path, shape: FixtureSize) -> io::Result<()> {
     let mut entries = Vec::new();
     for number in 0..shape.external {
         let file = format!("external-{number}.md");
-        put(root, &format!(".claude/skills/external/{file}"), &prose("External", shape.prose_lines))?;
+        write_file(root, &format!(".claude/skills/external/{file}"), &prose("External", shape.prose_lines))?;
         entries.push(json!({
             "name": format!("external-{number}"),
             "file": file,
@@ -161,11 +161,11 @@ fn prose(title: &str, lines: usize) -> String {
 }
 
 fn put_json(root: &Path, path: &str, value: &Value) -> io::Result<()> {
-    put(root, path, &format!("{value:#}\n"))
+    write_file(root, path, &format!("{value:#}\n"))
 }
 
 /// Writes a file and its directories.
-pub fn put(root: &Path, path: &str, text: &str) -> io::Result<()> {
+pub fn write_file(root: &Path, path: &str, text: &str) -> io::Result<()> {
     let path = root.join(path);
     fs::create_dir_all(path.parent().unwrap_or(root))?;
     fs::write(path, text)

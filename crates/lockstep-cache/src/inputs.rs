@@ -8,7 +8,7 @@ use blake3::Hash;
 
 /// Raised when the same inputs produce other bytes, so that a cache of another version is not treated as
 /// fresh.
-const SEMANTICS: u32 = 1;
+const CONTENT_VERSION: u32 = 1;
 
 /// The name of the input that is the configuration itself.
 pub(crate) const CONFIGURATION: &str = "configuration";
@@ -20,7 +20,7 @@ pub(crate) fn given(section: &impl fmt::Display) -> String {
 
 /// The state of an input when it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
+pub enum InputState {
     Bytes(Hash),
     /// Something that could not be used, for this reason.
     Unusable(String),
@@ -28,16 +28,16 @@ pub enum State {
 
 /// The inputs of a build, by path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Inputs(BTreeMap<String, State>);
+pub struct BuildInputs(BTreeMap<String, InputState>);
 
-impl Inputs {
+impl BuildInputs {
     /// Adds an input.
-    pub(crate) fn insert(&mut self, path: String, state: State) {
+    pub(crate) fn insert(&mut self, path: String, state: InputState) {
         self.0.insert(path, state);
     }
 
     /// Every input, sorted by path.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &State)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &InputState)> {
         self.0.iter().map(|(path, state)| (path.as_str(), state))
     }
 
@@ -46,7 +46,7 @@ impl Inputs {
         self.0
             .iter()
             .filter(|(path, state)| {
-                matches!(state, State::Bytes(_)) && *path != CONFIGURATION && !path.starts_with("given:")
+                matches!(state, InputState::Bytes(_)) && *path != CONFIGURATION && !path.starts_with("given:")
             })
             .count()
     }
@@ -54,13 +54,15 @@ impl Inputs {
     /// The content hash: over path and content of every input.
     pub fn hash(&self) -> Hash {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&SEMANTICS.to_le_bytes());
+        hasher.update(&CONTENT_VERSION.to_le_bytes());
         for (path, state) in &self.0 {
             // Lengths keep one field from running into the next.
             hasher.update(&(path.len() as u64).to_le_bytes()).update(path.as_bytes());
             match state {
-                State::Bytes(digest) => hasher.update(&[0]).update(digest.as_bytes()),
-                State::Unusable(why) => hasher.update(&[1]).update(blake3::hash(why.as_bytes()).as_bytes()),
+                InputState::Bytes(digest) => hasher.update(&[0]).update(digest.as_bytes()),
+                InputState::Unusable(why) => {
+                    hasher.update(&[1]).update(blake3::hash(why.as_bytes()).as_bytes())
+                }
             };
         }
         hasher.finalize()
@@ -108,10 +110,10 @@ impl fmt::Display for InputChange {
 mod tests {
     use super::*;
 
-    fn of(entries: &[(&str, &str)]) -> Inputs {
-        let mut inputs = Inputs::default();
+    fn of(entries: &[(&str, &str)]) -> BuildInputs {
+        let mut inputs = BuildInputs::default();
         for (path, text) in entries {
-            inputs.insert((*path).to_owned(), State::Bytes(blake3::hash(text.as_bytes())));
+            inputs.insert((*path).to_owned(), InputState::Bytes(blake3::hash(text.as_bytes())));
         }
         inputs
     }

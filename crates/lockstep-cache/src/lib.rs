@@ -3,9 +3,9 @@
 //!
 //! The core is pure: strategies create a section's content from texts, [`compose`](mod@compose) combines them
 //! within the budget, [`document`] writes and parses the file, and [`delivery`] splits it into parts. Only
-//! `reader`, [`Cache`] and the functions they call access the disk. The crate does not know clients' wire
-//! formats, and of `lockstep.toml` only the [`Settings`]; text of other subsystems comes through a
-//! [`Provider`].
+//! `reader`, [`SessionCache`] and the functions they call access the disk. The crate does not know clients' wire
+//! formats, and of `lockstep.toml` only the [`CacheSettings`]; text of other subsystems comes through a
+//! [`ContentProvider`].
 
 pub mod blocks;
 pub mod body;
@@ -47,11 +47,11 @@ mod source_reader;
 mod state_files;
 mod watch_list;
 
-pub use build_report::{BuildOptions, Built, Checked, Freshness};
-pub use cache::{Cache, Snapshot};
-pub use content_provider::{Given, Provider};
+pub use build_report::{BuildOptions, BuildReport, CheckReport, Freshness};
+pub use cache::{CacheSnapshot, SessionCache};
+pub use content_provider::{ContentProvider, ProvidedText};
 pub use error::CacheError;
-pub use gather::Resolved;
+pub use gather::SectionSources;
 pub use part_cache::CachedPart;
-pub use section::{Section, SectionName, SectionProblem, Strategy};
-pub use settings::{DEFAULT_BUDGET, LEAST_BUDGET, Plugin, Preset, Settings};
+pub use section::{ContentStrategy, SectionConfig, SectionError, SectionName};
+pub use settings::{CacheSettings, DEFAULT_BUDGET, FrameworkPreset, InstalledPlugin, LEAST_BUDGET};

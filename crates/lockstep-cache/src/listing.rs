@@ -4,7 +4,7 @@ use crate::measure::one_line;
 use crate::skill::SkillFacts;
 
 /// The default instructions. They are facts, not commands, because a model reads them.
-pub const OFFER: &str = "\
+pub const DEFAULT_INSTRUCTIONS: &str = "\
 Lockstep watches this project, journals what changes in it, and knows what depends on it.
 - `lockstep changes` lists what changed in this session and who changed it.
 - `lockstep impact` shows which files depend on what changed, and which of them no longer fit; `lockstep refs NAME` who references a file or a symbol.

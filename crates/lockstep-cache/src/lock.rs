@@ -15,7 +15,7 @@ pub(crate) fn lock(path: PathBuf, deadline: Option<Instant>) -> Result<FileLock,
     let left = deadline.map_or(PATIENCE, |deadline| deadline.saturating_duration_since(Instant::now()));
     match FileLock::acquire(&path, left.min(PATIENCE)) {
         Ok(Some(lock)) => Ok(lock),
-        Ok(None) if left < PATIENCE => Err(CacheError::Late),
+        Ok(None) if left < PATIENCE => Err(CacheError::DeadlineExceeded),
         Ok(None) => Err(CacheError::Busy { path }),
         Err(source) => Err(CacheError::Target { what: "lock", path, source }),
     }

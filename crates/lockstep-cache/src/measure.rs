@@ -7,20 +7,20 @@
 
 /// The unit of a client's limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum LengthUnit {
     /// UTF-16 code units, as a JavaScript client's `length`.
     Utf16,
     /// Bytes of UTF-8.
     Bytes,
 }
 
-impl Unit {
+impl LengthUnit {
     /// The length of `text`.
     pub fn count(self, text: &str) -> usize {
         match self {
             // Every character is one unit, and those beyond U+FFFF (four bytes, lead 0xF0 and up) are two.
             // Counting bytes instead of decoding makes this cheap in a hook.
-            Self::Utf16 => text.bytes().filter(|b| (b & 0xC0) != 0x80).count() + wide(text),
+            Self::Utf16 => text.bytes().filter(|b| (b & 0xC0) != 0x80).count() + count_supplementary(text),
             Self::Bytes => text.len(),
         }
     }
@@ -43,12 +43,12 @@ impl Unit {
 
 /// Returns the length of `text` in the unit of budgets.
 pub fn chars(text: &str) -> usize {
-    Unit::Utf16.count(text)
+    LengthUnit::Utf16.count(text)
 }
 
 /// The beginning of `text` that is at most `max` such characters.
 pub fn prefix(text: &str, max: usize) -> &str {
-    Unit::Utf16.prefix(text, max)
+    LengthUnit::Utf16.prefix(text, max)
 }
 
 /// `text` as one line: control characters, line ends among them, become spaces.
@@ -58,7 +58,7 @@ pub(crate) fn one_line(text: &str) -> String {
         .collect()
 }
 
-fn wide(text: &str) -> usize {
+fn count_supplementary(text: &str) -> usize {
     text.bytes().filter(|b| *b >= 0xF0).count()
 }
 
@@ -72,14 +72,14 @@ mod tests {
     fn an_emoji_is_two_characters() {
         assert_eq!(chars("aé漢😀"), 5);
         assert_eq!(prefix("aé漢😀", 4), "aé漢");
-        assert_eq!(Unit::Bytes.prefix("aé", 2), "a");
+        assert_eq!(LengthUnit::Bytes.prefix("aé", 2), "a");
     }
 
     proptest! {
         #[test]
         fn counting_agrees_with_the_standard_library(text in any::<String>(), max in 0usize..40) {
             prop_assert_eq!(chars(&text), text.encode_utf16().count());
-            for unit in [Unit::Utf16, Unit::Bytes] {
+            for unit in [LengthUnit::Utf16, LengthUnit::Bytes] {
                 let cut = unit.prefix(&text, max);
                 prop_assert!(text.starts_with(cut) && unit.count(cut) <= max);
                 if let Some(next) = text[cut.len()..].chars().next() {

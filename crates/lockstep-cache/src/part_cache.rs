@@ -14,7 +14,7 @@ use lockstep_fs::FileStamp;
 use lockstep_store::{StateDir, StoreError};
 
 use crate::build_record::TrackedInput;
-use crate::settings::Settings;
+use crate::settings::CacheSettings;
 use crate::state_files;
 
 /// The directory, the list in it, and the digests of provided values.
@@ -26,7 +26,7 @@ const GIVEN: &str = "given";
 const FIRST: &str = "lockstep ready 1";
 
 /// The maximum number of cached parts. A session has a few dozen; further parts are not cached.
-const MOST: usize = 400;
+const MAX_PARTS: usize = 400;
 
 /// The cached part for one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,23 +43,23 @@ pub(crate) fn load_watch_list(state: &StateDir) -> Vec<u8> {
 }
 
 /// Returns the cached part for `asked` with this key.
-pub(crate) fn kept(state: &StateDir, asked: &str, seal: &Hash) -> Option<CachedPart> {
+pub(crate) fn load_part(state: &StateDir, asked: &str, seal: &Hash) -> Option<CachedPart> {
     decode(&lockstep_fs::read_to_string(dir(state).join(name(asked))).ok()?, seal)
 }
 
 /// Saves the part for `asked`.
-pub(crate) fn keep(
+pub(crate) fn save_part(
     state: &StateDir,
     list: &[u8],
     asked: &str,
     seal: &Hash,
     ready: &CachedPart,
 ) -> Result<(), StoreError> {
-    let dir = state.ensure(DIR)?;
-    if fs::read_dir(&dir).is_ok_and(|entries| entries.count() > MOST) {
+    let dir = state.ensure_dir(DIR)?;
+    if fs::read_dir(&dir).is_ok_and(|entries| entries.count() > MAX_PARTS) {
         // A process that is reading one of them finds it missing and creates it again.
         let _ = fs::remove_dir_all(&dir);
-        state.ensure(DIR)?;
+        state.ensure_dir(DIR)?;
     }
     if load_watch_list(state) != list {
         state_files::replace(&dir, LIST, list)?;
@@ -70,7 +70,7 @@ pub(crate) fn keep(
 /// Returns the values stored under this key.
 pub(crate) fn load_values(state: &StateDir, seal: &Hash) -> Option<BTreeMap<String, TrackedInput>> {
     let text = lockstep_fs::read_to_string(dir(state).join(GIVEN)).ok()?;
-    let lines = unsealed(&text, seal)?.lines();
+    let lines = decode_with_key(&text, seal)?.lines();
     let value = |line: &str| {
         let (digest, name) = line.split_once('\t')?;
         Some((name.to_owned(), TrackedInput::Value(Hash::from_hex(digest).ok()?)))
@@ -90,19 +90,21 @@ pub(crate) fn keep_values(
     };
     let body: Option<String> = values.iter().map(line).collect();
     match body {
-        Some(body) => state_files::replace(&state.ensure(DIR)?, GIVEN, sealed(&body, seal).as_bytes()),
+        Some(body) => {
+            state_files::replace(&state.ensure_dir(DIR)?, GIVEN, encode_with_key(&body, seal).as_bytes())
+        }
         None => Ok(()),
     }
 }
 
 /// The common beginning of all keys of this program with these settings.
-pub(crate) struct PartKeys(Fields);
+pub(crate) struct PartKeys(KeyHasher);
 
 impl PartKeys {
     /// Returns `None` if the program cannot be identified.
-    pub(crate) fn of(settings: &Settings) -> Option<Self> {
-        let mut fields = Fields(Hasher::new());
-        fields.add(&program()?.to_bytes());
+    pub(crate) fn of(settings: &CacheSettings) -> Option<Self> {
+        let mut fields = KeyHasher(Hasher::new());
+        fields.add(&executable_stamp()?.to_bytes());
         fields.add(settings.fingerprint().as_bytes());
         fields.add(settings.target().as_bytes());
         Some(Self(fields))
@@ -131,16 +133,16 @@ impl PartKeys {
 
 /// The fields of a key, each with its length to keep them separate.
 #[derive(Clone)]
-struct Fields(Hasher);
+struct KeyHasher(Hasher);
 
-impl Fields {
+impl KeyHasher {
     fn add(&mut self, bytes: &[u8]) {
         self.0.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
     }
 }
 
 /// Another program may put another part together.
-fn program() -> Option<FileStamp> {
+fn executable_stamp() -> Option<FileStamp> {
     Some(FileStamp::from(&fs::metadata(std::env::current_exe().ok()?).ok()?))
 }
 
@@ -155,25 +157,25 @@ fn name(asked: &str) -> String {
 
 fn encode(ready: &CachedPart, seal: &Hash) -> String {
     match &ready.text {
-        Some(text) => sealed(&format!("{}\n{text}", ready.hash), seal),
-        None => sealed(&ready.hash, seal),
+        Some(text) => encode_with_key(&format!("{}\n{text}", ready.hash), seal),
+        None => encode_with_key(&ready.hash, seal),
     }
 }
 
 fn decode(text: &str, seal: &Hash) -> Option<CachedPart> {
-    let body = unsealed(text, seal)?;
+    let body = decode_with_key(text, seal)?;
     Some(match body.split_once('\n') {
         Some((hash, text)) => CachedPart { hash: hash.to_owned(), text: Some(text.to_owned()) },
         None => CachedPart { hash: body.to_owned(), text: None },
     })
 }
 
-fn sealed(body: &str, seal: &Hash) -> String {
+fn encode_with_key(body: &str, seal: &Hash) -> String {
     format!("{FIRST}\t{}\t{}\n{body}", seal.to_hex(), blake3::hash(body.as_bytes()).to_hex())
 }
 
 /// Returns the content if it has this key and is complete.
-fn unsealed<'a>(text: &'a str, seal: &Hash) -> Option<&'a str> {
+fn decode_with_key<'a>(text: &'a str, seal: &Hash) -> Option<&'a str> {
     let (head, body) = text.split_once('\n')?;
     let (found, digest) = head.strip_prefix(FIRST)?.strip_prefix('\t')?.split_once('\t')?;
     let whole = Hash::from_hex(digest).ok()? == blake3::hash(body.as_bytes());
@@ -185,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_comes_back_and_damage_and_another_seal_are_nothing() {
+    fn part_round_trips_and_rejects_corruption_or_another_key() {
         let (seal, other) = (blake3::hash(b"1"), blake3::hash(b"2"));
         for text in [Some("a\n\nb\n"), Some(""), None] {
             let ready = CachedPart { hash: "0123abcd".into(), text: text.map(str::to_owned) };

@@ -1,19 +1,19 @@
 //! The roundtable: personas and topics under their headings.
 
-use crate::body::{Piece, cut};
+use crate::body::{RoundtableItem, truncate_with_note};
 use crate::frontmatter;
 
 /// A persona from its file's name and content.
-pub fn persona(file_name: &str, text: String) -> Piece {
+pub fn persona(file_name: &str, text: String) -> RoundtableItem {
     let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
     let name = stem.strip_prefix("persona-").unwrap_or(stem);
-    Piece { heading: format!("### Persona: {}", title_case(name)), text, topic: false }
+    RoundtableItem { heading: format!("### Persona: {}", title_case(name)), text, topic: false }
 }
 
 /// A topic from its file's name and content.
-pub fn topic(file_name: &str, text: String) -> Piece {
+pub fn topic(file_name: &str, text: String) -> RoundtableItem {
     let id = file_name.strip_suffix(".md").unwrap_or(file_name);
-    Piece { heading: format!("### Topic: {id}"), text, topic: true }
+    RoundtableItem { heading: format!("### Topic: {id}"), text, topic: true }
 }
 
 /// The first line of a roundtable that was shortened.
@@ -24,9 +24,9 @@ pub(crate) const SHORTENED: &str = "[... shortened for context budget: `lockstep
 const MAX_TITLE: usize = 100;
 
 /// Returns the pieces with the topics as titles, then all of them as titles, then only their names.
-pub(crate) fn short_forms(pieces: &[Piece]) -> Vec<String> {
+pub(crate) fn short_forms(pieces: &[RoundtableItem]) -> Vec<String> {
     let joined = |pieces: Vec<String>| format!("{SHORTENED}\n\n{}", pieces.join("\n\n"));
-    let titled = |piece: &Piece| format!("{}\n{}", piece.heading, title(&piece.text));
+    let titled = |piece: &RoundtableItem| format!("{}\n{}", piece.heading, title(&piece.text));
     let topics_titled =
         pieces.iter().map(|piece| if piece.topic { titled(piece) } else { piece.capped(None) });
     let names = |topic: bool| {
@@ -55,16 +55,16 @@ fn title(text: &str) -> String {
         .map(|line| line.trim_matches(['#', ' ']).to_owned());
     let title = heading.or_else(|| field("title")).or_else(|| field("name"));
     let title = title.or_else(|| lines.next().map(str::to_owned)).unwrap_or_default();
-    cut(&title, MAX_TITLE).lines().next().unwrap_or_default().to_owned()
+    truncate_with_note(&title, MAX_TITLE).lines().next().unwrap_or_default().to_owned()
 }
 
 /// The name in a piece's heading: `Business Analyst`, `security`.
-pub(crate) fn name(piece: &Piece) -> &str {
+pub(crate) fn name(piece: &RoundtableItem) -> &str {
     piece.heading.split_once(": ").map_or("", |(_, name)| name)
 }
 
 /// Returns true if `wanted` names the piece: as in its heading, or as its file is called.
-pub(crate) fn is_called(piece: &Piece, wanted: &str) -> bool {
+pub(crate) fn is_called(piece: &RoundtableItem, wanted: &str) -> bool {
     let key = |text: &str| text.trim().trim_end_matches(".md").to_lowercase().replace([' ', '_'], "-");
     let wanted = key(wanted);
     let wanted = if piece.topic { &wanted } else { wanted.strip_prefix("persona-").unwrap_or(&wanted) };

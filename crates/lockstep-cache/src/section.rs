@@ -14,14 +14,14 @@ pub struct SectionName(String);
 
 impl SectionName {
     /// Checks a name.
-    pub fn new(name: &str) -> Result<Self, SectionProblem> {
+    pub fn new(name: &str) -> Result<Self, SectionError> {
         let well_formed = name.starts_with(|c: char| c.is_ascii_uppercase())
             && name.len() <= MAX_NAME
             && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
         if well_formed {
             Ok(Self(name.to_owned()))
         } else {
-            Err(SectionProblem::Name { name: name.to_owned() })
+            Err(SectionError::Name { name: name.to_owned() })
         }
     }
 
@@ -39,7 +39,7 @@ impl fmt::Display for SectionName {
 
 /// The way a section's content is created from its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Strategy {
+pub enum ContentStrategy {
     /// The first source that exists, as it is.
     Raw,
     /// The first source that exists, which must be JSON; unchanged, or serialised without some of its
@@ -66,7 +66,7 @@ pub enum Strategy {
     Given,
 }
 
-impl Strategy {
+impl ContentStrategy {
     /// The strategies by their names in configuration.
     pub const NAMES: [&str; 11] = [
         "raw",
@@ -123,32 +123,32 @@ impl Strategy {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
+pub struct SectionConfig {
     pub name: SectionName,
     /// The paths, relative to the root. The strategy defines their meaning.
     pub source: Vec<String>,
-    pub strategy: Strategy,
+    pub strategy: ContentStrategy,
     /// The priority: 1 is kept longest and delivered first.
     pub priority: u32,
 }
 
-impl Section {
+impl SectionConfig {
     /// A section from its configuration. All problems at once.
     pub fn new(
         name: &str,
         source: &[impl AsRef<str>],
         strategy: &str,
         priority: u32,
-    ) -> Result<Self, Vec<SectionProblem>> {
+    ) -> Result<Self, Vec<SectionError>> {
         let mut problems = Vec::new();
         let checked = SectionName::new(name).map_err(|problem| problems.push(problem));
-        let named = Strategy::named(strategy);
+        let named = ContentStrategy::named(strategy);
         if named.is_none() {
-            problems.push(SectionProblem::Strategy { name: name.to_owned(), strategy: strategy.to_owned() });
+            problems.push(SectionError::Strategy { name: name.to_owned(), strategy: strategy.to_owned() });
         }
         let source: Vec<String> = source.iter().map(|path| path.as_ref().to_owned()).collect();
         for path in source.iter().filter(|path| !stays_inside(path)) {
-            problems.push(SectionProblem::Outside { name: name.to_owned(), path: path.clone() });
+            problems.push(SectionError::Outside { name: name.to_owned(), path: path.clone() });
         }
         match (checked, named) {
             (Ok(name), Some(strategy)) if problems.is_empty() => {
@@ -175,7 +175,7 @@ pub(crate) fn stays_inside(path: &str) -> bool {
 
 /// A problem of a section's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SectionProblem {
+pub enum SectionError {
     /// The name does not fit into a marker.
     #[error(
         "`{name}` is no section name; use capital letters, digits and `_`, at most {MAX_NAME}, such as `TEAM_RULES`"
@@ -185,7 +185,7 @@ pub enum SectionProblem {
     #[error("section `{name}` is there twice; remove one, or give it another name")]
     Twice { name: String },
     /// There is no such strategy.
-    #[error("section `{name}` has the strategy `{strategy}`, which is none of: {}", Strategy::NAMES.join(", "))]
+    #[error("section `{name}` has the strategy `{strategy}`, which is none of: {}", ContentStrategy::NAMES.join(", "))]
     Strategy { name: String, strategy: String },
     /// A source is not below the project's root.
     #[error("section `{name}` has the source `{path}`, which is not a path below the project's root")]
@@ -208,12 +208,13 @@ mod tests {
 
     #[test]
     fn every_strategy_has_a_name() {
-        assert!(Strategy::NAMES.iter().all(|name| Strategy::named(name).is_some()));
+        assert!(ContentStrategy::NAMES.iter().all(|name| ContentStrategy::named(name).is_some()));
     }
 
     #[test]
     fn all_problems_come_at_once() {
-        let problems = Section::new("a -->", &["../x", "/etc/passwd", "ok.md"], "magic", 1).unwrap_err();
+        let problems =
+            SectionConfig::new("a -->", &["../x", "/etc/passwd", "ok.md"], "magic", 1).unwrap_err();
         assert_eq!(problems.len(), 4, "{problems:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::layout;
-use crate::section::{Section, SectionProblem, stays_inside};
+use crate::section::{SectionConfig, SectionError, stays_inside};
 
 pub const DEFAULT_BUDGET: usize = 128_000;
 
@@ -12,14 +12,14 @@ pub const LEAST_BUDGET: usize = 1_000;
 
 /// A set of sections that fits a kind of project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Preset {
+pub enum FrameworkPreset {
     /// A project that uses the iSDLC framework.
     Isdlc,
     /// Any other project of Claude Code.
     Claude,
 }
 
-impl Preset {
+impl FrameworkPreset {
     /// The preset for the project at `root`.
     pub fn of(root: &Path) -> Self {
         if root.join(layout::FRAMEWORK_DIR).is_dir() { Self::Isdlc } else { Self::Claude }
@@ -35,7 +35,7 @@ impl Preset {
     }
 
     /// In the order of the cache.
-    pub fn sections(self) -> Vec<Section> {
+    pub fn sections(self) -> Vec<SectionConfig> {
         match self {
             Self::Isdlc => isdlc(),
             Self::Claude => claude(),
@@ -43,7 +43,7 @@ impl Preset {
     }
 }
 
-fn isdlc() -> Vec<Section> {
+fn isdlc() -> Vec<SectionConfig> {
     let config = layout::config_file;
     let own = |paths: &[&str]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
     [
@@ -60,7 +60,7 @@ fn isdlc() -> Vec<Section> {
     .into()
 }
 
-fn claude() -> Vec<Section> {
+fn claude() -> Vec<SectionConfig> {
     let own = |paths: &[&str]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
     [
         ("INSTRUCTIONS", Vec::new(), "instructions", 1),
@@ -75,13 +75,13 @@ fn claude() -> Vec<Section> {
     .into()
 }
 
-fn preset_section((name, source, strategy, priority): (&str, Vec<String>, &str, u32)) -> Section {
-    Section::new(name, &source, strategy, priority).expect("a preset is well formed")
+fn preset_section((name, source, strategy, priority): (&str, Vec<String>, &str, u32)) -> SectionConfig {
+    SectionConfig::new(name, &source, strategy, priority).expect("a preset is well formed")
 }
 
 /// A plugin that is installed in the client: where its `skills/` and `agents/` are. It lies outside of the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plugin {
+pub struct InstalledPlugin {
     /// The prefix of its skills and agents: `NAME:…`.
     pub name: String,
     /// Absolute path.
@@ -90,45 +90,50 @@ pub struct Plugin {
 
 /// The configuration of one cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
-    sections: Vec<Section>,
+pub struct CacheSettings {
+    sections: Vec<SectionConfig>,
     budget: usize,
     target: String,
-    plugins: Vec<Plugin>,
+    plugins: Vec<InstalledPlugin>,
 }
 
-impl Settings {
+impl CacheSettings {
     /// Checks a configuration. All problems at once.
     pub fn new(
-        sections: Vec<Section>,
+        sections: Vec<SectionConfig>,
         budget: usize,
         target: String,
-        plugins: Vec<Plugin>,
-    ) -> Result<Self, Vec<SectionProblem>> {
+        plugins: Vec<InstalledPlugin>,
+    ) -> Result<Self, Vec<SectionError>> {
         let mut problems = Vec::new();
         for (at, section) in sections.iter().enumerate() {
             if sections[..at].iter().any(|earlier| earlier.name == section.name) {
-                problems.push(SectionProblem::Twice { name: section.name.to_string() });
+                problems.push(SectionError::Twice { name: section.name.to_string() });
             }
         }
         if budget < LEAST_BUDGET {
-            problems.push(SectionProblem::Budget { budget, least: LEAST_BUDGET });
+            problems.push(SectionError::Budget { budget, least: LEAST_BUDGET });
         }
         if !stays_inside(&target) {
-            problems.push(SectionProblem::Target { path: target.clone() });
+            problems.push(SectionError::Target { path: target.clone() });
         }
         if problems.is_empty() { Ok(Self { sections, budget, target, plugins }) } else { Err(problems) }
     }
 
     /// Returns the settings of a project at `root` without configuration.
     pub fn default_for(root: &Path) -> Self {
-        Self::new(Preset::of(root).sections(), DEFAULT_BUDGET, layout::default_target(root), Vec::new())
-            .expect("the presets are well formed")
+        Self::new(
+            FrameworkPreset::of(root).sections(),
+            DEFAULT_BUDGET,
+            layout::default_target(root),
+            Vec::new(),
+        )
+        .expect("the presets are well formed")
     }
 
     /// Combines a project's sections with those of a preset: one with the same name replaces it in place,
     /// others are appended.
-    pub fn overlay(mut preset: Vec<Section>, own: Vec<Section>) -> Vec<Section> {
+    pub fn override_sections(mut preset: Vec<SectionConfig>, own: Vec<SectionConfig>) -> Vec<SectionConfig> {
         for section in own {
             match preset.iter_mut().find(|there| there.name == section.name) {
                 Some(there) => *there = section,
@@ -139,7 +144,7 @@ impl Settings {
     }
 
     /// The sections, in the order of the cache.
-    pub fn sections(&self) -> &[Section] {
+    pub fn sections(&self) -> &[SectionConfig] {
         &self.sections
     }
 
@@ -154,7 +159,7 @@ impl Settings {
     }
 
     /// The client's installed plugins.
-    pub fn plugins(&self) -> &[Plugin] {
+    pub fn plugins(&self) -> &[InstalledPlugin] {
         &self.plugins
     }
 
@@ -168,7 +173,7 @@ impl Settings {
         for section in sections {
             text.push_str(&section.fingerprint());
         }
-        for Plugin { name, dir } in plugins {
+        for InstalledPlugin { name, dir } in plugins {
             text.push_str(&format!("plugin {name:?} {dir:?}\n"));
         }
         text
@@ -178,12 +183,15 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::section::Strategy;
+    use crate::section::ContentStrategy;
 
     #[test]
     fn own_sections_replace_and_follow() {
-        let own = |name: &str| Section::new(name, &["a.md"], "raw", 9).unwrap();
-        let all = Settings::overlay(Preset::Claude.sections(), vec![own("AGENTS"), own("EXTRA")]);
+        let own = |name: &str| SectionConfig::new(name, &["a.md"], "raw", 9).unwrap();
+        let all = CacheSettings::override_sections(
+            FrameworkPreset::Claude.sections(),
+            vec![own("AGENTS"), own("EXTRA")],
+        );
         let names: Vec<_> = all.iter().map(|section| section.name.as_str()).collect();
         assert_eq!(
             names,
@@ -203,11 +211,11 @@ mod tests {
 
     #[test]
     fn fingerprint_has_a_fixed_encoding() {
-        let json = Strategy::Json { without: vec!["a".into()] };
-        let mut section = Section::new("EXTRA", &["a.md", "b.md"], "raw", 9).unwrap();
+        let json = ContentStrategy::Json { without: vec!["a".into()] };
+        let mut section = SectionConfig::new("EXTRA", &["a.md", "b.md"], "raw", 9).unwrap();
         section.strategy = json;
-        let plugins = vec![Plugin { name: "tools".into(), dir: "/opt/tools".into() }];
-        let settings = Settings::new(vec![section], 5000, "x.md".into(), plugins).unwrap();
+        let plugins = vec![InstalledPlugin { name: "tools".into(), dir: "/opt/tools".into() }];
+        let settings = CacheSettings::new(vec![section], 5000, "x.md".into(), plugins).unwrap();
         assert_eq!(
             settings.fingerprint(),
             "settings 1\nbudget 5000\nsection EXTRA 9 json without \"a\" from \"a.md\" \"b.md\"\n\
@@ -217,9 +225,9 @@ mod tests {
 
     #[test]
     fn all_problems_come_at_once() {
-        let mut twice = Preset::Isdlc.sections();
+        let mut twice = FrameworkPreset::Isdlc.sections();
         twice.push(twice[0].clone());
-        let problems = Settings::new(twice, 10, "../x".into(), Vec::new()).unwrap_err();
+        let problems = CacheSettings::new(twice, 10, "../x".into(), Vec::new()).unwrap_err();
         assert_eq!(problems.len(), 3, "{problems:?}");
     }
 }

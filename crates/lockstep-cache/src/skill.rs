@@ -22,7 +22,7 @@ impl SkillFacts {
         Self {
             id: field("skill_id").or_else(|| heading_id(text)),
             name: field("name"),
-            description: field("description").or_else(|| described(text)),
+            description: field("description").or_else(|| description_from_body(text)),
         }
     }
 }
@@ -56,7 +56,7 @@ fn heading_id(text: &str) -> Option<String> {
     well_formed.then(|| id.trim().to_owned())
 }
 
-fn described(text: &str) -> Option<String> {
+fn description_from_body(text: &str) -> Option<String> {
     let mut lines = text.lines().skip_while(|line| line.trim_end() != "## Description");
     lines.next()?;
     lines.map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).map(one_line)
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_not_invented() {
+    fn missing_skill_fields_stay_empty() {
         assert_eq!(SkillFacts::of("# Notes: 3\n\n# QL-005: later\n"), SkillFacts::default());
         assert_eq!(SkillFacts::of(""), SkillFacts::default());
     }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use blake3::Hash;
 
-use crate::inputs::{Inputs, State};
+use crate::inputs::{BuildInputs, InputState};
 use crate::skill::SkillFacts;
 
 /// The first and last line of the file. Changes with the format and with the meaning of [`SkillFacts`].
@@ -30,17 +30,17 @@ impl SkillFactsCache {
     }
 
     /// Adds the entries of another cache.
-    pub(crate) fn take_in(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
     /// Removes entries that are no longer inputs.
-    pub(crate) fn retain(&mut self, inputs: &Inputs) {
+    pub(crate) fn retain(&mut self, inputs: &BuildInputs) {
         let kept: BTreeSet<[u8; 32]> = inputs
             .iter()
             .filter_map(|(_, state)| match state {
-                State::Bytes(digest) => Some(*digest.as_bytes()),
-                State::Unusable(_) => None,
+                InputState::Bytes(digest) => Some(*digest.as_bytes()),
+                InputState::Unusable(_) => None,
             })
             .collect();
         self.0.retain(|digest, _| kept.contains(digest));
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_comes_back_and_damage_is_nothing() {
+    fn facts_cache_round_trips_and_ignores_corruption() {
         let mut memo = SkillFactsCache::default();
         let facts = SkillFacts { id: Some("A-1".into()), name: None, description: Some("x = y".into()) };
         memo.insert(&blake3::hash(b"1"), facts);

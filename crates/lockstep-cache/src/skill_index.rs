@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::finding::FindingKind;
+use crate::finding::BuildFindingKind;
 use crate::layout;
 use crate::skill::Skill;
-use crate::skills_manifest::{OwnedSkill, Owner};
+use crate::skills_manifest::{OwnedSkill, SkillOwner};
 
 /// Introduces the skills of a block.
 const HEADING: &str = "AVAILABLE SKILLS (consult when relevant using Read tool):";
@@ -15,7 +15,7 @@ pub(crate) const AGENT: &str = "## Agent: ";
 
 /// Returns the index of the skills that `owners` own among `skills` (in the order they were found, which
 /// decides between equal ids), and a finding for every id that does not fit.
-pub fn skill_index(owners: &[Owner], skills: &[Skill]) -> (String, Vec<FindingKind>) {
+pub fn skill_index(owners: &[SkillOwner], skills: &[Skill]) -> (String, Vec<BuildFindingKind>) {
     let mut findings = Vec::new();
     let by_id = by_id(skills, &mut findings);
     let mut used = BTreeSet::new();
@@ -25,7 +25,7 @@ pub fn skill_index(owners: &[Owner], skills: &[Skill]) -> (String, Vec<FindingKi
             owner
                 .problems
                 .iter()
-                .map(|(entry, why)| FindingKind::BadEntry { entry: entry.clone(), why: why.clone() }),
+                .map(|(entry, why)| BuildFindingKind::BadEntry { entry: entry.clone(), why: why.clone() }),
         );
         let mut lines = Vec::new();
         for owned in &owner.skills {
@@ -34,8 +34,10 @@ pub fn skill_index(owners: &[Owner], skills: &[Skill]) -> (String, Vec<FindingKi
             match found {
                 Some(skill) => lines.push(entry(id, owned, skill)),
                 None => {
-                    findings
-                        .push(FindingKind::MissingSkill { agent: owner.agent.clone(), id: id.to_owned() });
+                    findings.push(BuildFindingKind::MissingSkill {
+                        agent: owner.agent.clone(),
+                        id: id.to_owned(),
+                    });
                 }
             }
         }
@@ -59,7 +61,7 @@ pub fn skill_list<'a>(skills: impl IntoIterator<Item = (String, &'a Skill)>) -> 
     if lines.is_empty() { String::new() } else { format!("{HEADING}\n{}", lines.join("\n")) }
 }
 
-fn by_id<'a>(skills: &'a [Skill], findings: &mut Vec<FindingKind>) -> BTreeMap<&'a str, &'a Skill> {
+fn by_id<'a>(skills: &'a [Skill], findings: &mut Vec<BuildFindingKind>) -> BTreeMap<&'a str, &'a Skill> {
     let mut by_id: BTreeMap<&str, &Skill> = BTreeMap::new();
     for skill in skills {
         let Some(id) = skill.facts.id.as_deref() else { continue };
@@ -69,7 +71,7 @@ fn by_id<'a>(skills: &'a [Skill], findings: &mut Vec<FindingKind>) -> BTreeMap<&
             }
             // The same place below another directory of skills is the installed copy.
             Some(used) if used.place == skill.place => {}
-            Some(used) => findings.push(FindingKind::DuplicateId {
+            Some(used) => findings.push(BuildFindingKind::DuplicateId {
                 id: id.to_owned(),
                 used: used.path.clone(),
                 other: skill.path.clone(),
@@ -103,11 +105,11 @@ fn entry(id: &str, owned: &OwnedSkill, skill: &Skill) -> String {
 }
 
 /// Returns skills with an id that no agent owns. External skills have bindings instead of owners.
-fn unowned(by_id: &BTreeMap<&str, &Skill>, used: &BTreeSet<String>) -> Vec<FindingKind> {
+fn unowned(by_id: &BTreeMap<&str, &Skill>, used: &BTreeSet<String>) -> Vec<BuildFindingKind> {
     by_id
         .iter()
         .filter(|(id, skill)| !used.contains(**id) && !skill.path.starts_with(layout::EXTERNAL_SKILLS))
-        .map(|(id, skill)| FindingKind::UnownedId { id: (*id).to_owned(), path: skill.path.clone() })
+        .map(|(id, skill)| BuildFindingKind::UnownedId { id: (*id).to_owned(), path: skill.path.clone() })
         .collect()
 }
 
@@ -148,9 +150,9 @@ mod tests {
              QL-1: lint — lint\n    → src/claude/skills/ql/lint-check/SKILL.md"
         );
         let found = findings.iter().map(|finding| match finding {
-            FindingKind::MissingSkill { id, .. } => format!("missing {id}"),
-            FindingKind::DuplicateId { other, .. } => format!("duplicate {other}"),
-            FindingKind::UnownedId { id, .. } => format!("unowned {id}"),
+            BuildFindingKind::MissingSkill { id, .. } => format!("missing {id}"),
+            BuildFindingKind::DuplicateId { other, .. } => format!("duplicate {other}"),
+            BuildFindingKind::UnownedId { id, .. } => format!("unowned {id}"),
             other => format!("{other:?}"),
         });
         assert_eq!(

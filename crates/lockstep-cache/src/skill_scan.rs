@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::thread;
 
-use crate::finding::FindingKind;
+use crate::finding::BuildFindingKind;
 use crate::skill::{Skill, SkillFacts};
 use crate::skill_facts_cache::SkillFactsCache;
-use crate::source_reader::{Base, Late, Sort, SourceReader, SourceState};
+use crate::source_reader::{Base, DeadlineExceeded, DirEntryKind, SourceReader, SourceState};
 
 /// The file that makes a directory a skill.
 const SKILL_FILE: &str = "SKILL.md";
@@ -23,7 +23,7 @@ const PARALLEL_THRESHOLD: usize = 64;
 pub(crate) struct SkillScanner<'r, 'k> {
     pub(crate) reader: &'r mut SourceReader<'k>,
     pub(crate) memo: &'r mut SkillFactsCache,
-    pub(crate) findings: &'r mut Vec<FindingKind>,
+    pub(crate) findings: &'r mut Vec<BuildFindingKind>,
 }
 
 /// The visited directories and the found skills.
@@ -36,14 +36,14 @@ struct ScanState {
 
 /// A directory: that of the walk, and the place below it.
 #[derive(Clone, Copy)]
-struct At<'a> {
+struct ScanDir<'a> {
     base: &'a Base,
     dir: &'a str,
     place: &'a str,
 }
 
 /// The entry at the path of a skill's file.
-enum Found {
+enum SkillFile {
     Skill(Skill),
     Unusable,
     Nothing,
@@ -51,27 +51,32 @@ enum Found {
 
 impl SkillScanner<'_, '_> {
     /// The skills below `dir`, in the order of their paths.
-    pub(crate) fn skills(&mut self, base: &Base, dir: &str) -> Result<Vec<Skill>, Late> {
+    pub(crate) fn skills(&mut self, base: &Base, dir: &str) -> Result<Vec<Skill>, DeadlineExceeded> {
         let mut walked = ScanState::default();
-        self.listed(At { base, dir, place: "" }, &mut walked)?;
+        self.listed(ScanDir { base, dir, place: "" }, &mut walked)?;
         Ok(walked.skills)
     }
 
     /// A directory below that of the walk.
-    fn directory(&mut self, at: At<'_>, sort: Sort, walked: &mut ScanState) -> Result<(), Late> {
+    fn directory(
+        &mut self,
+        at: ScanDir<'_>,
+        sort: DirEntryKind,
+        walked: &mut ScanState,
+    ) -> Result<(), DeadlineExceeded> {
         let path = below(at.dir, at.place);
         let real = match sort {
-            Sort::Directory => self.reader.enter(at.base, &path),
+            DirEntryKind::Directory => self.reader.enter(at.base, &path),
             _ => self.resolve_link(at.base, &path),
         };
         if real.is_none_or(|real| !walked.directories.insert(real)) {
             return Ok(());
         }
         let file = below(&path, SKILL_FILE);
-        match self.skill(at.base, &file, at.place, Sort::Plain)? {
-            Found::Skill(skill) => walked.skills.push(skill),
-            Found::Unusable => {}
-            Found::Nothing => {
+        match self.skill(at.base, &file, at.place, DirEntryKind::Plain)? {
+            SkillFile::Skill(skill) => walked.skills.push(skill),
+            SkillFile::Unusable => {}
+            SkillFile::Nothing => {
                 // The listing already proves that it is absent.
                 self.reader.untrack(at.base, &file);
                 return self.listed(at, walked);
@@ -80,48 +85,55 @@ impl SkillScanner<'_, '_> {
         Ok(())
     }
 
-    fn listed(&mut self, at: At<'_>, walked: &mut ScanState) -> Result<(), Late> {
+    fn listed(&mut self, at: ScanDir<'_>, walked: &mut ScanState) -> Result<(), DeadlineExceeded> {
         let path = below(at.dir, at.place);
         let Some(listing) = self.reader.list(at.base, &path)? else { return Ok(()) };
-        if listing.odd > 0 {
-            let why = format!("{} names in it cannot be written on a line", listing.odd);
-            self.findings.push(FindingKind::Unusable { path: at.base.label(&path), why });
+        if listing.unprintable_names > 0 {
+            let why = format!("{} names in it cannot be written on a line", listing.unprintable_names);
+            self.findings.push(BuildFindingKind::Unusable { path: at.base.label(&path), why });
         }
         if listing.entries.len() < PARALLEL_THRESHOLD || lockstep_fs::process::is_single_core() {
             self.entries(at, &listing.entries, walked)
         } else {
-            self.halves(at, &listing.entries, walked)
+            self.scan_in_parallel(at, &listing.entries, walked)
         }
     }
 
     fn entries(
         &mut self,
-        at: At<'_>,
-        entries: &[(String, Sort)],
+        at: ScanDir<'_>,
+        entries: &[(String, DirEntryKind)],
         walked: &mut ScanState,
-    ) -> Result<(), Late> {
+    ) -> Result<(), DeadlineExceeded> {
         for (name, sort) in entries {
             let inner = below(at.place, name);
             if name == SKILL_FILE {
                 // Of the directory of the walk itself, or one that has just become a skill.
-                if let Found::Skill(skill) = self.skill(at.base, &below(at.dir, &inner), at.place, *sort)? {
+                if let SkillFile::Skill(skill) =
+                    self.skill(at.base, &below(at.dir, &inner), at.place, *sort)?
+                {
                     walked.skills.push(skill);
                 }
             } else if !name.starts_with('.')
                 && name != "node_modules"
-                && matches!(sort, Sort::Directory | Sort::Perhaps)
+                && matches!(sort, DirEntryKind::Directory | DirEntryKind::Perhaps)
             {
-                self.directory(At { place: &inner, ..at }, *sort, walked)?;
+                self.directory(ScanDir { place: &inner, ..at }, *sort, walked)?;
             }
         }
         Ok(())
     }
 
     /// Walks the second half of a directory on another thread.
-    fn halves(&mut self, at: At<'_>, entries: &[(String, Sort)], walked: &mut ScanState) -> Result<(), Late> {
+    fn scan_in_parallel(
+        &mut self,
+        at: ScanDir<'_>,
+        entries: &[(String, DirEntryKind)],
+        walked: &mut ScanState,
+    ) -> Result<(), DeadlineExceeded> {
         let (own, others) = entries.split_at(entries.len() / 2);
         let before = walked.directories.clone();
-        let mut reader = self.reader.beginning_anew();
+        let mut reader = self.reader.fork();
         let (mut memo, mut findings) = (self.memo.clone(), Vec::new());
         let mut aside = ScanState { directories: before.clone(), skills: Vec::new() };
         let both = thread::scope(|scope| {
@@ -137,8 +149,8 @@ impl SkillScanner<'_, '_> {
             // If a link connects both halves, the first path is used.
             return self.entries(at, others, walked);
         }
-        self.reader.take_in(reader);
-        self.memo.take_in(memo);
+        self.reader.merge(reader);
+        self.memo.merge(memo);
         self.findings.append(&mut findings);
         walked.directories.append(&mut aside.directories);
         walked.skills.append(&mut aside.skills);
@@ -147,19 +159,25 @@ impl SkillScanner<'_, '_> {
 
     /// Returns the target of a link if it is a directory inside.
     fn resolve_link(&mut self, base: &Base, path: &str) -> Option<PathBuf> {
-        match self.reader.located(base, path) {
+        match self.reader.resolve_inside(base, path) {
             Ok(found) => found.filter(|(_, meta)| meta.is_dir()).map(|(real, _)| real),
             Err(why) => {
                 let path = base.label(path);
                 // The target of a broken link may appear while the listing stays the same.
                 self.reader.unusable(&path, &why);
-                self.findings.push(FindingKind::Unusable { path, why });
+                self.findings.push(BuildFindingKind::Unusable { path, why });
                 None
             }
         }
     }
 
-    fn skill(&mut self, base: &Base, path: &str, place: &str, sort: Sort) -> Result<Found, Late> {
+    fn skill(
+        &mut self,
+        base: &Base,
+        path: &str,
+        place: &str,
+        sort: DirEntryKind,
+    ) -> Result<SkillFile, DeadlineExceeded> {
         let label = base.label(path);
         let facts = match self.reader.known_digest(base, path).and_then(|digest| self.memo.get(&digest)) {
             Some(facts) => facts.clone(),
@@ -173,17 +191,21 @@ impl SkillScanner<'_, '_> {
                     facts
                 }
                 SourceState::Unusable(why) => {
-                    self.findings.push(FindingKind::Unusable { path: label, why });
-                    return Ok(Found::Unusable);
+                    self.findings.push(BuildFindingKind::Unusable { path: label, why });
+                    return Ok(SkillFile::Unusable);
                 }
-                SourceState::Absent => return Ok(Found::Nothing),
+                SourceState::Absent => return Ok(SkillFile::Nothing),
             },
         };
-        Ok(Found::Skill(Skill { path: label, place: place.to_owned(), facts }))
+        Ok(SkillFile::Skill(Skill { path: label, place: place.to_owned(), facts }))
     }
 
-    fn read(&mut self, base: &Base, path: &str, sort: Sort) -> Result<SourceState, Late> {
-        if sort == Sort::Plain { self.reader.plain(base, path) } else { self.reader.file(base, path) }
+    fn read(&mut self, base: &Base, path: &str, sort: DirEntryKind) -> Result<SourceState, DeadlineExceeded> {
+        if sort == DirEntryKind::Plain {
+            self.reader.read_listed_file(base, path)
+        } else {
+            self.reader.file(base, path)
+        }
     }
 }
 
@@ -239,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_a_skill_belongs_to_it() {
+    fn files_below_a_skill_belong_to_it() {
         let root = tempfile::tempdir().unwrap();
         for place in ["outer/a", "outer/a/examples/b", "c", "c/d", "e/f/g"] {
             let dir = root.path().join("skills").join(place);

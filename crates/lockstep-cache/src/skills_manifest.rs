@@ -15,12 +15,12 @@ pub struct SkillsManifest {
     /// The format's version: `5.0.0`, `3.0.0`.
     pub version: Option<String>,
     /// Agents by name.
-    pub ownership: BTreeMap<String, Ownership>,
+    pub ownership: BTreeMap<String, ManifestOwner>,
 }
 
 /// One agent of the manifest.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub struct Ownership {
+pub struct ManifestOwner {
     /// The phase the agent works in, or `all`.
     pub phase: Option<String>,
     /// The skills of the agent.
@@ -45,7 +45,7 @@ pub enum OwnedSkill {
 
 /// An agent and its skills, in the manifest's order; invalid entries are recorded as problems.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Owner {
+pub struct SkillOwner {
     pub agent: String,
     pub phase: Option<String>,
     pub skills: Vec<OwnedSkill>,
@@ -54,7 +54,7 @@ pub struct Owner {
 }
 
 /// Reads a manifest. One entry that is wrong does not cost the others.
-pub fn owners(text: &str) -> Result<Vec<Owner>, String> {
+pub fn owners(text: &str) -> Result<Vec<SkillOwner>, String> {
     let manifest: Value = serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}"))?;
     let ownership = manifest
         .get("ownership")
@@ -63,8 +63,8 @@ pub fn owners(text: &str) -> Result<Vec<Owner>, String> {
     Ok(ownership.iter().map(|(agent, entry)| owner(agent, entry)).collect())
 }
 
-fn owner(agent: &str, entry: &Value) -> Owner {
-    let mut owner = Owner {
+fn owner(agent: &str, entry: &Value) -> SkillOwner {
+    let mut owner = SkillOwner {
         agent: one_line(agent),
         phase: entry.get("phase").and_then(Value::as_str).map(str::to_owned),
         skills: Vec::new(),

@@ -24,12 +24,12 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// The time that was allowed for reading is over.
 #[derive(Debug)]
-pub(crate) struct Late;
+pub(crate) struct DeadlineExceeded;
 
 /// The result of reading a path.
 #[derive(Debug, Clone)]
 pub(crate) enum SourceState {
-    File(Arc<Text>),
+    File(Arc<SourceText>),
     Absent,
     /// Something that cannot be used, and why.
     Unusable(String),
@@ -37,12 +37,12 @@ pub(crate) enum SourceState {
 
 /// A file's text.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub(crate) struct SourceText {
     pub(crate) text: String,
     /// Set if bytes that are not UTF-8 were replaced.
     pub(crate) is_lossy: bool,
     /// True if the file is longer than the stored part.
-    pub(crate) longer: bool,
+    pub(crate) is_truncated: bool,
 }
 
 /// A directory outside of which nothing is read.
@@ -81,7 +81,7 @@ impl Base {
 
 /// The kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Sort {
+pub(crate) enum DirEntryKind {
     Directory,
     /// A regular file.
     Plain,
@@ -93,11 +93,11 @@ pub(crate) enum Sort {
 
 /// The entries of a directory. Names that do not fit on a line are omitted and counted.
 #[derive(Debug)]
-pub(crate) struct Listing {
+pub(crate) struct DirListing {
     /// Names with their kinds, sorted.
-    pub(crate) entries: Vec<(String, Sort)>,
+    pub(crate) entries: Vec<(String, DirEntryKind)>,
     /// The number of names that are not UTF-8 or have control characters.
-    pub(crate) odd: usize,
+    pub(crate) unprintable_names: usize,
 }
 
 pub(crate) struct SourceReader<'a> {
@@ -128,7 +128,7 @@ impl<'a> SourceReader<'a> {
     }
 
     /// Returns a reader of the same sources with only the listings of this one, for another thread.
-    pub(crate) fn beginning_anew(&self) -> Self {
+    pub(crate) fn fork(&self) -> Self {
         Self {
             root: self.root.clone(),
             seen: BTreeMap::new(),
@@ -140,7 +140,7 @@ impl<'a> SourceReader<'a> {
     }
 
     /// Takes over the account of another one.
-    pub(crate) fn take_in(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.seen.extend(other.seen);
         self.real.extend(other.real);
         self.looks.extend(other.looks);
@@ -148,13 +148,13 @@ impl<'a> SourceReader<'a> {
     }
 
     /// The file at `path` below `base`.
-    pub(crate) fn file(&mut self, base: &Base, path: &str) -> Result<SourceState, Late> {
+    pub(crate) fn file(&mut self, base: &Base, path: &str) -> Result<SourceState, DeadlineExceeded> {
         let label = base.label(path);
         if let Some(seen) = self.seen.get(&label) {
             return Ok(seen.clone());
         }
-        self.in_time()?;
-        let seen = match self.located(base, path) {
+        self.check_deadline()?;
+        let seen = match self.resolve_inside(base, path) {
             Ok(None) => self.absent(&label),
             Ok(Some((at, meta))) if meta.is_file() => self.read(&label, &meta, || open(&at)),
             Ok(Some((_, meta))) => self.unusable(&label, kind(&meta)),
@@ -166,10 +166,14 @@ impl<'a> SourceReader<'a> {
 
     /// Reads a path that the listing of its directory reported as a regular file: it is opened without a
     /// `stat`.
-    pub(crate) fn plain(&mut self, base: &Base, path: &str) -> Result<SourceState, Late> {
+    pub(crate) fn read_listed_file(
+        &mut self,
+        base: &Base,
+        path: &str,
+    ) -> Result<SourceState, DeadlineExceeded> {
         let label = base.label(path);
-        self.in_time()?;
-        match self.beside(base, &label) {
+        self.check_deadline()?;
+        match self.open_in_listed_dir(base, &label) {
             Some((_, file, meta)) if meta.is_file() => Ok(self.read(&label, &meta, || Ok(file))),
             _ => self.file(base, path),
         }
@@ -180,7 +184,7 @@ impl<'a> SourceReader<'a> {
         let label = base.label(path);
         let look = self.known.looks.get(&label)?;
         let TrackedInput::File(digest, stamp) = look else { return None };
-        let (_, meta) = self.located(base, path).ok()??;
+        let (_, meta) = self.resolve_inside(base, path).ok()??;
         if !(meta.is_file() && stamp.is_still(&meta)) {
             return None;
         }
@@ -202,8 +206,8 @@ impl<'a> SourceReader<'a> {
     }
 
     /// Lists a directory. `None` if it does not exist.
-    pub(crate) fn list(&mut self, base: &Base, path: &str) -> Result<Option<Listing>, Late> {
-        self.in_time()?;
+    pub(crate) fn list(&mut self, base: &Base, path: &str) -> Result<Option<DirListing>, DeadlineExceeded> {
+        self.check_deadline()?;
         let label = base.label(path);
         let (at, dir, meta) = match self.directory(base, path, &label) {
             Ok(Some(found)) => found,
@@ -254,10 +258,10 @@ impl<'a> SourceReader<'a> {
         path: &str,
         label: &str,
     ) -> Result<Option<(PathBuf, File, fs::Metadata)>, String> {
-        if let Some(found) = self.beside(base, label).filter(|(_, _, meta)| meta.is_dir()) {
+        if let Some(found) = self.open_in_listed_dir(base, label).filter(|(_, _, meta)| meta.is_dir()) {
             return Ok(Some(found));
         }
-        match self.located(base, path)? {
+        match self.resolve_inside(base, path)? {
             None => Ok(None),
             Some((_, meta)) if !meta.is_dir() => Err("it is no directory".into()),
             Some((at, _)) => {
@@ -269,7 +273,7 @@ impl<'a> SourceReader<'a> {
     }
 
     /// Opens an entry of a listed directory, unless it is a link: then it is inside, and need not be located.
-    fn beside(&self, base: &Base, label: &str) -> Option<(PathBuf, File, fs::Metadata)> {
+    fn open_in_listed_dir(&self, base: &Base, label: &str) -> Option<(PathBuf, File, fs::Metadata)> {
         let (dir, name) = label.rsplit_once('/')?;
         let at = self.real.get(dir).filter(|dir| dir.starts_with(&base.canonical))?.join(name);
         let file = no_follow().read(true).open(&at).ok()?;
@@ -278,7 +282,11 @@ impl<'a> SourceReader<'a> {
     }
 
     /// Returns the real path and metadata of `path` if it is inside `base`.
-    pub(crate) fn located(&self, base: &Base, path: &str) -> Result<Option<(PathBuf, fs::Metadata)>, String> {
+    pub(crate) fn resolve_inside(
+        &self,
+        base: &Base,
+        path: &str,
+    ) -> Result<Option<(PathBuf, fs::Metadata)>, String> {
         let label = base.label(path);
         // Below a directory that is known to be inside, only a link can point outside. Most entries are not
         // links, and resolving a real path costs ten times as much.
@@ -339,9 +347,9 @@ impl<'a> SourceReader<'a> {
         }
     }
 
-    fn in_time(&self) -> Result<(), Late> {
+    fn check_deadline(&self) -> Result<(), DeadlineExceeded> {
         match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => Err(Late),
+            Some(deadline) if Instant::now() >= deadline => Err(DeadlineExceeded),
             _ => Ok(()),
         }
     }
@@ -384,9 +392,9 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) }
 }
 
-fn text(bytes: Vec<u8>, longer: bool) -> Text {
+fn text(bytes: Vec<u8>, longer: bool) -> SourceText {
     match String::from_utf8(bytes) {
-        Ok(text) => Text { text, is_lossy: false, longer },
+        Ok(text) => SourceText { text, is_lossy: false, is_truncated: longer },
         Err(error) => {
             let cut_inside = longer && error.utf8_error().error_len().is_none();
             let mut text = String::from_utf8_lossy(error.as_bytes()).into_owned();
@@ -394,23 +402,23 @@ fn text(bytes: Vec<u8>, longer: bool) -> Text {
                 // The last character was cut by us, not by the file.
                 text.pop();
             }
-            Text { text, is_lossy: !cut_inside, longer }
+            SourceText { text, is_lossy: !cut_inside, is_truncated: longer }
         }
     }
 }
 
-fn listed(dir: File) -> io::Result<Listing> {
-    let mut listing = Listing { entries: Vec::new(), odd: 0 };
+fn listed(dir: File) -> io::Result<DirListing> {
+    let mut listing = DirListing { entries: Vec::new(), unprintable_names: 0 };
     for (name, kind) in lockstep_fs::list(dir)? {
         let sort = match kind {
-            FileKind::Directory => Sort::Directory,
-            FileKind::Regular => Sort::Plain,
-            FileKind::Link | FileKind::Unknown => Sort::Perhaps,
-            FileKind::Special => Sort::Other,
+            FileKind::Directory => DirEntryKind::Directory,
+            FileKind::Regular => DirEntryKind::Plain,
+            FileKind::Link | FileKind::Unknown => DirEntryKind::Perhaps,
+            FileKind::Special => DirEntryKind::Other,
         };
         match name.to_str() {
             Ok(name) if !name.chars().any(char::is_control) => listing.entries.push((name.to_owned(), sort)),
-            _ => listing.odd += 1,
+            _ => listing.unprintable_names += 1,
         }
     }
     listing.entries.sort_unstable();

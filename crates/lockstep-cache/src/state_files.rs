@@ -18,27 +18,27 @@ pub(crate) fn record(state: &StateDir) -> BuildRecord {
 
 /// The same as text, for [`build_record::all_unchanged`].
 pub(crate) fn record_text(state: &StateDir) -> String {
-    kept(state, build_record::FILE)
+    read_state_file(state, build_record::FILE)
 }
 
 /// Returns the memo, or an empty one if it is missing or damaged.
 pub(crate) fn memo(state: &StateDir) -> SkillFactsCache {
-    SkillFactsCache::decode(&kept(state, skill_facts_cache::FILE))
+    SkillFactsCache::decode(&read_state_file(state, skill_facts_cache::FILE))
 }
 
 /// Saves both files.
 pub(crate) fn keep(state: &StateDir, record: &BuildRecord, memo: &SkillFactsCache) -> Result<(), StoreError> {
-    let dir = state.ensure(DIR)?;
+    let dir = state.ensure_dir(DIR)?;
     replace(&dir, build_record::FILE, record.encode().as_bytes())?;
     replace(&dir, skill_facts_cache::FILE, memo.encode().as_bytes())
 }
 
 /// The file that builds lock.
 pub(crate) fn lock_file(state: &StateDir) -> Result<PathBuf, StoreError> {
-    Ok(state.ensure(DIR)?.join("lock"))
+    Ok(state.ensure_dir(DIR)?.join("lock"))
 }
 
-fn kept(state: &StateDir, file: &str) -> String {
+fn read_state_file(state: &StateDir, file: &str) -> String {
     lockstep_fs::read_to_string(state.path().join(DIR).join(file)).unwrap_or_default()
 }
 

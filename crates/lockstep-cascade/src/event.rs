@@ -10,7 +10,7 @@ pub type Digest = String;
 
 /// A file that depends on one that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dependent {
+pub struct CascadeDependent {
     /// Relative to the root.
     pub path: String,
     /// The changed file it depends on: the file itself if its own edit broke references in it. Empty if only the verification names it.
@@ -27,7 +27,7 @@ pub struct Dependent {
     pub breaks: Option<bool>,
 }
 
-impl Dependent {
+impl CascadeDependent {
     /// Returns true if the file broke its own references.
     pub fn is_own(&self) -> bool {
         self.path == self.cause
@@ -36,26 +36,26 @@ impl Dependent {
 
 /// An input of the state machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum CascadeEvent {
     /// A group was assigned to an agent.
-    Handed {
+    Dispatched {
         group: String,
         /// The contents of its files at that moment.
         before: BTreeMap<String, Option<Digest>>,
     },
     /// The program that watched the agents ended, and the agents with it.
-    Interrupted { seen: Observation },
+    Interrupted { seen: DiskObservation },
     /// An agent has ended.
-    Done { group: String, claim: Claim, seen: Observation },
+    AgentFinished { group: String, claim: AgentClaim, seen: DiskObservation },
     /// A user or agent decided that a dependent needs no change.
-    NotNeeded {
+    Dismissed {
         /// The dependent.
         file: String,
         /// The reason.
         why: String,
     },
     /// The convergence check was made, or could not be made.
-    Checked(Verdict),
+    CheckCompleted(CheckResult),
     /// The cascade was aborted.
     Aborted {
         /// The reason.
@@ -65,37 +65,37 @@ pub enum Event {
 
 /// An agent's report about its own work. It can only add warnings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Claim {
+pub struct AgentClaim {
     /// Set if the agent reports that it completed the assignment.
     pub complete: bool,
     /// The files that the agent reports as changed, relative to the root.
     pub files: Option<Vec<String>>,
     pub error: Option<String>,
     /// Files that the agent changed in its own worktree without being asked. They were not copied back.
-    pub outside: Vec<String>,
+    pub unassigned_files: Vec<String>,
 }
 
 /// The state of the files on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Observation {
+pub struct DiskObservation {
     /// Every assigned file of the iteration.
-    pub files: BTreeMap<String, Seen>,
+    pub files: BTreeMap<String, ObservedFile>,
     /// Other files that changed since the iteration began.
-    pub others: Vec<Other>,
+    pub unassigned_changes: Vec<UnassignedChange>,
 }
 
 /// The observed state of an assigned file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct ObservedFile {
     /// `None` if the file does not exist.
     pub content: Option<Digest>,
-    pub left: Left,
+    pub left: FileStaleness,
 }
 
 /// The stale lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Left {
-    Nothing,
+pub enum FileStaleness {
+    Clean,
     /// These lines, as `file:line:text`.
     Stale(Vec<String>),
     /// The file could not be checked, for this reason.
@@ -104,7 +104,7 @@ pub enum Left {
 
 /// A file that changed although it was assigned to no agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Other {
+pub struct UnassignedChange {
     /// Relative to the root.
     pub path: String,
     /// The content when the iteration began.
@@ -115,28 +115,28 @@ pub struct Other {
 
 /// The result of a convergence check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    Found(Findings),
+pub enum CheckResult {
+    Found(CheckFindings),
     /// The check could not be made.
     Failed(String),
 }
 
 /// The dependents of the files that an iteration changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Findings {
+pub struct CheckFindings {
     /// The dependents at any distance, including those already known.
-    pub dependents: Vec<Dependent>,
+    pub dependents: Vec<CascadeDependent>,
     /// The result of the verification, if one is configured.
-    pub oracle: Option<Oracle>,
+    pub oracle: Option<VerificationResult>,
     /// Sizes and import cycles of these files.
-    pub terrain: Terrain,
+    pub terrain: GroupingInput,
     /// Warnings about these findings, for the report.
     pub warnings: Vec<String>,
 }
 
 /// The result of a verification command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Oracle {
+pub struct VerificationResult {
     pub passed: bool,
     /// The files that its failures name, with the output line that names them.
     pub failures: Vec<(String, String)>,
@@ -144,7 +144,7 @@ pub struct Oracle {
 
 /// The facts about files that grouping needs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Terrain {
+pub struct GroupingInput {
     /// File sizes in bytes.
     pub sizes: BTreeMap<String, u64>,
     /// Sets of files that import each other in a circle.
@@ -153,9 +153,9 @@ pub struct Terrain {
 
 /// An action for the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Effect {
+pub enum CascadeEffect {
     /// Give this group to an agent.
-    Hand { group: String },
+    Dispatch { group: String },
     /// Check the dependents of the files that this iteration changed.
     Check,
     /// Report the result.

@@ -10,22 +10,22 @@ use crate::tier::Tier;
 /// The kind of agent that a group needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Role {
+pub enum AgentRole {
     /// For code. The agent may run commands.
     Implementer,
     /// For a framework's own files. The agent reads and writes, and runs no commands.
     InfraImplementer,
 }
 
-impl Role {
+impl AgentRole {
     /// Returns the role that is responsible for a file.
-    pub fn of(path: &str) -> Self {
+    pub fn for_path(path: &str) -> Self {
         let infra = path.split('/').rev().skip(1).any(|part| part == ".claude");
         if infra { Self::InfraImplementer } else { Self::Implementer }
     }
 
     /// The name of the agent type.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Implementer => "implementer",
             Self::InfraImplementer => "infra-implementer",
@@ -43,7 +43,7 @@ impl Role {
 
 /// A file that is to be assigned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct FileToAssign<'a> {
     /// Relative to the root.
     pub path: &'a str,
     /// The first of the files it must follow.
@@ -58,18 +58,22 @@ pub fn directory(path: &str) -> &str {
 }
 
 /// Divides the files into at most two groups, each for one role. Files of one cycle of imports stay together.
-pub fn groups(places: &[Place<'_>], cycles: &[BTreeSet<String>], tier: Tier) -> Vec<(Role, Vec<String>)> {
-    let mut by_role: BTreeMap<Role, Vec<&Place<'_>>> = BTreeMap::new();
+pub fn partition(
+    places: &[FileToAssign<'_>],
+    cycles: &[BTreeSet<String>],
+    tier: Tier,
+) -> Vec<(AgentRole, Vec<String>)> {
+    let mut by_role: BTreeMap<AgentRole, Vec<&FileToAssign<'_>>> = BTreeMap::new();
     for place in places {
-        by_role.entry(Role::of(place.path)).or_default().push(place);
+        by_role.entry(AgentRole::for_path(place.path)).or_default().push(place);
     }
     let mut groups = Vec::new();
     let roles = by_role.len();
     for (role, places) in by_role {
         let units = units(&places, cycles);
         let divided =
-            roles == 1 && tier.effort().implementers >= MAX_GROUPS && places.len() >= tier.divides_from();
-        match divided.then(|| best_cut(&units)).flatten() {
+            roles == 1 && tier.effort().implementers >= MAX_GROUPS && places.len() >= tier.split_threshold();
+        match divided.then(|| best_split(&units)).flatten() {
             Some(at) => {
                 groups.push((role, paths(&units[..at])));
                 groups.push((role, paths(&units[at..])));
@@ -81,11 +85,11 @@ pub fn groups(places: &[Place<'_>], cycles: &[BTreeSet<String>], tier: Tier) -> 
 }
 
 /// Files that stay together: one file, or the files of one cycle.
-struct Unit<'a> {
-    places: Vec<&'a Place<'a>>,
+struct FileCluster<'a> {
+    places: Vec<&'a FileToAssign<'a>>,
 }
 
-impl Unit<'_> {
+impl FileCluster<'_> {
     /// Sort key: files of one directory are adjacent, then files with the same cause.
     fn key(&self) -> (&str, &str, &str) {
         let first = self.places[0];
@@ -97,26 +101,26 @@ impl Unit<'_> {
     }
 }
 
-fn units<'a>(places: &[&'a Place<'a>], cycles: &[BTreeSet<String>]) -> Vec<Unit<'a>> {
-    let mut of_cycle: BTreeMap<usize, Vec<&'a Place<'a>>> = BTreeMap::new();
+fn units<'a>(places: &[&'a FileToAssign<'a>], cycles: &[BTreeSet<String>]) -> Vec<FileCluster<'a>> {
+    let mut of_cycle: BTreeMap<usize, Vec<&'a FileToAssign<'a>>> = BTreeMap::new();
     let mut units = Vec::new();
     let mut sorted = places.to_vec();
     sorted.sort_by_key(|place| place.path);
     for place in sorted {
         match cycles.iter().position(|cycle| cycle.contains(place.path)) {
             Some(cycle) => of_cycle.entry(cycle).or_default().push(place),
-            None => units.push(Unit { places: vec![place] }),
+            None => units.push(FileCluster { places: vec![place] }),
         }
     }
-    units.extend(of_cycle.into_values().map(|places| Unit { places }));
+    units.extend(of_cycle.into_values().map(|places| FileCluster { places }));
     units.sort_by(|a, b| a.key().cmp(&b.key()));
     units
 }
 
 /// Returns the best position to divide the units: between directories, else between causes, else in the
 /// middle of the bytes.
-fn best_cut(units: &[Unit<'_>]) -> Option<usize> {
-    let total: u64 = units.iter().map(Unit::size).sum();
+fn best_split(units: &[FileCluster<'_>]) -> Option<usize> {
+    let total: u64 = units.iter().map(FileCluster::size).sum();
     let mut left = 0;
     let cost = |at: usize, left: u64| {
         let ((dir_a, cause_a, _), (dir_b, cause_b, _)) = (units[at - 1].key(), units[at].key());
@@ -129,7 +133,7 @@ fn best_cut(units: &[Unit<'_>]) -> Option<usize> {
     cuts.min().map(|(.., at)| at)
 }
 
-fn paths(units: &[Unit<'_>]) -> Vec<String> {
+fn paths(units: &[FileCluster<'_>]) -> Vec<String> {
     let mut paths: Vec<String> =
         units.iter().flat_map(|unit| &unit.places).map(|place| place.path.to_owned()).collect();
     paths.sort();
@@ -142,34 +146,34 @@ mod tests {
 
     use super::*;
 
-    fn divided(files: &[(&str, &str, u64)], cycles: &[&[&str]], tier: Tier) -> Vec<(Role, Vec<String>)> {
-        let places: Vec<Place<'_>> =
-            files.iter().map(|(path, cause, size)| Place { path, cause, size: *size }).collect();
+    fn divided(files: &[(&str, &str, u64)], cycles: &[&[&str]], tier: Tier) -> Vec<(AgentRole, Vec<String>)> {
+        let places: Vec<FileToAssign<'_>> =
+            files.iter().map(|(path, cause, size)| FileToAssign { path, cause, size: *size }).collect();
         let cycles: Vec<BTreeSet<String>> =
             cycles.iter().map(|cycle| cycle.iter().map(ToString::to_string).collect()).collect();
-        groups(&places, &cycles, tier)
+        partition(&places, &cycles, tier)
     }
 
-    fn names(groups: &[(Role, Vec<String>)]) -> Vec<Vec<&str>> {
+    fn names(groups: &[(AgentRole, Vec<String>)]) -> Vec<Vec<&str>> {
         groups.iter().map(|(_, files)| files.iter().map(String::as_str).collect()).collect()
     }
 
     #[test]
     fn files_of_a_framework_go_to_the_agent_that_runs_nothing() {
         for (path, role) in [
-            (".claude/skills/a/SKILL.md", Role::InfraImplementer),
-            ("tools/.claude/settings.json", Role::InfraImplementer),
-            ("src/a.rs", Role::Implementer),
-            ("docs/.claude.md", Role::Implementer),
-            (".claude", Role::Implementer),
+            (".claude/skills/a/SKILL.md", AgentRole::InfraImplementer),
+            ("tools/.claude/settings.json", AgentRole::InfraImplementer),
+            ("src/a.rs", AgentRole::Implementer),
+            ("docs/.claude.md", AgentRole::Implementer),
+            (".claude", AgentRole::Implementer),
         ] {
-            assert_eq!(Role::of(path), role, "{path}");
+            assert_eq!(AgentRole::for_path(path), role, "{path}");
         }
         let files = [("src/a.rs", "r", 1), (".claude/agents/b.md", "r", 1)];
         let groups = divided(&files, &[], Tier::Complex);
         assert_eq!(
             groups.iter().map(|(role, _)| *role).collect::<Vec<_>>(),
-            [Role::Implementer, Role::InfraImplementer]
+            [AgentRole::Implementer, AgentRole::InfraImplementer]
         );
     }
 
@@ -211,18 +215,18 @@ mod tests {
             pairs in prop::collection::vec((0_usize..12, 0_usize..12), 0..3),
         ) {
             let names: Vec<String> = names.into_iter().collect();
-            let places: Vec<Place<'_>> = names
+            let places: Vec<FileToAssign<'_>> = names
                 .iter()
                 .enumerate()
-                .map(|(at, path)| Place { path, cause: if at % 2 == 0 { "r" } else { "s" }, size: sizes[at] })
+                .map(|(at, path)| FileToAssign { path, cause: if at % 2 == 0 { "r" } else { "s" }, size: sizes[at] })
                 .collect();
             let pick = |at: usize| names[at % names.len()].clone();
             let cycles: Vec<BTreeSet<String>> =
                 pairs.iter().map(|(a, b)| [pick(*a), pick(*b)].into()).collect();
             for tier in Tier::ALL {
-                let groups = groups(&places, &cycles, tier);
+                let groups = partition(&places, &cycles, tier);
                 prop_assert!(groups.len() <= MAX_GROUPS);
-                prop_assert!(groups.iter().all(|(role, files)| files.iter().all(|f| Role::of(f) == *role)));
+                prop_assert!(groups.iter().all(|(role, files)| files.iter().all(|f| AgentRole::for_path(f) == *role)));
                 let mut all: Vec<String> = groups.iter().flat_map(|(_, files)| files.clone()).collect();
                 all.sort();
                 prop_assert_eq!(&all, &names);

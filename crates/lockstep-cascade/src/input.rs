@@ -6,7 +6,7 @@
 
 use serde::Deserialize;
 
-use crate::event::Dependent;
+use crate::event::CascadeDependent;
 use crate::yaml;
 
 /// The longest report that is read: some 50,000 dependents.
@@ -14,25 +14,25 @@ pub const MAX_BYTES: usize = 16 << 20;
 
 /// A usable report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Input {
+pub struct CascadeInput {
     /// The files that changed, with those that depend on them.
-    pub impacts: Vec<ChangedFile>,
+    pub impacts: Vec<ImpactedFile>,
     /// Warnings about the basis of the cascade, for its report.
     pub warnings: Vec<String>,
 }
 
 /// A file that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangedFile {
+pub struct ImpactedFile {
     /// Relative to the root.
     pub path: String,
     /// The files that depend on it, at any distance.
-    pub dependents: Vec<Dependent>,
+    pub dependents: Vec<CascadeDependent>,
 }
 
 /// The reason why a cascade cannot start from a report.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unusable {
+pub enum CascadeInputError {
     /// There is no text.
     #[error(
         "the impact report is empty: there is no data to act on, which does not mean that there are no impacts"
@@ -50,7 +50,7 @@ pub enum Unusable {
 }
 
 #[derive(Deserialize)]
-struct Raw {
+struct RawImpactReport {
     domain: Option<String>,
     skill: Option<String>,
     status: Option<String>,
@@ -84,14 +84,14 @@ struct RawDependent {
 }
 
 /// Reads the L1 of a project at `root`, which is absolute.
-pub fn read(bytes: &[u8], root: &str) -> Result<Input, Unusable> {
+pub fn read(bytes: &[u8], root: &str) -> Result<CascadeInput, CascadeInputError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Err(Unusable::Empty);
+        return Err(CascadeInputError::Empty);
     }
-    let raw: Option<Raw> = yaml::read(bytes, MAX_BYTES).map_err(Unusable::Malformed)?;
-    let raw = raw.ok_or(Unusable::Empty)?;
+    let raw: Option<RawImpactReport> = yaml::read(bytes, MAX_BYTES).map_err(CascadeInputError::Malformed)?;
+    let raw = raw.ok_or(CascadeInputError::Empty)?;
     check_kind(&raw)?;
-    let mut input = Input::default();
+    let mut input = CascadeInput::default();
     let partial = raw.status.as_deref() == Some("partial");
     let low = raw.confidence.as_deref() == Some("low");
     if partial || low {
@@ -100,33 +100,34 @@ pub fn read(bytes: &[u8], root: &str) -> Result<Input, Unusable> {
             .warnings
             .push(format!("The impact report is {what}: there may be dependents it does not name."));
     }
-    let impacts = raw.impacts.ok_or_else(|| Unusable::Malformed("it has no `impacts`".to_owned()))?;
+    let impacts =
+        raw.impacts.ok_or_else(|| CascadeInputError::Malformed("it has no `impacts`".to_owned()))?;
     for impact in impacts {
-        let Some(path) = admitted(&impact.changed_file, root, &mut input.warnings) else { continue };
+        let Some(path) = accept_path(&impact.changed_file, root, &mut input.warnings) else { continue };
         let mut dependents = Vec::new();
         for dependent in impact.dependents.unwrap_or_default() {
             dependents.extend(read_dependent(dependent, &path, root, &mut input.warnings)?);
         }
         dependents.extend(own_references(&path, impact.broken_in_file.unwrap_or_default()));
-        input.impacts.push(ChangedFile { path, dependents });
+        input.impacts.push(ImpactedFile { path, dependents });
     }
     Ok(input)
 }
 
-fn check_kind(raw: &Raw) -> Result<(), Unusable> {
+fn check_kind(raw: &RawImpactReport) -> Result<(), CascadeInputError> {
     let is = |value: &Option<String>, expected: &str| value.as_deref().is_none_or(|value| value == expected);
     if !is(&raw.domain, "execution") || !is(&raw.skill, "impact") {
         let (domain, skill) = (raw.domain.as_deref().unwrap_or("?"), raw.skill.as_deref().unwrap_or("?"));
-        return Err(Unusable::Malformed(format!(
+        return Err(CascadeInputError::Malformed(format!(
             "it is the report of {domain}/{skill}, not of execution/impact"
         )));
     }
     match raw.status.as_deref() {
-        Some("skipped") => Err(Unusable::Skipped),
+        Some("skipped") => Err(CascadeInputError::Skipped),
         None | Some("complete" | "partial") => Ok(()),
-        Some(other) => {
-            Err(Unusable::Malformed(format!("`status: {other}` is none of complete, partial, skipped")))
-        }
+        Some(other) => Err(CascadeInputError::Malformed(format!(
+            "`status: {other}` is none of complete, partial, skipped"
+        ))),
     }
 }
 
@@ -135,13 +136,13 @@ fn read_dependent(
     cause: &str,
     root: &str,
     warnings: &mut Vec<String>,
-) -> Result<Option<Dependent>, Unusable> {
+) -> Result<Option<CascadeDependent>, CascadeInputError> {
     let direct = match (raw.r#type.as_deref(), raw.hop_count) {
         (Some("DIRECT"), None | Some(1)) | (None, Some(1)) => true,
         (Some("TRANSITIVE"), None | Some(2..)) | (None, Some(2..)) => false,
         (kind, hops) => {
             let shown = |value: Option<String>| value.unwrap_or_else(|| "absent".to_owned());
-            return Err(Unusable::Malformed(format!(
+            return Err(CascadeInputError::Malformed(format!(
                 "the dependent {:?} has type {} and hop_count {}, which do not fit",
                 raw.file,
                 shown(kind.map(str::to_owned)),
@@ -149,12 +150,12 @@ fn read_dependent(
             )));
         }
     };
-    let Some(path) = admitted(&raw.file, root, warnings) else { return Ok(None) };
+    let Some(path) = accept_path(&raw.file, root, warnings) else { return Ok(None) };
     if path == cause {
         warnings.push(format!("{path} is named as a dependent of itself; it is left out."));
         return Ok(None);
     }
-    Ok(Some(Dependent {
+    Ok(Some(CascadeDependent {
         path,
         cause: cause.to_owned(),
         direct,
@@ -167,14 +168,14 @@ fn read_dependent(
 
 /// Returns the references that a changed file broke in itself, one entry for each name. The file must follow
 /// its own change.
-fn own_references(path: &str, broken: Vec<RawBroken>) -> Vec<Dependent> {
-    let mut found: Vec<Dependent> = Vec::new();
+fn own_references(path: &str, broken: Vec<RawBroken>) -> Vec<CascadeDependent> {
+    let mut found: Vec<CascadeDependent> = Vec::new();
     for raw in broken {
         let pattern = raw.reference_pattern.unwrap_or_default();
         let evidence = raw.evidence.filter(|line| !line.is_empty());
         match found.iter_mut().find(|known| known.pattern == pattern) {
             Some(known) => known.evidence.extend(evidence),
-            None => found.push(Dependent {
+            None => found.push(CascadeDependent {
                 path: path.to_owned(),
                 cause: path.to_owned(),
                 direct: true,
@@ -190,7 +191,7 @@ fn own_references(path: &str, broken: Vec<RawBroken>) -> Vec<Dependent> {
 
 /// Returns the path relative to the root. If the path is outside the project, adds a warning and returns
 /// `None`.
-fn admitted(path: &str, root: &str, warnings: &mut Vec<String>) -> Option<String> {
+fn accept_path(path: &str, root: &str, warnings: &mut Vec<String>) -> Option<String> {
     match relative(path, root) {
         Ok(path) => Some(path),
         Err(why) => {
@@ -294,7 +295,7 @@ index: {fresh: true, revision: x}
     }
 
     #[test]
-    fn what_is_weak_about_the_basis_is_said() {
+    fn weak_basis_is_reported_as_warnings() {
         for (from, to) in [("status: complete", "status: partial"), ("confidence: high", "confidence: low")] {
             let input = read(REPORT.replace(from, to).as_bytes(), "/p").unwrap();
             assert!(input.warnings[0].contains("may be dependents it does not name"), "{:?}", input.warnings);
@@ -304,14 +305,14 @@ index: {fresh: true, revision: x}
     #[test]
     fn no_data_is_told_from_no_impacts() {
         for text in ["", " \n\t", "null", "~\n", "---\n"] {
-            assert!(matches!(read(text.as_bytes(), "/p"), Err(Unusable::Empty)), "{text:?}");
+            assert!(matches!(read(text.as_bytes(), "/p"), Err(CascadeInputError::Empty)), "{text:?}");
         }
-        assert_eq!(read(b"impacts: []", "/p"), Ok(Input::default()));
-        assert_eq!(unusable("status: skipped\nimpacts: []"), Unusable::Skipped.to_string());
+        assert_eq!(read(b"impacts: []", "/p"), Ok(CascadeInput::default()));
+        assert_eq!(unusable("status: skipped\nimpacts: []"), CascadeInputError::Skipped.to_string());
     }
 
     #[test]
-    fn what_is_malformed_says_why() {
+    fn malformed_input_is_refused_with_a_reason() {
         for (text, why) in [
             ("a: b", "no `impacts`"),
             ("impacts: 3", "line 1"),
@@ -393,7 +394,7 @@ index: {fresh: true, revision: x}
                     - {file: /etc/passwd, type: DIRECT}\n      - {file: a, type: DIRECT}\n  \
                     - changed_file: ../../b\n";
         let input = read(text.as_bytes(), "/p").unwrap();
-        assert_eq!(input.impacts, [ChangedFile { path: "a".to_owned(), dependents: vec![] }]);
+        assert_eq!(input.impacts, [ImpactedFile { path: "a".to_owned(), dependents: vec![] }]);
         assert_eq!(input.warnings.len(), 3, "{:?}", input.warnings);
     }
 

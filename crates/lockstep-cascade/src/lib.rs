@@ -1,8 +1,8 @@
 //! The cascade updates the files that depend on a change, in at most three iterations, until nothing is
 //! unresolved.
 //!
-//! The crate is pure. [`Cascade`] is the state, and [`Cascade::step`] is its only transition: an [`Event`]
-//! in, [`Effect`]s out. Agents' reports never decide; the state of the disk does, and comes in as an
+//! The crate is pure. [`Cascade`] is the state, and [`Cascade::step`] is its only transition: an [`CascadeEvent`]
+//! in, [`CascadeEffect`]s out. Agents' reports never decide; the state of the disk does, and comes in as an
 //! [`Observation`](event::Observation). The program starts agents, reads files and saves the state;
 //! [`inspect`] defines the interface for that.
 
@@ -19,9 +19,9 @@ mod step;
 pub mod tier;
 mod yaml;
 
-pub use event::{Effect, Event};
+pub use event::{CascadeEffect, CascadeEvent};
 pub use state::Cascade;
-pub use step::{Refused, Start};
+pub use step::{StartOptions, TransitionError};
 
 /// The maximum number of iterations. It is not configurable.
 pub const MAX_ITERATIONS: u8 = 3;

@@ -10,21 +10,21 @@ use std::collections::BTreeMap;
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
-use crate::event::Dependent;
+use crate::event::CascadeDependent;
 use crate::report::text_diff;
-use crate::state::{Assignment, Cascade, Cause, Former, Group};
+use crate::state::{Assignment, Cascade, Group, OriginalDigest, RootCause};
 use excerpt::Excerpt;
-use measure::{Level, budget_chars};
+use measure::{DetailLevel, budget_chars};
 
 /// The share of an agent's context that a prompt may use.
-pub const SHARE: (usize, usize) = (30, 100);
+pub const CONTEXT_SHARE: (usize, usize) = (30, 100);
 
 /// A lower bound for the characters per token, used to measure prompts.
 pub const CHARS_PER_TOKEN: usize = 3;
 
 /// A template that a project can override.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Template {
+pub struct PromptTemplate {
     /// File name.
     pub name: &'static str,
     /// The default text, used if the project does not override it.
@@ -32,12 +32,12 @@ pub struct Template {
 }
 
 /// The template for agents that update files.
-pub const IMPLEMENTER: Template =
-    Template { name: "cascade-implementer.md", text: include_str!("../templates/implementer.md") };
+pub const IMPLEMENTER: PromptTemplate =
+    PromptTemplate { name: "cascade-implementer.md", text: include_str!("../templates/implementer.md") };
 
 /// The template for a second opinion on convergence.
-pub const ANALYST: Template =
-    Template { name: "cascade-analyst.md", text: include_str!("../templates/analyst.md") };
+pub const ANALYST: PromptTemplate =
+    PromptTemplate { name: "cascade-analyst.md", text: include_str!("../templates/analyst.md") };
 
 /// The reason why a prompt could not be rendered.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,7 @@ pub enum PromptError {
     #[error("the template {name} cannot be rendered: {reason}")]
     Template { name: &'static str, reason: String },
     /// Even the smallest form is too large.
-    #[error("the template {name} gives {chars} characters, more than the {budget} that are {}% of the agent's context", SHARE.0)]
+    #[error("the template {name} gives {chars} characters, more than the {budget} that are {}% of the agent's context", CONTEXT_SHARE.0)]
     TooLarge {
         name: &'static str,
         /// The length of its smallest form.
@@ -57,13 +57,13 @@ pub enum PromptError {
 }
 
 /// The input for prompts.
-pub struct Material<'a> {
+pub struct PromptContext<'a> {
     /// Returns the content of a digest, if available.
     pub text: &'a dyn Fn(&str) -> Option<String>,
     /// Returns the present content of a file, if it is text.
     pub present: &'a dyn Fn(&str) -> Option<String>,
     /// The changed definitions of each changed file.
-    pub symbols: &'a BTreeMap<String, Vec<Symbol>>,
+    pub symbols: &'a BTreeMap<String, Vec<ChangedSymbol>>,
     /// The import relations around the files, one per line.
     pub architecture: &'a [String],
     /// The size of the agent's context, in tokens.
@@ -76,7 +76,7 @@ pub struct Material<'a> {
 
 /// A definition that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Symbol {
+pub struct ChangedSymbol {
     /// The previous name.
     pub name: String,
     /// The kind of change, in one word.
@@ -155,15 +155,19 @@ struct AnalystView<'a> {
 }
 
 /// The prompt for the agent of a group.
-pub fn implementer(cascade: &Cascade, group: &Group, material: &Material<'_>) -> Result<Prompt, PromptError> {
-    smallest_that_is_needed(&IMPLEMENTER, material, Level::first(cascade.tier), |level| {
-        view(cascade, group, material, level)
+pub fn implementer(
+    cascade: &Cascade,
+    group: &Group,
+    material: &PromptContext<'_>,
+) -> Result<Prompt, PromptError> {
+    render_within_budget(&IMPLEMENTER, material, DetailLevel::first(cascade.tier), |level| {
+        implementer_view(cascade, group, material, level)
     })
 }
 
 /// The prompt for a second opinion on convergence.
-pub fn analyst(cascade: &Cascade, material: &Material<'_>) -> Result<Prompt, PromptError> {
-    smallest_that_is_needed(&ANALYST, material, Level::first(cascade.tier), |level| {
+pub fn analyst(cascade: &Cascade, material: &PromptContext<'_>) -> Result<Prompt, PromptError> {
+    render_within_budget(&ANALYST, material, DetailLevel::first(cascade.tier), |level| {
         let changed = cascade.changed();
         AnalystView {
             iteration: cascade.iteration().map_or(0, |iteration| iteration.number),
@@ -177,16 +181,16 @@ pub fn analyst(cascade: &Cascade, material: &Material<'_>) -> Result<Prompt, Pro
 }
 
 /// Renders the template at the first level whose text fits the budget.
-fn smallest_that_is_needed<V: Serialize>(
-    template: &Template,
-    material: &Material<'_>,
-    first: Level,
-    view: impl Fn(Level) -> V,
+fn render_within_budget<V: Serialize>(
+    template: &PromptTemplate,
+    material: &PromptContext<'_>,
+    first: DetailLevel,
+    view: impl Fn(DetailLevel) -> V,
 ) -> Result<Prompt, PromptError> {
     let budget = budget_chars(material.context_tokens);
     let source = material.template.unwrap_or(template.text);
     let mut chars = 0;
-    for level in first.and_smaller() {
+    for level in first.with_less_detail() {
         let text = render(template.name, source, &view(level))?;
         chars = text.chars().count();
         if chars <= budget {
@@ -211,32 +215,34 @@ fn render(name: &'static str, source: &str, view: &impl Serialize) -> Result<Str
     Ok(text)
 }
 
-fn view<'a>(
+fn implementer_view<'a>(
     cascade: &'a Cascade,
     group: &'a Group,
-    material: &'a Material<'_>,
-    level: Level,
+    material: &'a PromptContext<'_>,
+    level: DetailLevel,
 ) -> ImplementerView<'a> {
     let iteration = cascade.iterations.iter().find(|i| i.groups.iter().any(|g| g.id == group.id));
     let open: Vec<&Assignment> = group.files.iter().filter(|file| file.outcome.is_none()).collect();
-    let named: Vec<Cause> = iteration.map_or_else(Vec::new, |iteration| {
-        let needed =
-            |cause: &&Cause| open.iter().any(|f| f.needs.iter().any(|need| need.cause == cause.path));
+    let named: Vec<RootCause> = iteration.map_or_else(Vec::new, |iteration| {
+        let needed = |cause: &&RootCause| {
+            open.iter().any(|f| f.dependencies.iter().any(|need| need.cause == cause.path))
+        };
         iteration.causes.iter().filter(needed).cloned().collect()
     });
     let shown = open.len().min(level.files());
     let effort = cascade.tier.effort();
     ImplementerView {
         group: &group.id,
-        role: group.role.word(),
-        tier: cascade.tier.word(),
+        role: group.role.as_str(),
+        tier: cascade.tier.as_str(),
         attempt: group.attempt,
         causes: causes(&named, material, level),
-        never: iteration.map_or_else(Vec::new, |iteration| never(&iteration.causes, &named, &open)),
+        never: iteration
+            .map_or_else(Vec::new, |iteration| protected_causes(&iteration.causes, &named, &open)),
         files: open[..shown].iter().map(|file| file_view(file, material, level)).collect(),
         more_files: open.len() - shown,
         left: group.errors.iter().map(String::as_str).collect(),
-        fields: fields::of(open.iter().map(|file| file.path.as_str())),
+        fields: fields::format_hints(open.iter().map(|file| file.path.as_str())),
         architecture: if level.architecture() { material.architecture } else { &[] },
         omitted: level.omitted(cascade.tier),
         tools: group.role.tools(),
@@ -247,24 +253,24 @@ fn view<'a>(
 
 /// Returns the root causes of a group that its agent must not change. A root cause that is also assigned is
 /// not listed.
-fn never(all: &[Cause], named: &[Cause], open: &[&Assignment]) -> Vec<String> {
-    let assigned = |cause: &Cause| open.iter().any(|file| file.path == cause.path);
+fn protected_causes(all: &[RootCause], named: &[RootCause], open: &[&Assignment]) -> Vec<String> {
+    let assigned = |cause: &RootCause| open.iter().any(|file| file.path == cause.path);
     all.iter()
         .filter(|cause| named.contains(cause) && !assigned(cause))
         .map(|cause| shown(&cause.path))
         .collect()
 }
 
-fn causes(causes: &[Cause], material: &Material<'_>, level: Level) -> Vec<CauseView> {
+fn causes(causes: &[RootCause], material: &PromptContext<'_>, level: DetailLevel) -> Vec<CauseView> {
     causes.iter().map(|cause| cause_view(cause, material, level)).collect()
 }
 
-fn cause_view(cause: &Cause, material: &Material<'_>, level: Level) -> CauseView {
+fn cause_view(cause: &RootCause, material: &PromptContext<'_>, level: DetailLevel) -> CauseView {
     let symbols = material.symbols.get(&cause.path).map_or(&[][..], Vec::as_slice);
     let before = match &cause.before {
-        Former::Unknown => None,
-        Former::Absent => Some(String::new()),
-        Former::Content(digest) => (material.text)(digest),
+        OriginalDigest::Unknown => None,
+        OriginalDigest::Absent => Some(String::new()),
+        OriginalDigest::Content(digest) => (material.text)(digest),
     };
     let after = (material.present)(&cause.path);
     let (diff, note) = match before {
@@ -277,7 +283,7 @@ fn cause_view(cause: &Cause, material: &Material<'_>, level: Level) -> CauseView
     let fence = crate::report::fence(diff.as_deref().unwrap_or_default());
     CauseView {
         path: shown(&cause.path),
-        symbols: symbols.iter().map(told).take(level.symbols()).collect(),
+        symbols: symbols.iter().map(describe_symbol).take(level.symbols()).collect(),
         diff,
         fence,
         note,
@@ -302,16 +308,16 @@ pub fn shown(name: &str) -> String {
     text
 }
 
-fn told(symbol: &Symbol) -> String {
+fn describe_symbol(symbol: &ChangedSymbol) -> String {
     match &symbol.becomes {
         Some(new) => format!("`{}` is now `{new}`", symbol.name),
         None => format!("`{}` {}", symbol.name, symbol.what),
     }
 }
 
-fn file_view<'a>(file: &'a Assignment, material: &'a Material<'_>, level: Level) -> FileView<'a> {
+fn file_view<'a>(file: &'a Assignment, material: &'a PromptContext<'_>, level: DetailLevel) -> FileView<'a> {
     let evidence: Vec<&String> =
-        file.left.iter().chain(file.needs.iter().flat_map(|need| &need.evidence)).collect();
+        file.stale_lines.iter().chain(file.dependencies.iter().flat_map(|need| &need.evidence)).collect();
     let mut lines: Vec<String> = evidence.iter().map(|line| level.cut_line(&shown(line))).collect();
     lines.dedup();
     let more = lines.len().saturating_sub(level.evidence());
@@ -322,22 +328,24 @@ fn file_view<'a>(file: &'a Assignment, material: &'a Material<'_>, level: Level)
     };
     FileView {
         path: shown(&file.path),
-        causes: distinct(file.needs.iter().map(|need| need.cause.as_str()).filter(|cause| !cause.is_empty()))
-            .into_iter()
-            .map(shown)
-            .collect(),
-        patterns: patterns(&file.needs, material),
+        causes: distinct(
+            file.dependencies.iter().map(|need| need.cause.as_str()).filter(|cause| !cause.is_empty()),
+        )
+        .into_iter()
+        .map(shown)
+        .collect(),
+        patterns: patterns(&file.dependencies, material),
         evidence: lines,
         more_evidence: more,
         whole,
         fence: crate::report::fence(&text),
         excerpt: Some(text).filter(|text| !text.is_empty()),
-        breaks: file.needs.iter().any(|need| need.breaks != Some(false)),
-        own: file.needs.iter().any(Dependent::is_own),
+        breaks: file.dependencies.iter().any(|need| need.breaks != Some(false)),
+        own: file.dependencies.iter().any(CascadeDependent::is_own),
     }
 }
 
-fn patterns<'a>(needs: &'a [Dependent], material: &'a Material<'_>) -> Vec<PatternView<'a>> {
+fn patterns<'a>(needs: &'a [CascadeDependent], material: &'a PromptContext<'_>) -> Vec<PatternView<'a>> {
     let names = distinct(needs.iter().map(|need| need.pattern.as_str()).filter(|name| !name.is_empty()));
     let becomes = |name: &str| {
         let symbols = needs.iter().filter_map(|need| material.symbols.get(&need.cause)).flatten();

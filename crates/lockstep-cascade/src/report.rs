@@ -5,24 +5,26 @@ mod data;
 mod l1;
 mod l2;
 
-pub use data::{ChangedFile, Data, GroupData, IterationLog, Named, Violation};
-pub use l2::Held;
+pub use data::{
+    AssignedFileStatus, CascadeReport, FileWithReason, GroupStatus, IterationLog, ScopeViolation,
+};
+pub use l2::HeldAlert;
 pub(crate) use l2::{diff as text_diff, fence};
 
-use crate::state::{Cascade, Iteration, Outcome, Status};
+use crate::state::{Cascade, CascadeStatus, FileOutcome, Iteration};
 
 impl Cascade {
     /// `status` of the L1. A cascade that has not ended is partial.
-    pub fn status(&self) -> Status {
-        self.end.as_ref().map_or(Status::Partial, |end| end.status)
+    pub fn status(&self) -> CascadeStatus {
+        self.end.as_ref().map_or(CascadeStatus::Partial, |end| end.status)
     }
 
     /// `convergence` of the L1; `None` for a skipped cascade.
     pub fn convergence(&self) -> Option<bool> {
         match self.status() {
-            Status::Converged => Some(true),
-            Status::Partial => Some(false),
-            Status::Skipped => None,
+            CascadeStatus::Converged => Some(true),
+            CascadeStatus::Partial => Some(false),
+            CascadeStatus::Skipped => None,
         }
     }
 
@@ -31,7 +33,7 @@ impl Cascade {
         let mut warnings = self.warnings.clone();
         match &self.end {
             None => warnings.push("The cascade is not over.".to_owned()),
-            Some(end) if end.status != Status::Converged => {
+            Some(end) if end.status != CascadeStatus::Converged => {
                 let mut why = end.why.clone();
                 why[..1].make_ascii_uppercase();
                 let why = format!("{why}.");
@@ -48,5 +50,5 @@ impl Cascade {
 /// Returns the number of assigned files that an iteration updated.
 fn files_changed(iteration: &Iteration) -> usize {
     let files = iteration.groups.iter().flat_map(|group| &group.files);
-    files.filter(|file| file.outcome == Some(Outcome::Updated)).count()
+    files.filter(|file| file.outcome == Some(FileOutcome::Updated)).count()
 }

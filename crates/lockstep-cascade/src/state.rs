@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Dependent, Digest};
-use crate::grouping::Role;
+use crate::event::{CascadeDependent, Digest};
+use crate::grouping::AgentRole;
 use crate::tier::Tier;
 
 /// The version of the state's format.
@@ -19,7 +19,7 @@ pub struct Cascade {
     pub tier: Tier,
     pub converge_on: ConvergeOn,
     /// The changed files that started the cascade.
-    pub causes: Vec<Cause>,
+    pub causes: Vec<RootCause>,
     /// The direct dependents when the cascade began.
     pub original: BTreeSet<String>,
     /// The iterations; the last one may be in progress.
@@ -36,7 +36,7 @@ pub struct Cascade {
     /// Warnings for the report.
     pub warnings: Vec<String>,
     /// Set once the cascade has ended.
-    pub end: Option<End>,
+    pub end: Option<CascadeEnd>,
 }
 
 /// `[cascade] converge_on`: the definition of a new impact.
@@ -52,26 +52,26 @@ pub enum ConvergeOn {
 
 /// A changed file that other files must follow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cause {
+pub struct RootCause {
     /// Relative to the root.
     pub path: String,
     /// The former path of a moved file.
     pub from: Option<String>,
     /// The content before the change.
-    pub before: Former,
+    pub before: OriginalDigest,
 }
 
 /// The content of a file before a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Former {
+pub enum OriginalDigest {
     Unknown,
     /// The file did not exist.
     Absent,
     Content(Digest),
 }
 
-impl From<Option<Digest>> for Former {
+impl From<Option<Digest>> for OriginalDigest {
     fn from(content: Option<Digest>) -> Self {
         content.map_or(Self::Absent, Self::Content)
     }
@@ -83,7 +83,7 @@ pub struct Iteration {
     /// Starts at 1.
     pub number: u8,
     /// The changed files that the dependents must follow.
-    pub causes: Vec<Cause>,
+    pub causes: Vec<RootCause>,
     /// At most [`MAX_GROUPS`](crate::MAX_GROUPS).
     pub groups: Vec<Group>,
     /// The number of agents that were started, including those for second attempts.
@@ -106,10 +106,10 @@ pub struct Iteration {
 pub struct Group {
     /// The number of the iteration and a letter: `1a`.
     pub id: String,
-    pub role: Role,
+    pub role: AgentRole,
     /// Sorted by path.
     pub files: Vec<Assignment>,
-    pub stage: Stage,
+    pub stage: GroupStage,
     /// 1, or 2 after it was retried.
     pub attempt: u8,
     /// The error of each attempt.
@@ -119,11 +119,12 @@ pub struct Group {
 /// The progress of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Stage {
+pub enum GroupStage {
     /// The group waits for an agent.
     Waiting,
     /// The group is assigned to an agent.
-    Handed,
+    #[serde(rename = "handed")]
+    Dispatched,
     /// The group is finished.
     Settled,
 }
@@ -134,23 +135,25 @@ pub struct Assignment {
     /// Relative to the root.
     pub path: String,
     /// The references to changed files, one entry for each cause.
-    pub needs: Vec<Dependent>,
-    pub outcome: Option<Outcome>,
+    #[serde(rename = "needs")]
+    pub dependencies: Vec<CascadeDependent>,
+    pub outcome: Option<FileOutcome>,
     /// The stale lines at the last observation.
-    pub left: Vec<String>,
+    #[serde(rename = "left")]
+    pub stale_lines: Vec<String>,
 }
 
 impl Assignment {
     /// Returns true if the file is known to no longer fit what it references.
     pub fn breaks(&self) -> bool {
-        self.needs.iter().any(|need| need.breaks == Some(true))
+        self.dependencies.iter().any(|need| need.breaks == Some(true))
     }
 }
 
 /// The result for an assigned file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum FileOutcome {
     /// The file changed, and no stale lines are left.
     Updated,
     /// The file did not change, and it has no stale lines.
@@ -166,9 +169,9 @@ pub enum Outcome {
 
 /// The end of a cascade.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct End {
+pub struct CascadeEnd {
     /// The status in the report.
-    pub status: Status,
+    pub status: CascadeStatus,
     /// The reason, as text for people.
     pub why: String,
 }
@@ -176,7 +179,7 @@ pub struct End {
 /// `status` of the L1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum CascadeStatus {
     /// Nothing unresolved is left.
     Converged,
     /// Some files are unresolved.
@@ -185,9 +188,9 @@ pub enum Status {
     Skipped,
 }
 
-impl Status {
+impl CascadeStatus {
     /// The value in the L1.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Converged => "converged",
             Self::Partial => "partial",
@@ -214,15 +217,15 @@ impl Cascade {
 
     /// The groups that wait for an agent.
     pub fn waiting(&self) -> impl Iterator<Item = &Group> {
-        self.at_stage(Stage::Waiting)
+        self.at_stage(GroupStage::Waiting)
     }
 
     /// The groups that are assigned to an agent.
-    pub fn handed(&self) -> impl Iterator<Item = &Group> {
-        self.at_stage(Stage::Handed)
+    pub fn dispatched(&self) -> impl Iterator<Item = &Group> {
+        self.at_stage(GroupStage::Dispatched)
     }
 
-    fn at_stage(&self, stage: Stage) -> impl Iterator<Item = &Group> {
+    fn at_stage(&self, stage: GroupStage) -> impl Iterator<Item = &Group> {
         let active = self.is_active();
         let groups = self.iterations.last().into_iter().flat_map(|iteration| &iteration.groups);
         groups.filter(move |group| active && group.stage == stage)
@@ -238,7 +241,7 @@ impl Cascade {
 
     /// The assigned files that were updated.
     pub fn updated(&self) -> BTreeSet<&str> {
-        let updated = |(_, _, file): &(_, _, &Assignment)| file.outcome == Some(Outcome::Updated);
+        let updated = |(_, _, file): &(_, _, &Assignment)| file.outcome == Some(FileOutcome::Updated);
         self.assignments().filter(updated).map(|(_, _, file)| file.path.as_str()).collect()
     }
 
@@ -246,7 +249,7 @@ impl Cascade {
     pub fn skipped(&self) -> BTreeMap<&str, &str> {
         let mut skipped = BTreeMap::new();
         for (_, _, file) in self.assignments() {
-            if let Some(Outcome::Skipped { error }) = &file.outcome {
+            if let Some(FileOutcome::Skipped { error }) = &file.outcome {
                 skipped.insert(file.path.as_str(), error.as_str());
             }
         }
@@ -275,17 +278,17 @@ impl Cascade {
     pub fn own_files<'a>(&'a self) -> BTreeSet<&'a str> {
         let causes = self.iterations.iter().flat_map(|iteration| &iteration.causes).chain(&self.causes);
         let assigned = self.assignments().map(|(_, _, file)| file.path.as_str());
-        let paths = |cause: &'a Cause| [Some(cause.path.as_str()), cause.from.as_deref()];
+        let paths = |cause: &'a RootCause| [Some(cause.path.as_str()), cause.from.as_deref()];
         causes.flat_map(paths).flatten().chain(assigned).collect()
     }
 
     /// Returns the files that the present iteration has changed, with their former contents.
-    pub fn changed(&self) -> Vec<Cause> {
+    pub fn changed(&self) -> Vec<RootCause> {
         self.iteration().map_or_else(Vec::new, Iteration::changed)
     }
 
     /// The causes, and every file that an iteration changed, each with its first known content.
-    pub fn all_changed(&self) -> Vec<Cause> {
+    pub fn all_changed(&self) -> Vec<RootCause> {
         let mut all = self.causes.clone();
         for changed in self.iterations.iter().flat_map(Iteration::changed) {
             if !all.iter().any(|known| known.path == changed.path) {
@@ -298,12 +301,12 @@ impl Cascade {
 
 impl Iteration {
     /// Returns the files that changed up to the last observation, with their former contents.
-    pub fn changed(&self) -> Vec<Cause> {
+    pub fn changed(&self) -> Vec<RootCause> {
         let differs = |(path, before): &(&String, &Option<Digest>)| {
             self.after.get(*path).is_some_and(|after| after != *before)
         };
         let changed = self.before.iter().filter(differs);
-        let cause = |(path, before): (&String, &Option<Digest>)| Cause {
+        let cause = |(path, before): (&String, &Option<Digest>)| RootCause {
             path: path.clone(),
             from: None,
             before: before.clone().into(),

@@ -4,14 +4,16 @@ mod check;
 mod done;
 mod open;
 
-pub use open::Start;
+pub use open::StartOptions;
 
-use crate::event::{Effect, Event, Verdict};
-use crate::state::{Assignment, Cascade, End, Group, Iteration, Outcome, Stage, Status};
+use crate::event::{CascadeEffect, CascadeEvent, CheckResult};
+use crate::state::{
+    Assignment, Cascade, CascadeEnd, CascadeStatus, FileOutcome, Group, GroupStage, Iteration,
+};
 
 /// The reason why an event does not fit the state. The state is unchanged then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum TransitionError {
     /// The cascade has ended.
     #[error("the cascade has ended ({status}): {why}")]
     Ended {
@@ -57,37 +59,39 @@ fn list(names: &[String]) -> String {
 
 impl Cascade {
     /// Applies an event. Returns the new state and the effects that are due.
-    pub fn step(mut self, event: Event) -> Result<(Self, Vec<Effect>), Refused> {
+    pub fn apply(mut self, event: CascadeEvent) -> Result<(Self, Vec<CascadeEffect>), TransitionError> {
         if let Some(end) = &self.end {
-            return Err(Refused::Ended { status: end.status.word(), why: end.why.clone() });
+            return Err(TransitionError::Ended { status: end.status.as_str(), why: end.why.clone() });
         }
         match event {
-            Event::Handed { group, before } => self.handed_out(&group, before)?,
-            Event::Interrupted { seen } => self.interrupted(&seen),
-            Event::Done { group, claim, seen } => self.agent_done(&group, &claim, &seen)?,
-            Event::NotNeeded { file, why } => self.not_needed(&file, &why)?,
-            Event::Checked(verdict) => self.checked(verdict)?,
-            Event::Aborted { why } => {
+            CascadeEvent::Dispatched { group, before } => self.on_dispatched(&group, before)?,
+            CascadeEvent::Interrupted { seen } => self.on_interrupted(&seen),
+            CascadeEvent::AgentFinished { group, claim, seen } => {
+                self.on_agent_finished(&group, &claim, &seen)?
+            }
+            CascadeEvent::Dismissed { file, why } => self.on_dismissed(&file, &why)?,
+            CascadeEvent::CheckCompleted(verdict) => self.on_check_completed(verdict)?,
+            CascadeEvent::Aborted { why } => {
                 if why.trim().is_empty() {
-                    return Err(Refused::NoReason);
+                    return Err(TransitionError::NoReason);
                 }
-                self.finish(Status::Partial, format!("aborted: {}", why.trim()));
+                self.finish(CascadeStatus::Partial, format!("aborted: {}", why.trim()));
             }
         }
         self.settle();
-        let effects = self.due();
+        let effects = self.pending_effects();
         Ok((self, effects))
     }
 
     /// Returns the effects that are due in the present state. The result depends on the state only.
-    pub fn due(&self) -> Vec<Effect> {
+    pub fn pending_effects(&self) -> Vec<CascadeEffect> {
         if !self.is_active() {
-            return vec![Effect::Report];
+            return vec![CascadeEffect::Report];
         }
         if self.checking.is_some() {
-            return vec![Effect::Check];
+            return vec![CascadeEffect::Check];
         }
-        self.waiting().map(|group| Effect::Hand { group: group.id.clone() }).collect()
+        self.waiting().map(|group| CascadeEffect::Dispatch { group: group.id.clone() }).collect()
     }
 
     /// Requests the check when the last group of an iteration is settled. If all groups failed, the cascade
@@ -97,7 +101,7 @@ impl Cascade {
             return;
         }
         let Some(iteration) = self.iterations.last() else { return };
-        if iteration.groups.iter().any(|group| group.stage != Stage::Settled) {
+        if iteration.groups.iter().any(|group| group.stage != GroupStage::Settled) {
             return;
         }
         if iteration.groups.iter().all(Group::has_failed) {
@@ -105,15 +109,15 @@ impl Cascade {
             let errors: Vec<String> =
                 iteration.groups.iter().flat_map(|group| group.errors.clone()).collect();
             self.warnings.extend(errors);
-            self.finish(Status::Partial, format!("all implementers of iteration {number} failed"));
+            self.finish(CascadeStatus::Partial, format!("all implementers of iteration {number} failed"));
             return;
         }
         self.checking = Some(0);
     }
 
-    fn finish(&mut self, status: Status, why: impl Into<String>) {
+    fn finish(&mut self, status: CascadeStatus, why: impl Into<String>) {
         self.checking = None;
-        self.end = Some(End { status, why: why.into() });
+        self.end = Some(CascadeEnd { status, why: why.into() });
     }
 
     fn warn(&mut self, warning: String) {
@@ -126,54 +130,54 @@ impl Cascade {
         self.iterations.last_mut().expect("an active cascade has an iteration")
     }
 
-    fn group_at(&self, id: &str, stage: Stage) -> Result<usize, Refused> {
+    fn group_at(&self, id: &str, stage: GroupStage) -> Result<usize, TransitionError> {
         let groups = &self.iteration().expect("an active cascade has an iteration").groups;
         let Some(at) = groups.iter().position(|group| group.id == id) else {
             let known = groups.iter().map(|group| group.id.clone()).collect();
-            return Err(Refused::NoGroup { group: id.to_owned(), known });
+            return Err(TransitionError::NoGroup { group: id.to_owned(), known });
         };
         let why = match groups[at].stage {
             found if found == stage => return Ok(at),
-            Stage::Waiting => "was not handed out yet: `lockstep cascade next` does that",
-            Stage::Handed => "is in an agent's hands already",
-            Stage::Settled => "is settled",
+            GroupStage::Waiting => "was not handed out yet: `lockstep cascade next` does that",
+            GroupStage::Dispatched => "is in an agent's hands already",
+            GroupStage::Settled => "is settled",
         };
-        Err(Refused::Stage { group: id.to_owned(), why })
+        Err(TransitionError::Stage { group: id.to_owned(), why })
     }
 
-    fn not_needed(&mut self, file: &str, why: &str) -> Result<(), Refused> {
+    fn on_dismissed(&mut self, file: &str, why: &str) -> Result<(), TransitionError> {
         if why.trim().is_empty() {
-            return Err(Refused::NoReason);
+            return Err(TransitionError::NoReason);
         }
-        let open = |file: &Assignment| matches!(file.outcome, None | Some(Outcome::Skipped { .. }));
+        let open = |file: &Assignment| matches!(file.outcome, None | Some(FileOutcome::Skipped { .. }));
         let known: Vec<String> =
             self.assignments().filter(|(_, _, a)| open(a)).map(|(_, _, a)| a.path.clone()).collect();
         if !known.iter().any(|path| path == file) {
-            return Err(Refused::NoDependent { file: file.to_owned(), open: known });
+            return Err(TransitionError::NoDependent { file: file.to_owned(), open: known });
         }
         for group in self.iterations.iter_mut().flat_map(|iteration| &mut iteration.groups) {
             for assignment in group.files.iter_mut().filter(|a| a.path == file && open(a)) {
-                assignment.outcome = Some(Outcome::Dismissed);
+                assignment.outcome = Some(FileOutcome::Dismissed);
             }
             if group.files.iter().all(|file| file.outcome.is_some()) {
-                group.stage = Stage::Settled;
+                group.stage = GroupStage::Settled;
             }
         }
         self.dismissed.insert(file.to_owned(), why.trim().to_owned());
         Ok(())
     }
 
-    fn checked(&mut self, verdict: Verdict) -> Result<(), Refused> {
-        let failures = self.checking.ok_or(Refused::NoCheck)?;
+    fn on_check_completed(&mut self, verdict: CheckResult) -> Result<(), TransitionError> {
+        let failures = self.checking.ok_or(TransitionError::NoCheck)?;
         match verdict {
-            Verdict::Found(findings) => self.judge(findings),
-            Verdict::Failed(why) if failures == 0 => {
+            CheckResult::Found(findings) => self.apply_findings(findings),
+            CheckResult::Failed(why) if failures == 0 => {
                 self.warn(format!("The convergence check failed and is repeated: {why}"));
                 self.checking = Some(1);
             }
-            Verdict::Failed(why) => {
+            CheckResult::Failed(why) => {
                 self.warn(format!("The convergence check failed a second time: {why}"));
-                self.finish(Status::Partial, "the convergence check could not be made");
+                self.finish(CascadeStatus::Partial, "the convergence check could not be made");
             }
         }
         Ok(())
@@ -183,6 +187,6 @@ impl Cascade {
 impl Group {
     /// Returns true if no file of the group could be updated.
     fn has_failed(&self) -> bool {
-        self.files.iter().all(|file| matches!(file.outcome, Some(Outcome::Skipped { .. })))
+        self.files.iter().all(|file| matches!(file.outcome, Some(FileOutcome::Skipped { .. })))
     }
 }

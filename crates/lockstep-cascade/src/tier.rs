@@ -21,7 +21,7 @@ pub enum Tier {
 
 /// The limits of a tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Effort {
+pub struct TierLimits {
     /// The maximum number of agents.
     pub implementers: usize,
     /// The maximum number of turns per agent.
@@ -46,16 +46,16 @@ impl Tier {
     }
 
     /// Returns the limits for agents.
-    pub fn effort(self) -> Effort {
+    pub fn effort(self) -> TierLimits {
         match self {
-            Self::Trivial => Effort { implementers: 1, max_turns: 15 },
-            Self::Standard => Effort { implementers: 2, max_turns: 25 },
-            Self::Complex => Effort { implementers: 2, max_turns: 30 },
+            Self::Trivial => TierLimits { implementers: 1, max_turns: 15 },
+            Self::Standard => TierLimits { implementers: 2, max_turns: 25 },
+            Self::Complex => TierLimits { implementers: 2, max_turns: 30 },
         }
     }
 
     /// The number of files from which the work is divided among agents.
-    pub fn divides_from(self) -> usize {
+    pub fn split_threshold(self) -> usize {
         match self {
             Self::Trivial => usize::MAX,
             Self::Standard => 4,
@@ -64,7 +64,7 @@ impl Tier {
     }
 
     /// The name in reports and options.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Trivial => "TRIVIAL",
             Self::Standard => "STANDARD",
@@ -76,14 +76,14 @@ impl Tier {
 /// The error for an unknown tier name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no tier: the tiers are TRIVIAL, STANDARD and COMPLEX")]
-pub struct NoTier(String);
+pub struct ParseTierError(String);
 
 impl FromStr for Tier {
-    type Err = NoTier;
+    type Err = ParseTierError;
 
-    fn from_str(text: &str) -> Result<Self, NoTier> {
-        let found = Self::ALL.into_iter().find(|tier| tier.word().eq_ignore_ascii_case(text));
-        found.ok_or_else(|| NoTier(text.to_owned()))
+    fn from_str(text: &str) -> Result<Self, ParseTierError> {
+        let found = Self::ALL.into_iter().find(|tier| tier.as_str().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| ParseTierError(text.to_owned()))
     }
 }
 

@@ -2,12 +2,14 @@
 
 use toml::de::DeValue;
 
-use crate::tables::table_fields;
-use crate::value::{Choice, Kind, Value, Wrong, choices, quoted, string, whole_number};
+use crate::nested_tables::table_fields;
+use crate::value::{
+    ConfigEnum, ConfigValue, ValueError, ValueKind, config_enum, parse_usize_in, string, toml_string,
+};
 
-choices! {
+config_enum! {
     /// `[cache] deliver`: how much of the cache a session gets.
-    pub enum Deliver {
+    pub enum CacheDelivery {
         /// One part: a list of the content, the parts that fit completely, and instructions to get the rest.
         Index = "index",
         /// The complete content, in as many parts as necessary.
@@ -17,7 +19,7 @@ choices! {
     }
 }
 
-choices! {
+config_enum! {
     /// `[cache] preset`: the sections to begin with.
     pub enum CachePreset {
         /// Chosen by the kind of project.
@@ -29,7 +31,7 @@ choices! {
     }
 }
 
-choices! {
+config_enum! {
     /// `strategy` of a `[[cache.section]]`: how its content is made.
     pub enum SectionStrategy {
         /// The first source that exists, as it is.
@@ -59,9 +61,9 @@ choices! {
 
 impl SectionStrategy {
     /// The name in the configuration.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         let word =
-            <Self as Choice>::ALL.iter().find(|(strategy, _)| *strategy == self).map(|(_, word)| *word);
+            <Self as ConfigEnum>::ALL.iter().find(|(strategy, _)| *strategy == self).map(|(_, word)| *word);
         word.expect("ALL holds every value")
     }
 }
@@ -81,11 +83,11 @@ impl Default for CacheBudget {
     }
 }
 
-impl Value for CacheBudget {
-    const KIND: Kind = Kind::Number;
+impl ConfigValue for CacheBudget {
+    const KIND: ValueKind = ValueKind::Number;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        whole_number(value, Self::RANGE).map(Self)
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
+        parse_usize_in(value, Self::RANGE).map(Self)
     }
 
     fn to_toml(&self) -> String {
@@ -95,13 +97,13 @@ impl Value for CacheBudget {
 
 /// `priority` of a `[[cache.section]]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Priority(pub u32);
+pub struct SectionPriority(pub u32);
 
-impl Value for Priority {
-    const KIND: Kind = Kind::Number;
+impl ConfigValue for SectionPriority {
+    const KIND: ValueKind = ValueKind::Number;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        let number = whole_number(value, 1..=1_000)?;
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
+        let number = parse_usize_in(value, 1..=1_000)?;
         Ok(Self(u32::try_from(number).expect("a thousand fits")))
     }
 
@@ -112,74 +114,74 @@ impl Value for Priority {
 
 /// Places below the project's root: one string, or a list of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Places(pub Vec<String>);
+pub struct PathList(pub Vec<String>);
 
-impl Value for Places {
-    const KIND: Kind =
-        Kind::List(r#"a path below the project's root, or a list of them, such as ["docs/style.md"]"#);
+impl ConfigValue for PathList {
+    const KIND: ValueKind =
+        ValueKind::List(r#"a path below the project's root, or a list of them, such as ["docs/style.md"]"#);
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         let DeValue::Array(items) = value else { return Ok(Self(vec![string(value)?.to_owned()])) };
         let items = items.iter().map(|item| string(item.get_ref()).map(str::to_owned));
         items.collect::<Result<_, _>>().map(Self)
     }
 
     fn to_toml(&self) -> String {
-        format!("[{}]", self.0.iter().map(|place| quoted(place)).collect::<Vec<_>>().join(", "))
+        format!("[{}]", self.0.iter().map(|place| toml_string(place)).collect::<Vec<_>>().join(", "))
     }
 }
 
 /// `name` of a `[[cache.section]]`. The cache checks that it is valid in a marker.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SectionTitle(pub String);
+pub struct SectionNameSetting(pub String);
 
-impl Value for SectionTitle {
-    const KIND: Kind = Kind::Text(r#"a name in capital letters, such as "TEAM_RULES""#);
+impl ConfigValue for SectionNameSetting {
+    const KIND: ValueKind = ValueKind::Text(r#"a name in capital letters, such as "TEAM_RULES""#);
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         Ok(Self(string(value)?.to_owned()))
     }
 
     fn to_toml(&self) -> String {
-        quoted(&self.0)
+        toml_string(&self.0)
     }
 }
 
 /// A `[[cache.section]]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CacheSection {
-    pub name: SectionTitle,
+pub struct CacheSectionConfig {
+    pub name: SectionNameSetting,
     /// The sources of its content.
-    pub source: Places,
+    pub source: PathList,
     /// The way its content is created.
     pub strategy: SectionStrategy,
-    pub priority: Priority,
+    pub priority: SectionPriority,
 }
 
-impl Default for CacheSection {
+impl Default for CacheSectionConfig {
     fn default() -> Self {
         Self {
-            name: SectionTitle::default(),
-            source: Places::default(),
+            name: SectionNameSetting::default(),
+            source: PathList::default(),
             strategy: SectionStrategy::Files,
-            priority: Priority(9),
+            priority: SectionPriority(9),
         }
     }
 }
 
 table_fields!(
-    CacheSection,
+    CacheSectionConfig,
     example "TEAM_RULES" { r#"name = "TEAM_RULES""#, r#"source = ["docs/rules.md"]"#, "priority = 2" },
     {
         /// The name in the cache. A section of the preset with the same name is replaced in place; others are
         /// appended.
-        name: SectionTitle;
+        name: SectionNameSetting;
         /// The sources of its content. Of several paths, `raw`, `json` and the manifests use the first that
         /// exists.
-        source: Places;
+        source: PathList;
         /// The way its content is created.
         strategy: SectionStrategy;
         /// The importance: 1 is delivered first and kept longest when the budget is short.
-        priority: Priority;
+        priority: SectionPriority;
     }
 );

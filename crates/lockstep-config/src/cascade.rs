@@ -2,8 +2,8 @@
 
 use toml::de::DeValue;
 
-use crate::value::whole_number;
-use crate::value::{Kind, Value, Wrong};
+use crate::value::parse_usize_in;
+use crate::value::{ConfigValue, ValueError, ValueKind};
 
 /// `[cascade] context_tokens`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +20,11 @@ impl Default for ContextTokens {
     }
 }
 
-impl Value for ContextTokens {
-    const KIND: Kind = Kind::Number;
+impl ConfigValue for ContextTokens {
+    const KIND: ValueKind = ValueKind::Number;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        whole_number(value, Self::RANGE).map(Self)
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
+        parse_usize_in(value, Self::RANGE).map(Self)
     }
 
     fn to_toml(&self) -> String {

@@ -1,16 +1,16 @@
 //! Finds the project of a directory or file, and reads its configuration.
 //!
 //! This is the only part of the crate that accesses the disk. A `lockstep.toml` that exists but cannot be
-//! used is a [`Fault`], never an inactive project, so that callers that enforce rules can block.
+//! used is a [`DiscoverError`], never an inactive project, so that callers that enforce rules can block.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use lockstep_model::path::absolute;
+use lockstep_model::path::absolute_lexical;
 use thiserror::Error;
 
-use crate::parse::{Loaded, MAX_BYTES, parse};
+use crate::parse::{LoadedConfig, MAX_BYTES, parse};
 use crate::{FILE_NAME, worktree};
 
 /// An active project.
@@ -24,7 +24,7 @@ pub struct Project {
 
 /// The reason why it is unknown whether a project is active, or its configuration cannot be read.
 #[derive(Debug, Error)]
-pub enum Fault {
+pub enum DiscoverError {
     /// The start of a search is no absolute path.
     #[error("{} is not an absolute path, so no project can be looked for from there", path.display())]
     Relative {
@@ -40,7 +40,7 @@ pub enum Fault {
     },
     /// A symbolic link called `lockstep.toml` leads nowhere.
     #[error("{} is a symbolic link that leads nowhere; mend the link, or remove it", path.display())]
-    Dangling {
+    BrokenLink {
         path: PathBuf,
         /// The error when following the link.
         source: io::Error,
@@ -56,18 +56,20 @@ pub enum Fault {
 
 impl Project {
     /// The project of a directory: that of the nearest ancestor, itself included, with a `lockstep.toml`.
-    pub fn of_directory(start: &Path) -> Result<Option<Self>, Fault> {
+    pub fn of_directory(start: &Path) -> Result<Option<Self>, DiscoverError> {
         if !start.is_absolute() {
-            return Err(Fault::Relative { path: start.to_path_buf() });
+            return Err(DiscoverError::Relative { path: start.to_path_buf() });
         }
-        let start = absolute(start, Path::new(""));
+        let start = absolute_lexical(start, Path::new(""));
         for directory in start.ancestors() {
-            let config = match look(directory)? {
-                Seen::Config(path) => Some(path),
-                Seen::Nothing => of_main_worktree(directory)?,
+            let config = match find_in_directory(directory)? {
+                DirectoryLookup::Config(path) => Some(path),
+                DirectoryLookup::Nothing => config_of_main_worktree(directory)?,
                 // Above a readable start directory, this is a sandbox that hides everything outside.
-                Seen::Hidden(_) if directory != start => None,
-                Seen::Hidden(source) => return Err(Fault::Unreadable { path: start, source }),
+                DirectoryLookup::Hidden(_) if directory != start => None,
+                DirectoryLookup::Hidden(source) => {
+                    return Err(DiscoverError::Unreadable { path: start, source });
+                }
             };
             if let Some(config_path) = config {
                 return Ok(Some(Self { root: directory.to_path_buf(), config_path }));
@@ -77,12 +79,12 @@ impl Project {
     }
 
     /// The project of a file, which need not exist any more. In nested projects the nearest wins.
-    pub fn of_file(path: &Path) -> Result<Option<Self>, Fault> {
+    pub fn of_file(path: &Path) -> Result<Option<Self>, DiscoverError> {
         Self::of_directory(path.parent().unwrap_or(path))
     }
 
     /// The project of a hook: from the client's project directory, if it names one, then from `cwd`.
-    pub fn of_hook(project_dir: Option<&Path>, cwd: &Path) -> Result<Option<Self>, Fault> {
+    pub fn of_hook(project_dir: Option<&Path>, cwd: &Path) -> Result<Option<Self>, DiscoverError> {
         let named = project_dir.filter(|directory| !directory.as_os_str().is_empty());
         if let Some(directory) = named
             && let Some(project) = Self::of_directory(&cwd.join(directory))?
@@ -92,59 +94,64 @@ impl Project {
         Self::of_directory(cwd)
     }
 
-    /// Reads the configuration. Its problems are in [`Loaded::problems`].
-    pub fn load(&self) -> Result<Loaded, Fault> {
+    /// Reads the configuration. Its problems are in [`LoadedConfig::problems`].
+    pub fn load(&self) -> Result<LoadedConfig, DiscoverError> {
         let path = &self.config_path;
         // One byte more than the limit, so that a larger file is detected without reading all of it.
         let bytes = read_up_to(path, MAX_BYTES + 1)
-            .map_err(|source| Fault::Unreadable { path: path.clone(), source })?;
+            .map_err(|source| DiscoverError::Unreadable { path: path.clone(), source })?;
         Ok(parse(bytes))
     }
 }
 
 /// The configuration file of a directory.
-enum Seen {
+enum DirectoryLookup {
     Config(PathBuf),
     Nothing,
     /// The directory may not be searched.
     Hidden(io::Error),
 }
 
-fn look(directory: &Path) -> Result<Seen, Fault> {
+fn find_in_directory(directory: &Path) -> Result<DirectoryLookup, DiscoverError> {
     let path = directory.join(FILE_NAME);
     let metadata = match fs::symlink_metadata(&path) {
         Ok(metadata) if metadata.is_symlink() => match fs::metadata(&path) {
             Ok(metadata) => metadata,
             Err(source) if source.kind() == ErrorKind::PermissionDenied => {
-                return Err(Fault::Unreadable { path, source });
+                return Err(DiscoverError::Unreadable { path, source });
             }
-            Err(source) => return Err(Fault::Dangling { path, source }),
+            Err(source) => return Err(DiscoverError::BrokenLink { path, source }),
         },
         Ok(metadata) => metadata,
-        Err(error) if cannot_exist(&error) => return Ok(Seen::Nothing),
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(Seen::Hidden(error)),
-        Err(source) => return Err(Fault::Unreadable { path, source }),
+        Err(error) if is_not_found(&error) => return Ok(DirectoryLookup::Nothing),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return Ok(DirectoryLookup::Hidden(error));
+        }
+        Err(source) => return Err(DiscoverError::Unreadable { path, source }),
     };
     if metadata.is_file() {
-        return Ok(Seen::Config(path));
+        return Ok(DirectoryLookup::Config(path));
     }
     let kind = if metadata.is_dir() { "a directory" } else { "a special file" };
-    Err(Fault::NotAFile { path, kind })
+    Err(DiscoverError::NotAFile { path, kind })
 }
 
 /// The configuration in the main worktree, if `directory` is a linked one and the main one has any.
-fn of_main_worktree(directory: &Path) -> Result<Option<PathBuf>, Fault> {
-    let main = worktree::main_of(directory).map_err(|(path, source)| Fault::Unreadable { path, source })?;
+fn config_of_main_worktree(directory: &Path) -> Result<Option<PathBuf>, DiscoverError> {
+    let main = worktree::main_worktree_root(directory)
+        .map_err(|(path, source)| DiscoverError::Unreadable { path, source })?;
     let Some(main) = main else { return Ok(None) };
-    match look(&main)? {
-        Seen::Config(path) => Ok(Some(path)),
-        Seen::Nothing => Ok(None),
-        Seen::Hidden(source) => Err(Fault::Unreadable { path: main.join(FILE_NAME), source }),
+    match find_in_directory(&main)? {
+        DirectoryLookup::Config(path) => Ok(Some(path)),
+        DirectoryLookup::Nothing => Ok(None),
+        DirectoryLookup::Hidden(source) => {
+            Err(DiscoverError::Unreadable { path: main.join(FILE_NAME), source })
+        }
     }
 }
 
 /// Returns true if `error` means that the file does not exist, as opposed to an unknown state.
-pub(crate) fn cannot_exist(error: &io::Error) -> bool {
+pub(crate) fn is_not_found(error: &io::Error) -> bool {
     use ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory | InvalidInput | InvalidFilename)
 }

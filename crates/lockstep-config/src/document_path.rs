@@ -2,22 +2,22 @@
 
 use toml::de::DeValue;
 
-use crate::value::{Kind, Value, Wrong, plain_path, quoted, string};
+use crate::value::{ConfigValue, ValueError, ValueKind, parse_path, string, toml_string};
 
 /// A path relative to the root; `None` if the project's kind decides.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DocumentPath(pub Option<String>);
 
-impl Value for DocumentPath {
-    const KIND: Kind = Kind::Path;
+impl ConfigValue for DocumentPath {
+    const KIND: ValueKind = ValueKind::Path;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         let text = string(value)?;
-        plain_path(text)?;
+        parse_path(text)?;
         Ok(Self((!text.is_empty()).then(|| text.to_owned())))
     }
 
     fn to_toml(&self) -> String {
-        quoted(self.0.as_deref().unwrap_or_default())
+        toml_string(self.0.as_deref().unwrap_or_default())
     }
 }

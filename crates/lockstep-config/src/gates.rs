@@ -1,8 +1,8 @@
 //! The types of `[gates]`.
 
-use crate::value::choices;
+use crate::value::config_enum;
 
-choices! {
+config_enum! {
     /// The effect of a gate's verdict.
     pub enum GateMode {
         /// The gate is skipped.
@@ -14,7 +14,7 @@ choices! {
     }
 }
 
-choices! {
+config_enum! {
     /// The answer to something that a gate would have to read and cannot.
     pub enum Unreadable {
         /// The client asks the user.

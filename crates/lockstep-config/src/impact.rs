@@ -3,25 +3,26 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use lockstep_model::path::absolute;
+use lockstep_model::path::absolute_lexical;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::problem::Found;
-use crate::value::{Kind, Value, Wrong, plain_path, quoted, string};
+use crate::diagnostic::UnlocatedProblem;
+use crate::value::{ConfigValue, ValueError, ValueKind, parse_path, string, toml_string};
 
 /// `[impact] aliases`: names with their paths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AliasTable(pub BTreeMap<String, String>);
 
-impl Value for AliasTable {
-    const KIND: Kind = Kind::Text(r#"a table of names and paths, such as { deploy = "scripts/deploy.sh" }"#);
+impl ConfigValue for AliasTable {
+    const KIND: ValueKind =
+        ValueKind::Text(r#"a table of names and paths, such as { deploy = "scripts/deploy.sh" }"#);
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        Err(Wrong::kind(value))
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
+        Err(ValueError::kind(value))
     }
 
-    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<Found>) -> Result<Self, Wrong> {
+    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<UnlocatedProblem>) -> Result<Self, ValueError> {
         let DeValue::Table(names) = item.get_ref() else { return Self::read(item.get_ref()) };
         let mut read = BTreeMap::new();
         for (name, value) in names {
@@ -29,7 +30,7 @@ impl Value for AliasTable {
                 Some(path) if is_inside(path) => {
                     read.insert(name.get_ref().to_string(), path.to_owned());
                 }
-                _ => found.push(Found {
+                _ => found.push(UnlocatedProblem {
                     offset: value.span().start,
                     what: format!("the alias `{}` leads to no file of the project", name.get_ref()),
                     why: "it takes a path relative to the project's root".into(),
@@ -41,8 +42,11 @@ impl Value for AliasTable {
     }
 
     fn to_toml(&self) -> String {
-        let names: Vec<_> =
-            self.0.iter().map(|(name, path)| format!("{} = {}", quoted(name), quoted(path))).collect();
+        let names: Vec<_> = self
+            .0
+            .iter()
+            .map(|(name, path)| format!("{} = {}", toml_string(name), toml_string(path)))
+            .collect();
         if names.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", names.join(", ")) }
     }
 }
@@ -60,26 +64,26 @@ impl ReportFile {
     /// The file of a session, for a project at `root`.
     pub fn resolve(&self, root: &Path, session: &str) -> Option<PathBuf> {
         let path = self.0.as_ref()?.replace("{session}", session);
-        Some(absolute(root, Path::new(&path)))
+        Some(absolute_lexical(root, Path::new(&path)))
     }
 }
 
-impl Value for ReportFile {
-    const KIND: Kind = Kind::Path;
+impl ConfigValue for ReportFile {
+    const KIND: ValueKind = ValueKind::Path;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         let text = string(value)?;
-        plain_path(text)?;
+        parse_path(text)?;
         if text.is_empty() {
             return Ok(Self(None));
         }
         if text.ends_with('/') || !text.contains("{session}") {
-            return Err(Wrong::text(text, "it names a file for each session, with {session} in it"));
+            return Err(ValueError::text(text, "it names a file for each session, with {session} in it"));
         }
         Ok(Self(Some(text.to_owned())))
     }
 
     fn to_toml(&self) -> String {
-        quoted(self.0.as_deref().unwrap_or_default())
+        toml_string(self.0.as_deref().unwrap_or_default())
     }
 }

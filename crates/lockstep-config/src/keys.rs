@@ -1,41 +1,41 @@
 //! Every key of `lockstep.toml`: its section, name, type, default and documentation.
 //!
-//! To add a key, add it here, with its type if that is new. A set of words is a [`Choice`]; any other type
+//! To add a key, add it here, with its type if that is new. A set of words is a [`ConfigEnum`]; any other type
 //! implements [`Value`](crate::value::Value). Everything else is derived from this table.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lockstep_model::failure::OnFailure;
-use lockstep_model::path::absolute;
+use lockstep_model::failure_policy::OnFailure;
+use lockstep_model::path::absolute_lexical;
 use lockstep_task::access::{AgentRule, SkillRule};
 
-use crate::cache::{CacheBudget, CachePreset, CacheSection, Deliver, Places};
+use crate::cache::{CacheBudget, CacheDelivery, CachePreset, CacheSectionConfig, PathList};
 use crate::cascade::ContextTokens;
 use crate::document_path::DocumentPath;
 use crate::gates::{GateMode, Unreadable};
 use crate::impact::{AliasTable, ReportFile};
-use crate::map::{MapLines, MapScope};
-use crate::scope::{FileBytes, Patterns, ScopePreset};
+use crate::key_schema::sections;
+use crate::map::{MapScope, MaxMapLines};
+use crate::nested_tables::{TableList, TableMap};
+use crate::scope::{GitignorePatterns, MaxFileBytes, ScopePreset};
 use crate::steps::{
-    EvidenceTable, MarkerTable, OptionalPath, OverBudget, PhaseSetName, StepSources, StepsDir,
+    EvidenceTable, MarkerTable, OptionalPath, OverBudgetPolicy, PhaseSetName, StepSources, StepsDir,
 };
-use crate::table::sections;
-use crate::tables::{TableList, Tables};
-use crate::task::{EventsFile, L2Path, TaskBytes};
-use crate::value::{Choice, choices};
+use crate::task::{L2PathTemplate, MaxTaskBytes, TaskAuditFile};
+use crate::value::{ConfigEnum, config_enum};
 
 sections! {
     /// Recording of file changes.
     [journal] Journal {
         /// The directory that holds the journal files, `src-changes-SESSION.log`. A relative path starts at the
         /// project's root. An empty string means the system's temporary directory.
-        dir: JournalDir = JournalDir::System;
+        dir: JournalDirSetting = JournalDirSetting::System;
 
         /// When the files on disk are compared with the catalogue of the last look, to find changes that no tool
         /// reported. `bash`: after every Bash call and at stops. `stop`: at stops only. `off`: never, so that only changes made
         /// with the client's editing tools are seen.
-        sweep: Sweep = Sweep::Bash;
+        sweep: SweepTiming = SweepTiming::Bash;
 
         /// Retention time of the journal file of an ended session: whole numbers of days, hours, minutes and
         /// seconds, such as `7d`, `24h` or `1h30m`.
@@ -46,11 +46,11 @@ sections! {
     [alert] Alert {
         /// For the changes of a subagent. `any`: every dependent counts. `breaking`: only dependents that the
         /// change breaks. `off`: no alerts.
-        subagent: Worth = Worth::Any;
+        subagent: AlertThreshold = AlertThreshold::Any;
 
         /// For the Lead's own changes, at its stop; the values are those of `subagent`. An alert here costs the
         /// Lead a turn.
-        lead: Worth = Worth::Breaking;
+        lead: AlertThreshold = AlertThreshold::Breaking;
 
         /// Form of the alert. `detailed`: the change of each file, and the lines and names by which dependents use it; alerts that
         /// wait at the same time are merged. `plain`: the names of the files only; of several waiting alerts the newest is
@@ -85,13 +85,13 @@ sections! {
         preset: ScopePreset = ScopePreset::Repository;
 
         /// Only files that match one of these patterns, which are written as in `.gitignore`; with a preset, those too.
-        include: Patterns = Patterns::default();
+        include: GitignorePatterns = GitignorePatterns::default();
 
         /// No file that matches one of these patterns, which are written as in `.gitignore`.
-        exclude: Patterns = Patterns::default();
+        exclude: GitignorePatterns = GitignorePatterns::default();
 
         /// Larger files are counted, but not read.
-        max_file_bytes: FileBytes = FileBytes::default();
+        max_file_bytes: MaxFileBytes = MaxFileBytes::default();
     }
 
     /// Behaviour of the client's hooks.
@@ -106,24 +106,24 @@ sections! {
     [task] Task {
         /// Maximum size of a version of the task, in bytes. A task holds pointers; bulk belongs in the files
         /// that they name.
-        max_bytes: TaskBytes = TaskBytes::default();
+        max_bytes: MaxTaskBytes = MaxTaskBytes::default();
 
         /// Path of the L2 file of a phase if the task does not name it, relative to the project's root.
         /// `{session-id}`, `{N}` (the number of the phase) and `{coordinator}` are filled in.
-        l2_path: L2Path = L2Path::default();
+        l2_path: L2PathTemplate = L2PathTemplate::default();
 
         /// The file of the task's audit: one line of JSON for every write that was granted or refused. A
         /// relative path starts at the project's root.
-        events: EventsFile = EventsFile::default();
+        events: TaskAuditFile = TaskAuditFile::default();
 
         /// Rights of agents on the task, by their type, besides the defaults: `pt-manager` creates and
         /// updates it, `delivery-agent` updates `phase_status`, `metrics` and `subject`, `rsil-agent` updates
         /// `phase_status`, and any other agent only reads. A table replaces the default of the same name.
-        agents: Tables<AgentRule> = Tables::default();
+        agents: TableMap<AgentRule> = TableMap::default();
 
         /// Sections that skills may write and must read, besides the defaults, which `lockstep task access`
         /// lists. A table replaces the default of the same name.
-        skills: Tables<SkillRule> = Tables::default();
+        skills: TableMap<SkillRule> = TableMap::default();
     }
 
     /// Steps: units of work whose phases are recorded, and whose prompt, end and commit pass gates. Without
@@ -160,7 +160,7 @@ sections! {
 
         /// Effect of an agent that takes more turns than its step allows. `warn`: a warning. `block`: gate 2
         /// fails.
-        over_budget: OverBudget = OverBudget::Warn;
+        over_budget: OverBudgetPolicy = OverBudgetPolicy::Warn;
     }
 
     /// Mode of each gate. `off`: the gate is skipped. `warn`: its verdict is recorded and sent to the Lead, and nothing is
@@ -224,7 +224,7 @@ sections! {
 
         /// The most lines the document may have; over it, entries are left out, cold and old ones first. `0`: no
         /// limit. `"auto"`: the scope decides, 300 lines and 15 KB for one below `.claude/`, no limit for any other.
-        max_lines: MapLines = MapLines::default();
+        max_lines: MaxMapLines = MaxMapLines::default();
     }
 
     /// The session cache: a framework's static content, built once and delivered to every session. Nothing is
@@ -242,20 +242,20 @@ sections! {
         /// Amount of content that a session gets. `index`: a list of the content, the most important parts
         /// that fit completely, and instructions to get the rest. `full`: all of it, in as many hook entries
         /// as necessary; run `lockstep init` after changing to it. `off`: nothing.
-        deliver: Deliver = Deliver::Index;
+        deliver: CacheDelivery = CacheDelivery::Index;
 
         /// The sections to begin with. `auto`: `isdlc` where there is an `.isdlc` directory, else `claude`.
         preset: CachePreset = CachePreset::Auto;
 
         /// Files whose text is the section CONVENTIONS.
-        conventions: Places = Places::default();
+        conventions: PathList = PathList::default();
 
         /// Sections of the project's own.
-        section: TableList<CacheSection> = TableList::default();
+        section: TableList<CacheSectionConfig> = TableList::default();
     }
 }
 
-choices! {
+config_enum! {
     /// `[cascade] converge_on`: the definition of a new impact.
     pub enum ConvergeOn {
         /// Dependents that no longer fit.
@@ -265,9 +265,9 @@ choices! {
     }
 }
 
-choices! {
+config_enum! {
     /// `[journal] sweep`: the events after which unreported changes are searched.
-    pub enum Sweep {
+    pub enum SweepTiming {
         /// After Bash calls and at stops.
         Bash = "bash",
         /// At stops only.
@@ -277,7 +277,7 @@ choices! {
     }
 }
 
-impl Sweep {
+impl SweepTiming {
     /// Returns true if a sweep follows a Bash call.
     pub fn after_bash(self) -> bool {
         self == Self::Bash
@@ -289,7 +289,7 @@ impl Sweep {
     }
 }
 
-choices! {
+config_enum! {
     /// `[alert] format`: how an alert is written.
     pub enum AlertFormat {
         /// With definitions, lines and names.
@@ -299,7 +299,7 @@ choices! {
     }
 }
 
-choices! {
+config_enum! {
     /// `[alert] status`: whether the Lead hears of changes on which nothing depends.
     pub enum AlertStatus {
         /// Disabled.
@@ -309,9 +309,9 @@ choices! {
     }
 }
 
-choices! {
+config_enum! {
     /// `[alert]`: the dependents that cause an alert.
-    pub enum Worth {
+    pub enum AlertThreshold {
         /// Every dependent.
         Any = "any",
         /// Only dependents that the change breaks.
@@ -321,25 +321,25 @@ choices! {
     }
 }
 
-impl Choice for OnFailure {
+impl ConfigEnum for OnFailure {
     const ALL: &'static [(Self, &'static str)] = &[(Self::Block, "block"), (Self::Allow, "allow")];
 }
 
 /// `[journal] dir`: the directory of the journal files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum JournalDir {
+pub enum JournalDirSetting {
     /// The system's temporary directory.
     System,
     /// This directory, relative to the project's root unless it is absolute.
     At(PathBuf),
 }
 
-impl JournalDir {
+impl JournalDirSetting {
     /// Returns the directory for a project at `root` on a system whose temporary directory is `system`.
     pub fn resolve(&self, root: &Path, system: &Path) -> PathBuf {
         match self {
             Self::System => system.to_path_buf(),
-            Self::At(path) => absolute(root, path),
+            Self::At(path) => absolute_lexical(root, path),
         }
     }
 }

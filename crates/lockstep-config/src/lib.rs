@@ -7,19 +7,19 @@
 
 pub mod cache;
 pub mod cascade;
+pub mod diagnostic;
 pub mod discover;
 pub mod document_path;
 pub mod gates;
 pub mod impact;
+pub mod key_schema;
 pub mod keys;
 pub mod map;
+pub mod nested_tables;
 pub mod parse;
-pub mod problem;
 pub mod reference;
 pub mod scope;
 pub mod steps;
-pub mod table;
-pub mod tables;
 pub mod task;
 pub mod template;
 pub mod user;
@@ -27,13 +27,13 @@ pub mod value;
 
 mod duration;
 mod suggest;
-mod syntax;
+mod toml_document;
 mod worktree;
 
-pub use discover::{Fault, Project};
+pub use diagnostic::{ConfigProblem, Position};
+pub use discover::{DiscoverError, Project};
 pub use keys::Config;
-pub use parse::{Loaded, Origin, Setting, parse};
-pub use problem::{Position, Problem};
+pub use parse::{LoadedConfig, Setting, ValueOrigin, parse};
 
 /// The name of the file that makes a project active.
 pub const FILE_NAME: &str = "lockstep.toml";

@@ -2,7 +2,7 @@
 
 use toml::de::DeValue;
 
-use crate::value::{Kind, Value, Wrong, quoted, string, whole_number};
+use crate::value::{ConfigValue, ValueError, ValueKind, parse_usize_in, string, toml_string};
 
 const AUTO: &str = "auto";
 
@@ -10,34 +10,35 @@ const AUTO: &str = "auto";
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MapScope(pub Option<String>);
 
-impl Value for MapScope {
-    const KIND: Kind = Kind::Text(r#"a directory, a file or a pattern, such as ".claude/" or "src/**/*.rs""#);
+impl ConfigValue for MapScope {
+    const KIND: ValueKind =
+        ValueKind::Text(r#"a directory, a file or a pattern, such as ".claude/" or "src/**/*.rs""#);
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         let text = string(value)?;
         Ok(Self((!text.is_empty()).then(|| text.to_owned())))
     }
 
     fn to_toml(&self) -> String {
-        quoted(self.0.as_deref().unwrap_or_default())
+        toml_string(self.0.as_deref().unwrap_or_default())
     }
 }
 
 /// `[map] max_lines`: `None` if the scope decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct MapLines(pub Option<usize>);
+pub struct MaxMapLines(pub Option<usize>);
 
-impl Value for MapLines {
-    const KIND: Kind = Kind::Text(r#""auto", or a whole number"#);
+impl ConfigValue for MaxMapLines {
+    const KIND: ValueKind = ValueKind::Text(r#""auto", or a whole number"#);
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         match value.as_str() {
             Some(AUTO) => Ok(Self(None)),
-            _ => whole_number(value, 0..=10_000_000).map(|lines| Self(Some(lines))),
+            _ => parse_usize_in(value, 0..=10_000_000).map(|lines| Self(Some(lines))),
         }
     }
 
     fn to_toml(&self) -> String {
-        self.0.map_or_else(|| quoted(AUTO), |lines| lines.to_string())
+        self.0.map_or_else(|| toml_string(AUTO), |lines| lines.to_string())
     }
 }

@@ -7,12 +7,12 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
+use crate::diagnostic::{ConfigProblem, PositionFinder, UnlocatedProblem};
+use crate::key_schema::{KeySchema, SectionSchema, all_keys};
 use crate::keys::{Config, SECTIONS};
-use crate::problem::{Found, Locator, Problem};
 use crate::suggest::nearest;
-use crate::syntax::{Document, decode};
-use crate::table::{Key, Section, all_keys};
-use crate::value::Wrong;
+use crate::toml_document::{TomlDocument, decode};
+use crate::value::ValueError;
 
 /// The largest file that is read. A hook must not spend its time on a file that is no configuration.
 pub const MAX_BYTES: usize = 1024 * 1024;
@@ -22,18 +22,18 @@ pub const MAX_BYTES: usize = 1024 * 1024;
 /// With `problems`, `config` has the valid keys and defaults for the rest. Observers may continue with that;
 /// callers that enforce rules must not.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// The values in effect.
     pub config: Config,
     /// The keys set in the file, with their lines, in the order of the file.
-    pub origins: Vec<Set>,
+    pub origins: Vec<KeyOrigin>,
     /// The problems, in the order of the file.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ConfigProblem>,
 }
 
 /// A key that the file sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Set {
+pub struct KeyOrigin {
     pub section: &'static str,
     /// The key's name.
     pub name: &'static str,
@@ -43,7 +43,7 @@ pub struct Set {
 
 /// The origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum ValueOrigin {
     /// The file does not set it, or not validly.
     Default,
     /// This line of the file, starting at 1.
@@ -53,17 +53,17 @@ pub enum Origin {
 /// A key with its value in effect and the value's origin.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    pub key: &'static Key,
+    pub key: &'static KeySchema,
     /// The value as TOML.
     pub value: String,
-    pub origin: Origin,
+    pub origin: ValueOrigin,
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// Returns the origin of the value of `[section] name`.
-    pub fn origin(&self, section: &str, name: &str) -> Origin {
+    pub fn origin(&self, section: &str, name: &str) -> ValueOrigin {
         let set = self.origins.iter().find(|set| set.section == section && set.name == name);
-        set.map_or(Origin::Default, |set| Origin::Line(set.line))
+        set.map_or(ValueOrigin::Default, |set| ValueOrigin::Line(set.line))
     }
 
     /// Every key with its value in effect.
@@ -79,27 +79,38 @@ impl Loaded {
 }
 
 /// Reads the text of a `lockstep.toml`.
-pub fn parse(source: impl AsRef<[u8]>) -> Loaded {
+pub fn parse(source: impl AsRef<[u8]>) -> LoadedConfig {
     let bytes = source.as_ref();
     if bytes.len() > MAX_BYTES {
-        return Loaded { problems: Found::locate(vec![too_large()], ""), ..Loaded::default() };
+        return LoadedConfig {
+            problems: UnlocatedProblem::locate(vec![too_large()], ""),
+            ..LoadedConfig::default()
+        };
     }
     let (text, mut found) = decode(bytes);
-    let document = Document::read(&text, &mut found);
-    let mut reader =
-        Reader { document: &document, config: Config::default(), applied: Vec::new(), found: Vec::new() };
+    let document = TomlDocument::read(&text, &mut found);
+    let mut reader = ConfigReader {
+        document: &document,
+        config: Config::default(),
+        applied: Vec::new(),
+        found: Vec::new(),
+    };
     reader.root(document.table.get_ref());
-    let Reader { config, applied, found: more, .. } = reader;
+    let ConfigReader { config, applied, found: more, .. } = reader;
     found.extend(more);
-    Loaded { config, origins: locate_keys(applied, &text), problems: Found::locate(found, &text) }
+    LoadedConfig {
+        config,
+        origins: locate_keys(applied, &text),
+        problems: UnlocatedProblem::locate(found, &text),
+    }
 }
 
-fn locate_keys(mut applied: Vec<(&'static Key, usize)>, text: &str) -> Vec<Set> {
+fn locate_keys(mut applied: Vec<(&'static KeySchema, usize)>, text: &str) -> Vec<KeyOrigin> {
     applied.sort_by_key(|(_, offset)| *offset);
-    let mut locator = Locator::new(text);
+    let mut locator = PositionFinder::new(text);
     applied
         .into_iter()
-        .map(|(key, offset)| Set {
+        .map(|(key, offset)| KeyOrigin {
             section: key.section,
             name: key.name,
             line: locator.position(offset).line,
@@ -107,33 +118,33 @@ fn locate_keys(mut applied: Vec<(&'static Key, usize)>, text: &str) -> Vec<Set> 
         .collect()
 }
 
-type Name<'i> = Spanned<DeString<'i>>;
-type Item<'i> = Spanned<DeValue<'i>>;
+type SpannedName<'i> = Spanned<DeString<'i>>;
+type SpannedValue<'i> = Spanned<DeValue<'i>>;
 
-struct Reader<'a, 'i> {
-    document: &'a Document<'i>,
+struct ConfigReader<'a, 'i> {
+    document: &'a TomlDocument<'i>,
     config: Config,
-    applied: Vec<(&'static Key, usize)>,
-    found: Vec<Found>,
+    applied: Vec<(&'static KeySchema, usize)>,
+    found: Vec<UnlocatedProblem>,
 }
 
-impl Reader<'_, '_> {
+impl ConfigReader<'_, '_> {
     fn root(&mut self, table: &DeTable<'_>) {
         for (name, item) in table {
-            let section = Section::named(name.get_ref());
+            let section = SectionSchema::named(name.get_ref());
             if let (Some(section), DeValue::Table(keys)) = (section, item.get_ref()) {
                 self.section(section, keys);
             } else if !self.is_broken(name, item) {
                 self.found.push(match (section, item.get_ref()) {
-                    (Some(section), value) => no_table(section, name, value),
+                    (Some(section), value) => not_a_table(section, name, value),
                     (None, value) if is_section(value) => unknown_section(name),
-                    (None, _) => outside_sections(name),
+                    (None, _) => key_outside_section(name),
                 });
             }
         }
     }
 
-    fn section(&mut self, section: &'static Section, table: &DeTable<'_>) {
+    fn section(&mut self, section: &'static SectionSchema, table: &DeTable<'_>) {
         for (name, item) in table {
             if self.is_broken(name, item) {
                 continue;
@@ -154,7 +165,7 @@ impl Reader<'_, '_> {
     }
 
     /// Returns true if the lines of `name` and its value have a syntax error, which is already reported then.
-    fn is_broken(&self, name: &Name<'_>, item: &Item<'_>) -> bool {
+    fn is_broken(&self, name: &SpannedName<'_>, item: &SpannedValue<'_>) -> bool {
         let (name, item): (Range<usize>, Range<usize>) = (name.span(), item.span());
         self.document.is_broken(&(name.start.min(item.start)..name.end.max(item.end)))
     }
@@ -171,8 +182,8 @@ fn is_section(value: &DeValue<'_>) -> bool {
 
 const UNKNOWN: &str = "what is not known would be ignored silently, so it is refused";
 
-fn too_large() -> Found {
-    Found {
+fn too_large() -> UnlocatedProblem {
+    UnlocatedProblem {
         offset: 0,
         what: format!("the file has more than {MAX_BYTES} bytes"),
         why: "every hook reads it, and a configuration is small".into(),
@@ -180,13 +191,13 @@ fn too_large() -> Found {
     }
 }
 
-fn unknown_section(name: &Name<'_>) -> Found {
+fn unknown_section(name: &SpannedName<'_>) -> UnlocatedProblem {
     let sections = || SECTIONS.iter().map(|section| section.name);
     let fix = match nearest(name.get_ref(), sections()) {
         Some(near) => format!("did you mean [{near}]?"),
         None => format!("the sections are {}", join(sections().map(|name| format!("[{name}]")))),
     };
-    Found {
+    UnlocatedProblem {
         offset: name.span().start,
         what: format!("unknown section [{}]", name.get_ref()),
         why: UNKNOWN.into(),
@@ -194,12 +205,12 @@ fn unknown_section(name: &Name<'_>) -> Found {
     }
 }
 
-fn outside_sections(name: &Name<'_>) -> Found {
-    let fix = match owner(name.get_ref()) {
+fn key_outside_section(name: &SpannedName<'_>) -> UnlocatedProblem {
+    let fix = match section_of_key(name.get_ref()) {
         Some(key) => format!("write it under [{}]", key.section),
         None => "remove it, or write it under the section it belongs to".to_owned(),
     };
-    Found {
+    UnlocatedProblem {
         offset: name.span().start,
         what: format!("`{}` stands outside any section", name.get_ref()),
         why: "every key belongs to a section".into(),
@@ -207,31 +218,31 @@ fn outside_sections(name: &Name<'_>) -> Found {
     }
 }
 
-fn unknown_key(section: &Section, name: &Name<'_>) -> Found {
+fn unknown_key(section: &SectionSchema, name: &SpannedName<'_>) -> UnlocatedProblem {
     let keys = || section.keys.iter().map(|key| key.name);
     let fix = if let Some(near) = nearest(name.get_ref(), keys()) {
         format!("did you mean `{near}`?")
-    } else if let Some(key) = owner(name.get_ref()) {
+    } else if let Some(key) = section_of_key(name.get_ref()) {
         format!("`{}` belongs under [{}]", key.name, key.section)
     } else {
         format!("the keys of [{}] are {}", section.name, join(keys().map(|key| format!("`{key}`"))))
     };
     let what = format!("unknown key `{}` in [{}]", name.get_ref(), section.name);
-    Found { offset: name.span().start, what, why: UNKNOWN.into(), fix }
+    UnlocatedProblem { offset: name.span().start, what, why: UNKNOWN.into(), fix }
 }
 
 /// The key that has this name in whatever section.
-fn owner(name: &str) -> Option<&'static Key> {
+fn section_of_key(name: &str) -> Option<&'static KeySchema> {
     all_keys().find(|key| key.name == name)
 }
 
-fn no_table(section: &Section, name: &Name<'_>, value: &DeValue<'_>) -> Found {
+fn not_a_table(section: &SectionSchema, name: &SpannedName<'_>, value: &DeValue<'_>) -> UnlocatedProblem {
     let section = section.name;
     let fix = match value {
         DeValue::Array(_) => format!("write [{section}] once, in single brackets"),
         _ => format!("write [{section}] on a line of its own and its keys below it"),
     };
-    Found {
+    UnlocatedProblem {
         offset: name.span().start,
         what: format!("`{section}` cannot be a value"),
         why: format!("[{section}] is a section that holds keys").into(),
@@ -239,8 +250,8 @@ fn no_table(section: &Section, name: &Name<'_>, value: &DeValue<'_>) -> Found {
     }
 }
 
-fn wrong_value(key: &Key, item: &Item<'_>, wrong: Wrong) -> Found {
-    Found {
+fn wrong_value(key: &KeySchema, item: &SpannedValue<'_>, wrong: ValueError) -> UnlocatedProblem {
+    UnlocatedProblem {
         offset: item.span().start,
         what: format!("`{}` cannot be {}", key.name, wrong.what),
         why: wrong.why.unwrap_or_else(|| format!("it takes {}", key.kind.describe())).into(),

@@ -1,9 +1,9 @@
 //! The reference page of `lockstep.toml`, in Markdown.
 
+use crate::key_schema::{KeySchema, SectionSchema};
 use crate::keys::SECTIONS;
-use crate::table::{Key, Section};
-use crate::tables::TableAbout;
-use crate::value::Kind;
+use crate::nested_tables::TableDoc;
+use crate::value::ValueKind;
 
 const HEADER: &str = "\
 # `lockstep.toml`
@@ -22,30 +22,30 @@ pub fn reference_markdown() -> String {
     out
 }
 
-fn write_section(out: &mut String, section: &Section) {
+fn write_section(out: &mut String, section: &SectionSchema) {
     out.push_str(&format!("\n## `[{}]`\n\n{}\n", section.name, section.doc()));
     for key in section.keys {
         write_key(out, key);
     }
 }
 
-fn write_key(out: &mut String, key: &Key) {
+fn write_key(out: &mut String, key: &KeySchema) {
     out.push_str(&format!(
         "\n### `{}`\n\n{}\n\n- Takes {}.\n- Default: `{}`\n",
         key.name,
         key.doc(),
-        takes(key.kind),
+        describe_kind(key.kind),
         key.default_toml(),
     ));
-    if let Kind::Tables(about) | Kind::TableList(about) = key.kind {
+    if let ValueKind::Tables(about) | ValueKind::TableList(about) = key.kind {
         write_fields(out, key, &about);
     }
 }
 
-fn write_fields(out: &mut String, key: &Key, about: &TableAbout) {
+fn write_fields(out: &mut String, key: &KeySchema, about: &TableDoc) {
     out.push_str("\n| field | meaning | takes | default |\n|---|---|---|---|\n");
     for field in (about.fields)() {
-        let takes = takes(field.kind);
+        let takes = describe_kind(field.kind);
         out.push_str(&format!(
             "| `{}` | {} | {takes} | `{}` |\n",
             field.name,
@@ -59,9 +59,9 @@ fn write_fields(out: &mut String, key: &Key, about: &TableAbout) {
 }
 
 /// Describes the values of a key, formatted as code.
-fn takes(kind: Kind) -> String {
+fn describe_kind(kind: ValueKind) -> String {
     match kind {
-        Kind::Words(words) => {
+        ValueKind::Enum(words) => {
             words().iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", ")
         }
         other => other.describe(),
@@ -71,10 +71,10 @@ fn takes(kind: Kind) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::all_keys;
+    use crate::key_schema::all_keys;
 
     #[test]
-    fn it_tells_of_every_key() {
+    fn reference_page_documents_every_key() {
         let page = reference_markdown();
         for key in all_keys() {
             let (_, section) =
@@ -83,7 +83,7 @@ mod tests {
             assert!(section.contains(&format!("### `{}`", key.name)), "[{}] {}", key.section, key.name);
             assert!(section.contains(&key.doc()));
             assert!(section.contains(&key.default_toml()));
-            if let Kind::Tables(about) | Kind::TableList(about) = key.kind {
+            if let ValueKind::Tables(about) | ValueKind::TableList(about) = key.kind {
                 for field in (about.fields)() {
                     assert!(section.contains(&format!("| `{}` | {}", field.name, field.doc())));
                 }

@@ -2,9 +2,9 @@
 
 use toml::de::DeValue;
 
-use crate::value::{Kind, Value, Wrong, choices, quoted, string, whole_number};
+use crate::value::{ConfigValue, ValueError, ValueKind, config_enum, parse_usize_in, string, toml_string};
 
-choices! {
+config_enum! {
     /// `[scope] preset`: which files to begin with.
     pub enum ScopePreset {
         /// The whole repository.
@@ -16,42 +16,43 @@ choices! {
 
 /// Patterns in the syntax of `.gitignore`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Patterns(pub Vec<String>);
+pub struct GitignorePatterns(pub Vec<String>);
 
-impl Value for Patterns {
-    const KIND: Kind = Kind::List(r#"a list of patterns as in `.gitignore`, such as ["/docs/", "*.sql"]"#);
+impl ConfigValue for GitignorePatterns {
+    const KIND: ValueKind =
+        ValueKind::List(r#"a list of patterns as in `.gitignore`, such as ["/docs/", "*.sql"]"#);
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        let DeValue::Array(items) = value else { return Err(Wrong::kind(value)) };
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
+        let DeValue::Array(items) = value else { return Err(ValueError::kind(value)) };
         let items = items.iter().map(|item| string(item.get_ref()).map(str::to_owned));
         items.collect::<Result<_, _>>().map(Self)
     }
 
     fn to_toml(&self) -> String {
-        format!("[{}]", self.0.iter().map(|pattern| quoted(pattern)).collect::<Vec<_>>().join(", "))
+        format!("[{}]", self.0.iter().map(|pattern| toml_string(pattern)).collect::<Vec<_>>().join(", "))
     }
 }
 
 /// `[scope] max_file_bytes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileBytes(pub u64);
+pub struct MaxFileBytes(pub u64);
 
-impl FileBytes {
+impl MaxFileBytes {
     /// From a line of code to more than any parser handles.
     const RANGE: std::ops::RangeInclusive<usize> = 1_000..=100_000_000;
 }
 
-impl Default for FileBytes {
+impl Default for MaxFileBytes {
     fn default() -> Self {
         Self(1 << 20)
     }
 }
 
-impl Value for FileBytes {
-    const KIND: Kind = Kind::Number;
+impl ConfigValue for MaxFileBytes {
+    const KIND: ValueKind = ValueKind::Number;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        whole_number(value, Self::RANGE).map(|bytes| Self(bytes as u64))
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
+        parse_usize_in(value, Self::RANGE).map(|bytes| Self(bytes as u64))
     }
 
     fn to_toml(&self) -> String {

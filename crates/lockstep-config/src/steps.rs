@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use lockstep_model::path::absolute;
+use lockstep_model::path::absolute_lexical;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::problem::Found;
+use crate::diagnostic::UnlocatedProblem;
 use crate::suggest::nearest;
-use crate::value::{Kind, Value, Wrong, choices, plain_path, quoted, string};
+use crate::value::{ConfigValue, ValueError, ValueKind, config_enum, parse_path, string, toml_string};
 
-choices! {
+config_enum! {
     /// `[steps] over_budget`: the effect of exceeding the turns.
-    pub enum OverBudget {
+    pub enum OverBudgetPolicy {
         /// A warning.
         Warn = "warn",
         /// An error.
@@ -21,9 +21,9 @@ choices! {
     }
 }
 
-choices! {
+config_enum! {
     /// `[steps] evidence`: the expected result of a phase's command.
-    pub enum Proof {
+    pub enum ExpectedOutcome {
         /// The command passes.
         Pass = "pass",
         /// The command fails.
@@ -42,22 +42,22 @@ impl Default for StepsDir {
 }
 
 /// A directory below the project's root.
-fn directory(value: &DeValue<'_>) -> Result<String, Wrong> {
+fn directory(value: &DeValue<'_>) -> Result<String, ValueError> {
     let text = string(value)?.trim_end_matches('/');
-    plain_path(text)?;
+    parse_path(text)?;
     let inside = !text.is_empty() && !text.starts_with('/') && !text.split('/').any(|part| part == "..");
-    if inside { Ok(text.to_owned()) } else { Err(Wrong::text(text, "it is a directory of the project")) }
+    if inside { Ok(text.to_owned()) } else { Err(ValueError::text(text, "it is a directory of the project")) }
 }
 
-impl Value for StepsDir {
-    const KIND: Kind = Kind::Path;
+impl ConfigValue for StepsDir {
+    const KIND: ValueKind = ValueKind::Path;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         directory(value).map(Self)
     }
 
     fn to_toml(&self) -> String {
-        quoted(&self.0)
+        toml_string(&self.0)
     }
 }
 
@@ -65,16 +65,16 @@ impl Value for StepsDir {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StepSources(pub Vec<String>);
 
-impl Value for StepSources {
-    const KIND: Kind = Kind::List(r#"a list of directories, such as ["docs/feature/*/steps"]"#);
+impl ConfigValue for StepSources {
+    const KIND: ValueKind = ValueKind::List(r#"a list of directories, such as ["docs/feature/*/steps"]"#);
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        let DeValue::Array(items) = value else { return Err(Wrong::kind(value)) };
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
+        let DeValue::Array(items) = value else { return Err(ValueError::kind(value)) };
         items.iter().map(|item| directory(item.get_ref())).collect::<Result<_, _>>().map(Self)
     }
 
     fn to_toml(&self) -> String {
-        format!("[{}]", self.0.iter().map(|source| quoted(source)).collect::<Vec<_>>().join(", "))
+        format!("[{}]", self.0.iter().map(|source| toml_string(source)).collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -84,21 +84,21 @@ pub struct MarkerTable(pub BTreeMap<String, String>);
 
 const MARKER_KEYS: [&str; 5] = ["validation", "origin", "step_file", "agent", "command"];
 
-impl Value for MarkerTable {
-    const KIND: Kind = Kind::Text(r#"a table of names, such as { validation = "QA-CHECK" }"#);
+impl ConfigValue for MarkerTable {
+    const KIND: ValueKind = ValueKind::Text(r#"a table of names, such as { validation = "QA-CHECK" }"#);
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        Err(Wrong::kind(value))
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
+        Err(ValueError::kind(value))
     }
 
-    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<Found>) -> Result<Self, Wrong> {
+    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<UnlocatedProblem>) -> Result<Self, ValueError> {
         let DeValue::Table(markers) = item.get_ref() else { return Self::read(item.get_ref()) };
         let mut read = BTreeMap::new();
         for (key, value) in markers {
             let name = value.get_ref().as_str();
             if !MARKER_KEYS.contains(&key.get_ref().as_ref()) {
                 let near = nearest(key.get_ref(), MARKER_KEYS);
-                found.push(Found {
+                found.push(UnlocatedProblem {
                     offset: key.span().start,
                     what: format!("unknown marker `{}`", key.get_ref()),
                     why: format!("the markers are {}", MARKER_KEYS.join(", ")).into(),
@@ -107,7 +107,7 @@ impl Value for MarkerTable {
             } else if let Some(name) = name.filter(|name| is_marker_name(name)) {
                 read.insert(key.get_ref().to_string(), name.to_owned());
             } else {
-                found.push(Found {
+                found.push(UnlocatedProblem {
                     offset: value.span().start,
                     what: format!("`{}` is not the name of a marker", key.get_ref()),
                     why: "a name has capital letters, digits, - and _, and at least four of them".into(),
@@ -119,7 +119,8 @@ impl Value for MarkerTable {
     }
 
     fn to_toml(&self) -> String {
-        let markers: Vec<_> = self.0.iter().map(|(key, name)| format!("{key} = {}", quoted(name))).collect();
+        let markers: Vec<_> =
+            self.0.iter().map(|(key, name)| format!("{key} = {}", toml_string(name))).collect();
         if markers.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", markers.join(", ")) }
     }
 }
@@ -136,21 +137,21 @@ pub struct OptionalPath(pub Option<PathBuf>);
 impl OptionalPath {
     /// The path itself, for a project at `root`.
     pub fn resolve(&self, root: &Path) -> Option<PathBuf> {
-        self.0.as_ref().map(|path| absolute(root, path))
+        self.0.as_ref().map(|path| absolute_lexical(root, path))
     }
 }
 
-impl Value for OptionalPath {
-    const KIND: Kind = Kind::Path;
+impl ConfigValue for OptionalPath {
+    const KIND: ValueKind = ValueKind::Path;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         let text = string(value)?;
-        let path = plain_path(text)?;
+        let path = parse_path(text)?;
         Ok(Self((!text.is_empty()).then_some(path)))
     }
 
     fn to_toml(&self) -> String {
-        quoted(&self.0.as_deref().unwrap_or(Path::new("")).to_string_lossy())
+        toml_string(&self.0.as_deref().unwrap_or(Path::new("")).to_string_lossy())
     }
 }
 
@@ -164,42 +165,42 @@ impl Default for PhaseSetName {
     }
 }
 
-impl Value for PhaseSetName {
-    const KIND: Kind = Kind::Text(r#"the name of a phase set, such as "tdd-14""#);
+impl ConfigValue for PhaseSetName {
+    const KIND: ValueKind = ValueKind::Text(r#"the name of a phase set, such as "tdd-14""#);
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         let text = string(value)?;
         if text.is_empty() {
-            Err(Wrong::text(text, "it names a phase set"))
+            Err(ValueError::text(text, "it names a phase set"))
         } else {
             Ok(Self(text.to_owned()))
         }
     }
 
     fn to_toml(&self) -> String {
-        quoted(&self.0)
+        toml_string(&self.0)
     }
 }
 
 /// `[steps] evidence`: the expected result of a command, by phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct EvidenceTable(pub BTreeMap<String, Proof>);
+pub struct EvidenceTable(pub BTreeMap<String, ExpectedOutcome>);
 
-impl Value for EvidenceTable {
-    const KIND: Kind =
-        Kind::Text(r#"a table of phases, each "pass" or "fail", such as { RED_UNIT = "fail" }"#);
+impl ConfigValue for EvidenceTable {
+    const KIND: ValueKind =
+        ValueKind::Text(r#"a table of phases, each "pass" or "fail", such as { RED_UNIT = "fail" }"#);
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        Err(Wrong::kind(value))
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
+        Err(ValueError::kind(value))
     }
 
-    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<Found>) -> Result<Self, Wrong> {
+    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<UnlocatedProblem>) -> Result<Self, ValueError> {
         let DeValue::Table(phases) = item.get_ref() else { return Self::read(item.get_ref()) };
         let mut read = BTreeMap::new();
         for (name, value) in phases {
-            match Proof::read(value.get_ref()) {
+            match ExpectedOutcome::read(value.get_ref()) {
                 Ok(proof) => drop(read.insert(name.get_ref().to_string(), proof)),
-                Err(wrong) => found.push(Found {
+                Err(wrong) => found.push(UnlocatedProblem {
                     offset: value.span().start,
                     what: format!("`{}` cannot be {}", name.get_ref(), wrong.what),
                     why: "it takes \"pass\" or \"fail\"".into(),
@@ -214,8 +215,11 @@ impl Value for EvidenceTable {
     }
 
     fn to_toml(&self) -> String {
-        let phases: Vec<_> =
-            self.0.iter().map(|(name, proof)| format!("{} = {}", quoted(name), proof.to_toml())).collect();
+        let phases: Vec<_> = self
+            .0
+            .iter()
+            .map(|(name, proof)| format!("{} = {}", toml_string(name), proof.to_toml()))
+            .collect();
         if phases.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", phases.join(", ")) }
     }
 }

@@ -1,24 +1,24 @@
 //! Suggests the word that was probably meant.
 
 /// Longer words are not compared: they are hardly typing errors, and comparing them takes time.
-const LONGEST: usize = 64;
+const MAX_WORD_CHARS: usize = 64;
 
 /// Returns the candidate that is nearest to `word`, if it is near enough for a suggestion.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    if word.len() > LONGEST {
+    if word.len() > MAX_WORD_CHARS {
         return None;
     }
     let folded = word.to_lowercase().replace('-', "_");
     candidates
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&folded, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= allowed(candidate.len()))
+        .filter(|(distance, candidate)| *distance <= max_distance(candidate.len()))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
 /// A third of the letters may differ, and one always.
-fn allowed(length: usize) -> usize {
+fn max_distance(length: usize) -> usize {
     (length / 3).max(1)
 }
 

@@ -2,41 +2,41 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use lockstep_model::path::absolute;
-use lockstep_task::access::{AgentRule, Create, Grant, SkillRule};
-use lockstep_task::document::Limits;
+use lockstep_model::path::absolute_lexical;
+use lockstep_task::access::{AgentRule, CreatePermission, Grant, SkillRule};
+use lockstep_task::document::DocumentLimits;
 use lockstep_task::handoff::scaffold::{self, PLACEHOLDERS};
-use lockstep_task::phase::Phase;
+use lockstep_task::phase::TaskPhase;
 use toml::de::DeValue;
 
-use crate::tables::table_fields;
-use crate::value::{Choice, Kind, Value, Wrong, quoted, string};
+use crate::nested_tables::table_fields;
+use crate::value::{ConfigEnum, ConfigValue, ValueError, ValueKind, string, toml_string};
 
 /// `[task] max_bytes`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TaskBytes(pub usize);
+pub struct MaxTaskBytes(pub usize);
 
-impl TaskBytes {
+impl MaxTaskBytes {
     /// The smallest and the largest reasonable document: a sentence, and one that is plainly no list of
     /// pointers.
     const RANGE: std::ops::RangeInclusive<usize> = 256..=1024 * 1024;
 }
 
-impl Default for TaskBytes {
+impl Default for MaxTaskBytes {
     fn default() -> Self {
-        Self(Limits::default().max_bytes)
+        Self(DocumentLimits::default().max_bytes)
     }
 }
 
-impl Value for TaskBytes {
-    const KIND: Kind = Kind::Number;
+impl ConfigValue for MaxTaskBytes {
+    const KIND: ValueKind = ValueKind::Number;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        let DeValue::Integer(number) = value else { return Err(Wrong::kind(value)) };
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
+        let DeValue::Integer(number) = value else { return Err(ValueError::kind(value)) };
         let bytes = usize::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok();
-        bytes.filter(|bytes| Self::RANGE.contains(bytes)).map(Self).ok_or_else(|| Wrong {
+        bytes.filter(|bytes| Self::RANGE.contains(bytes)).map(Self).ok_or_else(|| ValueError {
             why: Some(format!("a task has from {} to {} bytes", Self::RANGE.start(), Self::RANGE.end())),
-            ..Wrong::kind(value)
+            ..ValueError::kind(value)
         })
     }
 
@@ -47,35 +47,35 @@ impl Value for TaskBytes {
 
 /// `[task] l2_path`: the path of a phase's L2 file if the task does not name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct L2Path(pub String);
+pub struct L2PathTemplate(pub String);
 
-impl Default for L2Path {
+impl Default for L2PathTemplate {
     fn default() -> Self {
         Self(scaffold::L2_PATH.to_owned())
     }
 }
 
-impl Value for L2Path {
-    const KIND: Kind = Kind::Path;
+impl ConfigValue for L2PathTemplate {
+    const KIND: ValueKind = ValueKind::Path;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         let text = string(value)?;
         let inside = Path::new(text).components().all(|part| matches!(part, Component::Normal(_)));
         if text.is_empty() || !inside {
-            return Err(Wrong::text(text, "it is a path inside the project, relative to its root"));
+            return Err(ValueError::text(text, "it is a path inside the project, relative to its root"));
         }
         if let Some(unknown) = unknown_placeholder(text) {
             let known = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(", ");
-            return Err(Wrong {
+            return Err(ValueError {
                 fix: Some(format!("the placeholders are {known}")),
-                ..Wrong::text(text, format!("{{{unknown}}} stands for nothing"))
+                ..ValueError::text(text, format!("{{{unknown}}} stands for nothing"))
             });
         }
         Ok(Self(text.to_owned()))
     }
 
     fn to_toml(&self) -> String {
-        quoted(&self.0)
+        toml_string(&self.0)
     }
 }
 
@@ -86,55 +86,55 @@ fn unknown_placeholder(text: &str) -> Option<&str> {
 
 /// `[task] events`: the file of the task's audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EventsFile(pub PathBuf);
+pub struct TaskAuditFile(pub PathBuf);
 
-impl EventsFile {
+impl TaskAuditFile {
     /// The file itself, for a project at `root`.
     pub fn resolve(&self, root: &Path) -> PathBuf {
-        absolute(root, &self.0)
+        absolute_lexical(root, &self.0)
     }
 }
 
-impl Default for EventsFile {
+impl Default for TaskAuditFile {
     fn default() -> Self {
         Self(PathBuf::from(".lockstep/events.jsonl"))
     }
 }
 
-impl Value for EventsFile {
-    const KIND: Kind = Kind::Path;
+impl ConfigValue for TaskAuditFile {
+    const KIND: ValueKind = ValueKind::Path;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         let text = string(value)?;
         if text.is_empty() || text.ends_with('/') {
-            return Err(Wrong::text(text, "it names a file"));
+            return Err(ValueError::text(text, "it names a file"));
         }
-        crate::value::plain_path(text).map(Self)
+        crate::value::parse_path(text).map(Self)
     }
 
     fn to_toml(&self) -> String {
-        quoted(&self.0.to_string_lossy())
+        toml_string(&self.0.to_string_lossy())
     }
 }
 
-impl Choice for Create {
+impl ConfigEnum for CreatePermission {
     const ALL: &'static [(Self, &'static str)] =
         &[(Self::None, "none"), (Self::Task, "task"), (Self::Any, "any")];
 }
 
 /// A text that can be an item of a list.
-trait Word: Sized {
+trait ListItem: Sized {
     /// The description of the value.
     const WHAT: &'static str;
     fn read(text: &str) -> Result<Self, String>;
     fn show(&self) -> String;
 }
 
-impl Word for Grant {
+impl ListItem for Grant {
     const WHAT: &'static str = r#"a list of places of the task, such as ["phase_status", "constraints when CONDITIONAL_PASS"]; "*" is every place"#;
 
     fn read(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: lockstep_task::place::InvalidPlace| error.to_string())
+        text.parse().map_err(|error: lockstep_task::place::ParseKeyPathError| error.to_string())
     }
 
     fn show(&self) -> String {
@@ -142,11 +142,11 @@ impl Word for Grant {
     }
 }
 
-impl Word for Phase {
+impl ListItem for TaskPhase {
     const WHAT: &'static str = r#"a list of phases, such as ["P7", "P8"]"#;
 
     fn read(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: lockstep_task::phase::UnknownPhase| error.to_string())
+        text.parse().map_err(|error: lockstep_task::phase::ParsePhaseError| error.to_string())
     }
 
     fn show(&self) -> String {
@@ -154,7 +154,7 @@ impl Word for Phase {
     }
 }
 
-impl Word for String {
+impl ListItem for String {
     const WHAT: &'static str = r#"a list of sections of the task, such as ["user_intent"]"#;
 
     fn read(text: &str) -> Result<Self, String> {
@@ -166,28 +166,28 @@ impl Word for String {
     }
 }
 
-impl<T: Word> Value for Vec<T> {
-    const KIND: Kind = Kind::List(T::WHAT);
+impl<T: ListItem> ConfigValue for Vec<T> {
+    const KIND: ValueKind = ValueKind::List(T::WHAT);
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        let DeValue::Array(items) = value else { return Err(Wrong::kind(value)) };
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
+        let DeValue::Array(items) = value else { return Err(ValueError::kind(value)) };
         items
             .iter()
             .map(|item| {
                 let text = string(item.get_ref())?;
-                T::read(text).map_err(|why| Wrong::text(text, why))
+                T::read(text).map_err(|why| ValueError::text(text, why))
             })
             .collect()
     }
 
     fn to_toml(&self) -> String {
-        format!("[{}]", self.iter().map(|item| quoted(&item.show())).collect::<Vec<_>>().join(", "))
+        format!("[{}]", self.iter().map(|item| toml_string(&item.show())).collect::<Vec<_>>().join(", "))
     }
 }
 
 table_fields!(AgentRule, example "reviewer" { r#"update = ["constraints"]"# }, {
     /// The tasks it may create: `none`, `task` (the task, while there is none), or `any`.
-    create: Create;
+    create: CreatePermission;
     /// The places of the task it may update. An empty list is none.
     update: Vec<Grant>;
     /// True if it runs in its own context, and so may not write scratch.
@@ -198,7 +198,7 @@ table_fields!(AgentRule, example "reviewer" { r#"update = ["constraints"]"# }, {
 
 table_fields!(SkillRule, example "release-notes" { r#"phases = ["P9"]"#, r#"writes = ["metrics"]"# }, {
     /// The phases it runs. It may write their entries in `phase_status`.
-    phases: Vec<Phase>;
+    phases: Vec<TaskPhase>;
     /// The additional places of the task it may write.
     writes: Vec<Grant>;
     /// The sections that must be there when it starts.

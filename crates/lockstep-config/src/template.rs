@@ -1,7 +1,7 @@
 //! Two forms of a new `lockstep.toml`: the short one that `lockstep init` writes, and one with every key.
 
+use crate::key_schema::{KeySchema, SectionSchema};
 use crate::keys::SECTIONS;
-use crate::table::{Key, Section};
 
 const WIDTH: usize = 100;
 
@@ -32,7 +32,7 @@ pub fn template() -> String {
     out
 }
 
-fn write_section(out: &mut String, section: &Section) {
+fn write_section(out: &mut String, section: &SectionSchema) {
     out.push('\n');
     write_comment(out, &section.doc());
     out.push_str(&format!("[{}]\n", section.name));
@@ -41,7 +41,7 @@ fn write_section(out: &mut String, section: &Section) {
     }
 }
 
-fn write_key(out: &mut String, key: &Key) {
+fn write_key(out: &mut String, key: &KeySchema) {
     out.push('\n');
     write_comment(out, &key.doc());
     write_comment(out, &format!("Takes {}.", key.kind.describe()));
@@ -71,11 +71,11 @@ fn write_comment(out: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::all_keys;
+    use crate::key_schema::all_keys;
     use crate::{Config, parse};
 
     #[test]
-    fn it_sets_nothing() {
+    fn template_sets_no_key() {
         for text in [template().as_str(), SHORT] {
             let loaded = parse(text);
             assert_eq!(loaded.problems, []);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_well() {
+    fn template_matches_snapshot() {
         assert!(template().lines().all(|line| line.chars().count() <= WIDTH));
         insta::assert_snapshot!(template());
     }

@@ -6,32 +6,32 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::keys::JournalDir;
-use crate::problem::Found;
-use crate::tables::TableAbout;
+use crate::diagnostic::UnlocatedProblem;
+use crate::keys::JournalDirSetting;
+use crate::nested_tables::TableDoc;
 use crate::{duration, suggest};
 
 /// A type a key can have.
-pub trait Value: Sized {
+pub trait ConfigValue: Sized {
     /// The type, for messages and documentation.
-    const KIND: Kind;
+    const KIND: ValueKind;
     /// Reads it from the file.
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong>;
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError>;
     /// Reads a value with its position. A value of several parts reports the problems at the positions of the
     /// parts.
-    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<Found>) -> Result<Self, Wrong> {
+    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<UnlocatedProblem>) -> Result<Self, ValueError> {
         let _ = found;
         Self::read(item.get_ref())
     }
-    /// Writes it as TOML; [`Value::read`] restores it.
+    /// Writes it as TOML; [`ConfigValue::read`] restores it.
     fn to_toml(&self) -> String;
 }
 
 /// The type of a key's values.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub enum ValueKind {
     /// One of several words. This is a function, because a generic implementation has no static to point at.
-    Words(fn() -> Vec<&'static str>),
+    Enum(fn() -> Vec<&'static str>),
     /// A path as a string.
     Path,
     /// A duration as a string.
@@ -39,26 +39,26 @@ pub enum Kind {
     /// A whole number.
     Number,
     /// `true` or `false`.
-    Flag,
+    Bool,
     /// A list of strings; described by the type of its items.
     List(&'static str),
     /// A string, with the description of its content.
     Text(&'static str),
     /// Tables by name.
-    Tables(TableAbout),
+    Tables(TableDoc),
     /// A list of tables.
-    TableList(TableAbout),
+    TableList(TableDoc),
 }
 
-impl Kind {
+impl ValueKind {
     /// Describes the values: `"bash"`, `"stop"` or `"off"`.
     pub fn describe(self) -> String {
         match self {
-            Self::Words(words) => alternatives(&words()),
+            Self::Enum(words) => join_with_or(&words()),
             Self::Path => "a path, as a string".to_owned(),
             Self::Duration => r#"a duration, as a string such as "24h""#.to_owned(),
             Self::Number => "a whole number".to_owned(),
-            Self::Flag => "`true` or `false`".to_owned(),
+            Self::Bool => "`true` or `false`".to_owned(),
             Self::List(what) | Self::Text(what) => what.to_owned(),
             Self::Tables(about) => format!("tables by name, each with {}", about.field_names()),
             Self::TableList(about) => format!("a list of tables, each with {}", about.field_names()),
@@ -66,7 +66,7 @@ impl Kind {
     }
 }
 
-fn alternatives(words: &[&str]) -> String {
+fn join_with_or(words: &[&str]) -> String {
     let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
     match quoted.split_last() {
         Some((last, [])) => last.clone(),
@@ -77,16 +77,16 @@ fn alternatives(words: &[&str]) -> String {
 
 /// The reason why a value is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
+pub struct ValueError {
     /// The invalid value: completes "`key` cannot be …".
     pub what: String,
-    /// The reason, if [`Kind::describe`] does not give it.
+    /// The reason, if [`ValueKind::describe`] does not give it.
     pub why: Option<String>,
     /// The fix, if it is not to write the default.
     pub fix: Option<String>,
 }
 
-impl Wrong {
+impl ValueError {
     pub(crate) fn kind(value: &DeValue<'_>) -> Self {
         let what = match value {
             DeValue::Integer(number) => format!("the number {number}"),
@@ -95,35 +95,35 @@ impl Wrong {
             DeValue::Datetime(at) => format!("the date {at}"),
             DeValue::Array(_) => "an array".to_owned(),
             DeValue::Table(_) => "a table".to_owned(),
-            DeValue::String(text) => quoted(text),
+            DeValue::String(text) => toml_string(text),
         };
         Self { what, why: None, fix: None }
     }
 
     pub(crate) fn text(text: &str, why: impl Into<String>) -> Self {
-        Self { what: quoted(text), why: Some(why.into()), fix: None }
+        Self { what: toml_string(text), why: Some(why.into()), fix: None }
     }
 }
 
-pub(crate) fn string<'a>(value: &'a DeValue<'_>) -> Result<&'a str, Wrong> {
-    value.as_str().ok_or_else(|| Wrong::kind(value))
+pub(crate) fn string<'a>(value: &'a DeValue<'_>) -> Result<&'a str, ValueError> {
+    value.as_str().ok_or_else(|| ValueError::kind(value))
 }
 
 /// A whole number in a range.
-pub(crate) fn whole_number(
+pub(crate) fn parse_usize_in(
     value: &DeValue<'_>,
     range: std::ops::RangeInclusive<usize>,
-) -> Result<usize, Wrong> {
-    let DeValue::Integer(number) = value else { return Err(Wrong::kind(value)) };
+) -> Result<usize, ValueError> {
+    let DeValue::Integer(number) = value else { return Err(ValueError::kind(value)) };
     let parsed = usize::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok();
-    parsed.filter(|number| range.contains(number)).ok_or_else(|| Wrong {
+    parsed.filter(|number| range.contains(number)).ok_or_else(|| ValueError {
         why: Some(format!("it is a whole number from {} to {}", range.start(), range.end())),
-        ..Wrong::kind(value)
+        ..ValueError::kind(value)
     })
 }
 
 /// `text` as a TOML string.
-pub(crate) fn quoted(text: &str) -> String {
+pub(crate) fn toml_string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {
@@ -141,32 +141,32 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// A type whose values are words.
-pub trait Choice: Copy + PartialEq + 'static {
+pub trait ConfigEnum: Copy + PartialEq + 'static {
     /// Every value with its word.
     const ALL: &'static [(Self, &'static str)];
 }
 
-impl<T: Choice> Value for T {
-    const KIND: Kind = Kind::Words(|| T::ALL.iter().map(|(_, word)| *word).collect());
+impl<T: ConfigEnum> ConfigValue for T {
+    const KIND: ValueKind = ValueKind::Enum(|| T::ALL.iter().map(|(_, word)| *word).collect());
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         let text = string(value)?;
         if let Some((choice, _)) = T::ALL.iter().find(|(_, word)| *word == text) {
             return Ok(*choice);
         }
         let near = suggest::nearest(text, T::ALL.iter().map(|(_, word)| *word));
         let fix = near.map(|word| format!("did you mean \"{word}\"?"));
-        Err(Wrong { fix, ..Wrong::kind(value) })
+        Err(ValueError { fix, ..ValueError::kind(value) })
     }
 
     fn to_toml(&self) -> String {
         let word = T::ALL.iter().find(|(choice, _)| choice == self).map(|(_, word)| *word);
-        quoted(word.expect("ALL holds every value"))
+        toml_string(word.expect("ALL holds every value"))
     }
 }
 
 /// Declares an enum whose variants are words.
-macro_rules! choices {
+macro_rules! config_enum {
     (
         $(#[doc = $doc:literal])+
         pub enum $Name:ident { $( $(#[doc = $variant_doc:literal])+ $Variant:ident = $word:literal, )+ }
@@ -175,33 +175,33 @@ macro_rules! choices {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum $Name { $( $(#[doc = $variant_doc])+ $Variant, )+ }
 
-        impl $crate::value::Choice for $Name {
+        impl $crate::value::ConfigEnum for $Name {
             const ALL: &'static [(Self, &'static str)] = &[$( (Self::$Variant, $word), )+];
         }
     };
 }
-pub(crate) use choices;
+pub(crate) use config_enum;
 
-impl Value for Duration {
-    const KIND: Kind = Kind::Duration;
+impl ConfigValue for Duration {
+    const KIND: ValueKind = ValueKind::Duration;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         let text = string(value)?;
-        duration::parse(text).map_err(|error| Wrong::text(text, error.to_string()))
+        duration::parse(text).map_err(|error| ValueError::text(text, error.to_string()))
     }
 
     fn to_toml(&self) -> String {
-        quoted(&duration::show(*self))
+        toml_string(&duration::format(*self))
     }
 }
 
-impl Value for bool {
-    const KIND: Kind = Kind::Flag;
+impl ConfigValue for bool {
+    const KIND: ValueKind = ValueKind::Bool;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         match value {
             DeValue::Boolean(flag) => Ok(*flag),
-            other => Err(Wrong::kind(other)),
+            other => Err(ValueError::kind(other)),
         }
     }
 
@@ -211,30 +211,30 @@ impl Value for bool {
 }
 
 /// Parses a path. It refuses texts that a shell would interpret differently.
-pub(crate) fn plain_path(text: &str) -> Result<PathBuf, Wrong> {
+pub(crate) fn parse_path(text: &str) -> Result<PathBuf, ValueError> {
     if text.contains('\0') {
-        return Err(Wrong::text(text, "no path can hold a NUL character"));
+        return Err(ValueError::text(text, "no path can hold a NUL character"));
     }
     if text == "~" || text.starts_with("~/") {
         let fix = Some("write the path of the home directory in full".to_owned());
-        return Err(Wrong { fix, ..Wrong::text(text, "`~` is expanded by shells, not here") });
+        return Err(ValueError { fix, ..ValueError::text(text, "`~` is expanded by shells, not here") });
     }
     Ok(PathBuf::from(text))
 }
 
-impl Value for JournalDir {
-    const KIND: Kind = Kind::Path;
+impl ConfigValue for JournalDirSetting {
+    const KIND: ValueKind = ValueKind::Path;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
         let text = string(value)?;
-        let path = plain_path(text)?;
+        let path = parse_path(text)?;
         Ok(if text.is_empty() { Self::System } else { Self::At(path) })
     }
 
     fn to_toml(&self) -> String {
         match self {
-            Self::System => quoted(""),
-            Self::At(path) => quoted(&path.to_string_lossy()),
+            Self::System => toml_string(""),
+            Self::At(path) => toml_string(&path.to_string_lossy()),
         }
     }
 }
@@ -242,11 +242,11 @@ impl Value for JournalDir {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::{Sweep, Worth};
-    use lockstep_model::failure::OnFailure;
+    use crate::keys::{AlertThreshold, SweepTiming};
+    use lockstep_model::failure_policy::OnFailure;
     use proptest::prelude::*;
 
-    fn round_trip<T: Value + PartialEq + std::fmt::Debug>(value: &T) {
+    fn round_trip<T: ConfigValue + PartialEq + std::fmt::Debug>(value: &T) {
         let text = value.to_toml();
         let parsed = DeValue::parse(&text).unwrap();
         assert_eq!(&T::read(parsed.get_ref()).unwrap(), value, "{text}");
@@ -254,20 +254,20 @@ mod tests {
 
     #[test]
     fn every_word_round_trips() {
-        Sweep::ALL.iter().for_each(|(value, _)| round_trip(value));
-        Worth::ALL.iter().for_each(|(value, _)| round_trip(value));
+        SweepTiming::ALL.iter().for_each(|(value, _)| round_trip(value));
+        AlertThreshold::ALL.iter().for_each(|(value, _)| round_trip(value));
         OnFailure::ALL.iter().for_each(|(value, _)| round_trip(value));
     }
 
     proptest! {
         #[test]
         fn every_path_round_trips(text in "[^~\0]{0,20}") {
-            let dir = if text.is_empty() { JournalDir::System } else { JournalDir::At(text.into()) };
+            let dir = if text.is_empty() { JournalDirSetting::System } else { JournalDirSetting::At(text.into()) };
             round_trip(&dir);
         }
 
         #[test]
-        fn every_duration_round_trips(seconds in 0..=duration::LONGEST.as_secs()) {
+        fn every_duration_round_trips(seconds in 0..=duration::MAX.as_secs()) {
             round_trip(&Duration::from_secs(seconds));
         }
     }

@@ -9,28 +9,28 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lockstep_model::path::absolute;
+use lockstep_model::path::absolute_lexical;
 
-use crate::discover::{cannot_exist, read_up_to};
+use crate::discover::{is_not_found, read_up_to};
 
 /// Longer than any path; git's files hold one.
 const LONGEST: usize = 64 * 1024;
 
 /// The root of the main worktree, if `directory` is the root of a linked one. The error has the path that could
 /// not be read.
-pub(crate) fn main_of(directory: &Path) -> Result<Option<PathBuf>, (PathBuf, io::Error)> {
+pub(crate) fn main_worktree_root(directory: &Path) -> Result<Option<PathBuf>, (PathBuf, io::Error)> {
     let dot_git = directory.join(".git");
     if !fs::symlink_metadata(&dot_git).is_ok_and(|metadata| metadata.is_file()) {
         return Ok(None);
     }
     let Some(content) = read(&dot_git)? else { return Ok(None) };
     let Some(git_dir) = content.strip_prefix(b"gitdir:") else { return Ok(None) };
-    let git_dir = absolute(directory, &path(git_dir));
+    let git_dir = absolute_lexical(directory, &path(git_dir));
     if git_dir.parent().and_then(Path::file_name) != Some(OsStr::new("worktrees")) {
         return Ok(None);
     }
     let Some(content) = read(&git_dir.join("commondir"))? else { return Ok(None) };
-    let common = absolute(&git_dir, &path(&content));
+    let common = absolute_lexical(&git_dir, &path(&content));
     let has_worktree = common.file_name() == Some(OsStr::new(".git"));
     Ok(common.parent().filter(|_| has_worktree).map(Path::to_path_buf))
 }
@@ -38,7 +38,7 @@ pub(crate) fn main_of(directory: &Path) -> Result<Option<PathBuf>, (PathBuf, io:
 fn read(path: &Path) -> Result<Option<Vec<u8>>, (PathBuf, io::Error)> {
     match read_up_to(path, LONGEST) {
         Ok(content) => Ok(Some(content)),
-        Err(error) if cannot_exist(&error) => Ok(None),
+        Err(error) if is_not_found(&error) => Ok(None),
         Err(error) => Err((path.to_path_buf(), error)),
     }
 }

@@ -64,7 +64,7 @@ impl FileLock {
         }
     }
 
-    /// Returns the note of the lock at `path`, whoever holds it. Empty if there is none.
+    /// Returns the note of the lock at `path`, of any holder. Empty if there is none.
     pub fn note(path: &Path) -> String {
         let mut note = String::new();
         let read = crate::open(path).and_then(|file| file.take(MAX_NOTE_BYTES).read_to_string(&mut note));

@@ -42,7 +42,7 @@ impl Repository {
         if self.head()?.is_none() {
             return Ok(Vec::new());
         }
-        Ok(rules(path, &commits(&self.tell(&arguments)?), together))
+        Ok(association_rules(path, &commits(&self.run_checked(&arguments)?), together))
     }
 }
 
@@ -58,7 +58,7 @@ fn commits(log: &[u8]) -> Vec<BTreeSet<String>> {
         .collect()
 }
 
-fn rules(path: &str, commits: &[BTreeSet<String>], together: usize) -> Vec<CoChange> {
+fn association_rules(path: &str, commits: &[BTreeSet<String>], together: usize) -> Vec<CoChange> {
     let mut total = 0.0;
     let mut others: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
     let telling = commits.iter().filter(|files| files.contains(path) && files.len() <= MAX_FILES);
@@ -99,7 +99,7 @@ mod tests {
             commit(&["a", "old"]),
             commit(&["a", "once"]),
         ];
-        let found = rules("a", &history, 2);
+        let found = association_rules("a", &history, 2);
         let names: Vec<_> = found.iter().map(|rule| (&*rule.path, rule.together)).collect();
         assert_eq!(names, [("new", 2), ("old", 2)]);
         assert!(found[0].confidence > found[1].confidence && found[0].confidence < 1.0);
@@ -108,6 +108,6 @@ mod tests {
     #[test]
     fn a_commit_of_everything_says_nothing() {
         let all: BTreeSet<String> = (0..50).map(|n| format!("f{n}")).chain(["a".to_owned()]).collect();
-        assert_eq!(rules("a", &[all.clone(), all], 1), []);
+        assert_eq!(association_rules("a", &[all.clone(), all], 1), []);
     }
 }

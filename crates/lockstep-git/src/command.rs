@@ -43,19 +43,19 @@ fn output_within(mut command: Command, limit: Duration) -> io::Result<Output> {
 }
 
 /// The output of git.
-pub(crate) struct Answer {
+pub(crate) struct GitOutput {
     pub(crate) status: ExitStatus,
     pub(crate) output: Vec<u8>,
-    pub(crate) complaint: String,
+    pub(crate) stderr: String,
 }
 
-impl Answer {
+impl GitOutput {
     pub(crate) fn succeeded(&self) -> bool {
         self.status.success()
     }
 
     /// The answer as one line.
-    pub(crate) fn line(&self) -> String {
+    pub(crate) fn trimmed_stdout(&self) -> String {
         String::from_utf8_lossy(&self.output).trim_end().to_owned()
     }
 }
@@ -82,23 +82,23 @@ impl Repository {
     }
 
     /// Asks, whatever the answer.
-    pub(crate) fn ask(&self, arguments: &[&str]) -> Result<Answer, GitError> {
-        let output = output_within(self.git(arguments), TIMEOUT).map_err(GitError::Run)?;
-        Ok(Answer {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Result<GitOutput, GitError> {
+        let output = output_within(self.git(arguments), TIMEOUT).map_err(GitError::Spawn)?;
+        Ok(GitOutput {
             status: output.status,
             output: output.stdout,
-            complaint: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         })
     }
 
     /// Runs git, and returns an error unless it succeeds.
-    pub(crate) fn tell(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
-        let answer = self.ask(arguments)?;
+    pub(crate) fn run_checked(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+        let answer = self.run(arguments)?;
         if answer.succeeded() {
             return Ok(answer.output);
         }
         let what = arguments.first().copied().unwrap_or_default().to_owned();
-        Err(GitError::Refused { what, message: answer.complaint })
+        Err(GitError::Failed { what, message: answer.stderr })
     }
 }
 

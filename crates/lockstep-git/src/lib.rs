@@ -4,19 +4,19 @@
 //! [`Repository`] runs the `git` program, so that its configuration, worktrees and every object format are
 //! respected. Hooks start no process: they use only [`local`], which reads git's files.
 
-mod changes;
+mod blobs;
 pub mod cochange;
 mod command;
-mod contents;
-mod dates;
+mod commit_times;
+mod diff;
 pub mod local;
 pub mod moves;
 pub mod patch;
-mod removed;
+mod removed_files;
 mod worktree;
 
-pub use changes::{Between, Changed, Status};
-pub use removed::Removed;
+pub use diff::{DiffEntry, DiffRange, DiffStatus};
+pub use removed_files::RemovedFile;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,13 +26,13 @@ use std::path::{Path, PathBuf};
 pub enum GitError {
     /// The program could not be started or talked to.
     #[error("cannot run git")]
-    Run(#[source] io::Error),
+    Spawn(#[source] io::Error),
     /// Git reported an error.
     #[error("git {what} failed: {message}")]
-    Refused { what: String, message: String },
+    Failed { what: String, message: String },
     /// The output of git cannot be parsed.
     #[error("git {what} gave an answer that is not understood")]
-    Answer { what: String },
+    UnexpectedOutput { what: String },
 }
 
 /// A directory inside a repository's working tree. Paths are relative to it; files outside are ignored.
@@ -43,18 +43,18 @@ pub struct Repository {
 
 impl Repository {
     /// Returns the repository of `directory`, if there is one.
-    pub fn at(directory: &Path) -> Result<Option<Self>, GitError> {
+    pub fn discover(directory: &Path) -> Result<Option<Self>, GitError> {
         let repository = Self { directory: directory.to_owned() };
         // At its top, git need not be started.
         if directory.join(".git").exists() {
             return Ok(Some(repository));
         }
-        Ok(repository.top()?.map(|_| repository))
+        Ok(repository.worktree_root()?.map(|_| repository))
     }
 
     /// The top of the working tree; `None` outside of one.
-    pub fn top_of(directory: &Path) -> Result<Option<PathBuf>, GitError> {
-        Self { directory: directory.to_owned() }.top()
+    pub fn worktree_root_of(directory: &Path) -> Result<Option<PathBuf>, GitError> {
+        Self { directory: directory.to_owned() }.worktree_root()
     }
 
     /// The commit that is checked out; `None` before the first one.
@@ -65,12 +65,12 @@ impl Repository {
     /// Resolves a name to a commit, if there is one.
     pub fn revision(&self, name: &str) -> Result<Option<String>, GitError> {
         let spec = format!("{name}^{{commit}}");
-        let answer = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &spec])?;
-        Ok(answer.succeeded().then(|| answer.line()))
+        let answer = self.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &spec])?;
+        Ok(answer.succeeded().then(|| answer.trimmed_stdout()))
     }
 
-    fn top(&self) -> Result<Option<PathBuf>, GitError> {
-        let answer = self.ask(&["rev-parse", "--show-toplevel"])?;
+    fn worktree_root(&self) -> Result<Option<PathBuf>, GitError> {
+        let answer = self.run(&["rev-parse", "--show-toplevel"])?;
         let mut path = answer.output;
         if !answer.status.success() || path.is_empty() {
             return Ok(None);

@@ -17,7 +17,7 @@ struct Hunk {
     start: usize,
     /// The position of the first new line, counted in the same way.
     new_start: usize,
-    lines: Vec<Line>,
+    lines: Vec<PatchLine>,
     /// The last old line ends without a line break.
     is_old_unterminated: bool,
     /// The last new line ends without a line break.
@@ -25,10 +25,10 @@ struct Hunk {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Line {
-    Same(String),
-    Old(String),
-    New(String),
+enum PatchLine {
+    Context(String),
+    Removed(String),
+    Added(String),
 }
 
 /// The reason why a text is no patch.
@@ -56,7 +56,7 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, PatchError> {
             patches.push(FilePatch { old: Some(old), new: Some(path.to_owned()), hunks: Vec::new() });
         } else if let Some(old) = line.strip_prefix("--- ") {
             let Some((_, next)) = lines.next_if(|(_, next)| next.starts_with("+++ ")) else { continue };
-            let (old, new) = (side(old, "a/"), side(&next[4..], "b/"));
+            let (old, new) = (header_path(old, "a/"), header_path(&next[4..], "b/"));
             match patches.last() {
                 // The header of a rename has named both already.
                 Some(last) if last.hunks.is_empty() && last.old == old && last.new == new => {}
@@ -100,7 +100,7 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, PatchError> {
 }
 
 /// A path of a header line, without its prefix and time; `None` for `/dev/null`.
-fn side(text: &str, prefix: &str) -> Option<String> {
+fn header_path(text: &str, prefix: &str) -> Option<String> {
     let path = text.split('\t').next().unwrap_or(text).trim_end();
     (path != "/dev/null").then(|| path.strip_prefix(prefix).unwrap_or(path).to_owned())
 }
@@ -178,13 +178,14 @@ impl Hunk {
     /// Takes the next line by its sign. Returns false if there is no such sign.
     fn push(&mut self, sign: &str, rest: &str) -> bool {
         let line = match sign {
-            " " => Line::Same(rest.to_owned()),
-            "-" => Line::Old(rest.to_owned()),
-            "+" => Line::New(rest.to_owned()),
+            " " => PatchLine::Context(rest.to_owned()),
+            "-" => PatchLine::Removed(rest.to_owned()),
+            "+" => PatchLine::Added(rest.to_owned()),
             "\\" => {
                 let last = self.lines.last();
-                self.is_old_unterminated |= matches!(last, Some(Line::Same(_) | Line::Old(_)));
-                self.is_new_unterminated |= matches!(last, Some(Line::Same(_) | Line::New(_)));
+                self.is_old_unterminated |=
+                    matches!(last, Some(PatchLine::Context(_) | PatchLine::Removed(_)));
+                self.is_new_unterminated |= matches!(last, Some(PatchLine::Context(_) | PatchLine::Added(_)));
                 return true;
             }
             _ => return false,
@@ -197,12 +198,12 @@ impl Hunk {
         let (mut old, mut new): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
         for line in &self.lines {
             match line {
-                Line::Same(text) => {
+                PatchLine::Context(text) => {
                     old.push(text);
                     new.push(text);
                 }
-                Line::Old(text) => old.push(text),
-                Line::New(text) => new.push(text),
+                PatchLine::Removed(text) => old.push(text),
+                PatchLine::Added(text) => new.push(text),
             }
         }
         if reverse { (new, old) } else { (old, new) }

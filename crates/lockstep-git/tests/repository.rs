@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use lockstep_git::{Between, Changed, Repository, Status};
+use lockstep_git::{DiffEntry, DiffRange, DiffStatus, Repository};
 
 /// Returns a git command without the settings of the user who runs the tests.
 fn command() -> Command {
@@ -35,8 +35,8 @@ fn commit_at(dir: &Path, message: &str, moment: i64) {
     assert!(status.expect("git runs").success());
 }
 
-fn changed(path: &str, status: Status) -> Changed {
-    Changed { path: path.to_owned(), status }
+fn changed(path: &str, status: DiffStatus) -> DiffEntry {
+    DiffEntry { path: path.to_owned(), status }
 }
 
 #[test]
@@ -47,48 +47,48 @@ fn every_kind_of_change_is_seen_with_its_former_content() {
     fs::write(root.join("a b.txt"), "one\n").unwrap();
     fs::write(root.join("gone.txt"), "gone\n").unwrap();
     fs::write(root.join("öld.txt"), "some longer content\nthat is recognised\n").unwrap();
-    let repository = Repository::at(root).unwrap().unwrap();
+    let repository = Repository::discover(root).unwrap().unwrap();
     assert_eq!(repository.head().unwrap(), None);
-    assert_eq!(repository.changed(&Between::HeadAndFiles).unwrap().len(), 3);
+    assert_eq!(repository.diff(&DiffRange::HeadToWorktree).unwrap().len(), 3);
     commit(root, "first");
 
     fs::write(root.join("a b.txt"), "two\n").unwrap();
     fs::remove_file(root.join("gone.txt")).unwrap();
     git(root, &["mv", "öld.txt", "new.txt"]);
     fs::write(root.join("untracked.txt"), "").unwrap();
-    let found = repository.changed(&Between::HeadAndFiles).unwrap();
+    let found = repository.diff(&DiffRange::HeadToWorktree).unwrap();
     assert_eq!(
         found,
         [
-            changed("a b.txt", Status::Modified),
-            changed("gone.txt", Status::Deleted),
-            changed("new.txt", Status::Renamed { from: "öld.txt".to_owned() }),
-            changed("untracked.txt", Status::Added),
+            changed("a b.txt", DiffStatus::Modified),
+            changed("gone.txt", DiffStatus::Deleted),
+            changed("new.txt", DiffStatus::Renamed { from: "öld.txt".to_owned() }),
+            changed("untracked.txt", DiffStatus::Added),
         ]
     );
     let among = |paths: &[&str]| {
         let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
-        repository.changed_among(&Between::HeadAndFiles, &paths).unwrap()
+        repository.diff_paths(&DiffRange::HeadToWorktree, &paths).unwrap()
     };
     assert_eq!(among(&["a b.txt"]), found[..1]);
     assert_eq!(among(&["new.txt"]), found, "what seems new may come from anywhere");
     assert_eq!(among(&["nowhere", "*.txt"]), [], "no pattern");
     assert_eq!(among(&[""]), found);
-    let old = repository.old_state(&Between::HeadAndFiles).unwrap();
+    let old = repository.old_revision(&DiffRange::HeadToWorktree).unwrap();
     let paths = ["a b.txt", "öld.txt", "missing"].map(str::to_owned);
-    let contents = repository.contents(&old, &paths).unwrap();
+    let contents = repository.read_blobs(&old, &paths).unwrap();
     assert_eq!(contents[0].as_deref(), Some(b"one\n".as_slice()));
     assert!(contents[1].as_deref().unwrap().starts_with(b"some"));
     assert_eq!(contents[2], None);
 
-    let staged = repository.changed(&Between::HeadAndStaged).unwrap();
-    assert_eq!(staged, [changed("new.txt", Status::Renamed { from: "öld.txt".to_owned() })]);
+    let staged = repository.diff(&DiffRange::HeadToIndex).unwrap();
+    assert_eq!(staged, [changed("new.txt", DiffStatus::Renamed { from: "öld.txt".to_owned() })]);
     commit(root, "second");
-    assert_eq!(repository.changed(&Between::HeadAndFiles).unwrap(), []);
-    let last = repository.last_commit().unwrap().unwrap();
-    assert_eq!(repository.changed(&last).unwrap().len(), 4);
-    assert_eq!(repository.changed(&repository.range("HEAD~1..HEAD").unwrap()).unwrap().len(), 4);
-    assert!(repository.range("nobody..HEAD").unwrap_err().to_string().contains("nobody"));
+    assert_eq!(repository.diff(&DiffRange::HeadToWorktree).unwrap(), []);
+    let last = repository.last_commit_range().unwrap().unwrap();
+    assert_eq!(repository.diff(&last).unwrap().len(), 4);
+    assert_eq!(repository.diff(&repository.parse_range("HEAD~1..HEAD").unwrap()).unwrap().len(), 4);
+    assert!(repository.parse_range("nobody..HEAD").unwrap_err().to_string().contains("nobody"));
 }
 
 #[test]
@@ -102,18 +102,18 @@ fn a_directory_inside_sees_only_its_own() {
     commit(root, "first");
     fs::write(root.join("sub/a"), "2").unwrap();
     fs::write(root.join("b"), "2").unwrap();
-    let repository = Repository::at(&root.join("sub")).unwrap().unwrap();
-    assert_eq!(repository.changed(&Between::HeadAndFiles).unwrap(), [changed("a", Status::Modified)]);
+    let repository = Repository::discover(&root.join("sub")).unwrap().unwrap();
+    assert_eq!(repository.diff(&DiffRange::HeadToWorktree).unwrap(), [changed("a", DiffStatus::Modified)]);
     let head = repository.head().unwrap().unwrap();
-    assert_eq!(repository.contents(&head, &["a".to_owned()]).unwrap(), [Some(b"1".to_vec())]);
+    assert_eq!(repository.read_blobs(&head, &["a".to_owned()]).unwrap(), [Some(b"1".to_vec())]);
 }
 
 #[test]
-fn what_changed_together_is_found() {
+fn finds_files_that_change_together() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path();
     git(root, &["init", "-q"]);
-    let repository = Repository::at(root).unwrap().unwrap();
+    let repository = Repository::discover(root).unwrap().unwrap();
     assert_eq!(repository.cochanges("a", 1).unwrap(), []);
     for n in 0..3 {
         fs::write(root.join("a"), n.to_string()).unwrap();
@@ -129,7 +129,7 @@ fn what_changed_together_is_found() {
 #[test]
 fn outside_of_any_repository() {
     let dir = tempfile::tempdir().unwrap();
-    assert!(Repository::at(dir.path()).unwrap().is_none());
+    assert!(Repository::discover(dir.path()).unwrap().is_none());
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn when_files_were_last_committed_is_told_unless_the_history_was_cut_off() {
     let root = dir.path().join("whole");
     fs::create_dir(&root).unwrap();
     git(&root, &["init", "--quiet"]);
-    let repository = Repository::at(&root).unwrap().unwrap();
+    let repository = Repository::discover(&root).unwrap().unwrap();
     assert_eq!(repository.committed_since(0).unwrap(), Some(Default::default()));
     fs::write(root.join("a b"), "1").unwrap();
     fs::write(root.join("c"), "1").unwrap();
@@ -155,6 +155,6 @@ fn when_files_were_last_committed_is_told_unless_the_history_was_cut_off() {
     assert_eq!(since(1_700_000_001), []);
     let url = format!("file://{}", root.display());
     git(dir.path(), &["clone", "--quiet", "--depth", "1", &url, "cut"]);
-    let cut = Repository::at(&dir.path().join("cut")).unwrap().unwrap();
+    let cut = Repository::discover(&dir.path().join("cut")).unwrap().unwrap();
     assert_eq!(cut.committed_since(0).unwrap(), None);
 }

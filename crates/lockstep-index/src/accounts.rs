@@ -45,7 +45,7 @@ pub fn note(root: &Path, state: &StateDir, path: &Path) -> Result<(), IndexError
 /// Notes that a tool event reported `path` (absolute) in the state of `stamp`. The default stamp is that of a deleted file.
 pub(crate) fn append(root: &Path, state: &StateDir, path: &Path, stamp: Stamp) -> Result<(), IndexError> {
     let Some(relative) = relative(root, path) else { return Ok(()) };
-    state.ensure("index")?;
+    state.ensure_dir("index")?;
     let mut line = format!("{}\t{}\t{}\t", stamp.size, stamp.mtime, stamp.inode).into_bytes();
     escape_into(&mut line, &relative);
     line.push(b'\n');
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn accounts_are_read_from_where_the_last_reading_ended() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
+        let state = StateDir::for_project(root.path());
         assert_eq!(read(&state, 0).unwrap(), (Vec::new(), 0));
         let file = root.path().join("a\tb\n");
         fs::write(&file, "x").unwrap();

@@ -89,7 +89,7 @@ impl Catalogue {
     /// Saves the catalogue atomically. It is not synced: a file damaged by a power failure fails its checksum
     /// and is rebuilt.
     pub(crate) fn save(&self, state: &StateDir) -> Result<(), IndexError> {
-        state.ensure("index")?;
+        state.ensure_dir("index")?;
         Ok(lockstep_fs::replace_unsynced(&Self::file(state), &encode(self))?)
     }
 
@@ -260,7 +260,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_read_back(catalogue in catalogue()) {
+        fn catalogue_round_trips(catalogue in catalogue()) {
             prop_assert_eq!(decode(&encode(&catalogue)), Some(catalogue));
         }
 

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_too_young_to_be_trusted_is_read_once_more_and_then_no_longer() {
+    fn racy_file_is_read_once_more_and_then_trusted() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("a");
         fs::write(&path, "x").unwrap();

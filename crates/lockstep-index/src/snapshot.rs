@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_changed_between_two_is_told_whatever_it_was() {
+    fn every_kind_of_difference_between_two_snapshots_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
         let write = |name: &str, text: &str| fs::write(root.join(name), text).unwrap();

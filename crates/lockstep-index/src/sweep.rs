@@ -218,7 +218,7 @@ fn absolute(root: &Path, kind: ChangeKind) -> ChangeKind {
 
 /// Locks out other sweeps, because two would report the same change. The lock ends with its process.
 fn lock(state: &StateDir) -> Result<FileLock, IndexError> {
-    let path = state.ensure("index")?.join("catalogue.lock");
+    let path = state.ensure_dir("index")?.join("catalogue.lock");
     let lock = FileLock::acquire(&path, PATIENCE).map_err(IndexError::io("lock", &path))?;
     lock.ok_or(IndexError::Busy { path, seconds: PATIENCE.as_secs() })
 }

@@ -71,7 +71,7 @@ fn nearest(path: &Path) -> Option<PathBuf> {
 }
 
 fn refused(path: &Path, why: &'static str) -> IndexError {
-    StoreError::Unsafe { path: path.to_owned(), why }.into()
+    StoreError::UnsafePath { path: path.to_owned(), why }.into()
 }
 
 /// Creates a private directory, or checks one that exists.
@@ -201,7 +201,10 @@ mod tests {
         for open in [state.path(), &path.join(TREES), &path] {
             set_mode(open, 0o777).unwrap();
             assert!(
-                matches!(cache.directory_of(&root, FEW), Err(IndexError::State(StoreError::Unsafe { .. }))),
+                matches!(
+                    cache.directory_of(&root, FEW),
+                    Err(IndexError::State(StoreError::UnsafePath { .. }))
+                ),
                 "{open:?}"
             );
             set_mode(open, 0o700).unwrap();
@@ -209,7 +212,10 @@ mod tests {
         let elsewhere = tree(base.path(), "elsewhere");
         fs::rename(state.path(), base.path().join("moved")).unwrap();
         symlink(&elsewhere, state.path()).unwrap();
-        assert!(matches!(cache.directory_of(&root, FEW), Err(IndexError::State(StoreError::Unsafe { .. }))));
+        assert!(matches!(
+            cache.directory_of(&root, FEW),
+            Err(IndexError::State(StoreError::UnsafePath { .. }))
+        ));
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     }
 
@@ -222,7 +228,7 @@ mod tests {
         for cache in [root.join(".cache/lockstep"), link.join("cache")] {
             assert!(matches!(
                 UserCache::new(cache).directory_of(&root, FEW),
-                Err(IndexError::State(StoreError::Unsafe { .. }))
+                Err(IndexError::State(StoreError::UnsafePath { .. }))
             ));
         }
         assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
@@ -234,7 +240,7 @@ mod tests {
         let cache = UserCache::new(base.path().join("lockstep"));
         let keep = |name: &str, bytes: usize, age: u64| {
             let state = cache.directory_of(&tree(base.path(), name), Bounds::default()).unwrap();
-            fs::write(state.ensure("index").unwrap().join("1.words"), vec![0; bytes]).unwrap();
+            fs::write(state.ensure_dir("index").unwrap().join("1.words"), vec![0; bytes]).unwrap();
             let file = fs::File::options().append(true).open(state.path().join(ROOT)).unwrap();
             file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
             state

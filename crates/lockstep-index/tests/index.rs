@@ -114,7 +114,7 @@ proptest! {
     ) {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join(".git/info")).unwrap();
-        let state = StateDir::of(root.path());
+        let state = StateDir::for_project(root.path());
         for (steps, settle, between) in rounds {
             for step in &steps {
                 apply(root.path(), step);
@@ -137,7 +137,7 @@ proptest! {
 fn without_an_index_a_quick_question_builds_none() {
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("a"), "alpha").unwrap();
-    let state = StateDir::of(root.path());
+    let state = StateDir::for_project(root.path());
     let quick = || {
         Index::open(root.path(), Home::State(&state), &Settings::default(), Effort::Few, &Unwatched).unwrap()
     };
@@ -150,7 +150,7 @@ fn without_an_index_a_quick_question_builds_none() {
 #[test]
 fn stored_facts_tell_packages_and_definitions_before_they_are_decoded() {
     let dir = tempfile::tempdir().unwrap();
-    let state = StateDir::of(dir.path());
+    let state = StateDir::for_project(dir.path());
     fs::write(dir.path().join("a.go"), "package kit\n\nfunc Make() int { return other.Take() }\n").unwrap();
     fs::write(dir.path().join("b.py"), "from kit import make\n\ndef use():\n    return make().taken\n")
         .unwrap();

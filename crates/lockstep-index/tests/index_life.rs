@@ -25,7 +25,7 @@ struct Tree {
 impl Tree {
     fn new(files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let tree = Self { state: StateDir::of(dir.path()), dir };
+        let tree = Self { state: StateDir::for_project(dir.path()), dir };
         files.iter().for_each(|(path, text)| tree.write(path, text));
         tree
     }
@@ -214,7 +214,7 @@ fn an_early_answer_counts_only_where_nothing_changed() {
 }
 
 #[test]
-fn what_changes_while_an_early_question_is_answered_never_claims_to_be_fresh() {
+fn change_during_a_speculative_query_is_never_reported_as_fresh() {
     let tree = Tree::new(&[("a.py", "def one(): pass\n"), ("b.py", "def other(): pass\n")]);
     tree.open();
     for turn in 0..20 {
@@ -278,7 +278,7 @@ fn facts_are_kept_over_many_updates() {
 /// With a partial check, the checked paths are up to date, the others are as before, and a full check finds
 /// the rest.
 #[test]
-fn what_was_not_looked_at_is_found_by_the_next_whole_look() {
+fn unscanned_changes_are_found_by_the_next_full_scan() {
     let tree = Tree::new(&[
         ("a.py", "def one(): pass\n"),
         ("b/c.py", "import a\n"),

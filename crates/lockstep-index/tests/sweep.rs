@@ -20,7 +20,7 @@ struct Tree {
 impl Tree {
     fn new(files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let tree = Self { state: StateDir::of(dir.path()), dir };
+        let tree = Self { state: StateDir::for_project(dir.path()), dir };
         for (path, content) in files {
             tree.write(path, content);
         }
@@ -63,7 +63,7 @@ impl Tree {
     }
 
     fn names(&self) -> Vec<(String, &'static str)> {
-        self.sweep().into_iter().map(|(path, kind)| (path, kind.word())).collect()
+        self.sweep().into_iter().map(|(path, kind)| (path, kind.as_str())).collect()
     }
 }
 
@@ -95,7 +95,7 @@ fn finds_what_a_shell_did_and_finds_it_once() {
 }
 
 #[test]
-fn what_a_tool_reported_is_not_found_again_but_a_later_change_is() {
+fn reported_write_is_not_swept_but_a_later_change_is() {
     let tree = Tree::new(&[("a", "1"), ("b", "1")]);
     tree.tool_writes("a", "two");
     tree.tool_writes("fresh", "1");

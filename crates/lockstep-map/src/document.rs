@@ -355,7 +355,7 @@ updated: 2026-02-14
     }
 
     #[test]
-    fn what_is_no_such_document_is_told_by_its_line() {
+    fn invalid_map_is_refused_with_its_line() {
         for (from, to, line) in [
             ("# Codebase", "# Code", 1),
             ("2026-02-15", "15.2.2026", 4),
@@ -396,7 +396,7 @@ updated: 2026-02-14
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(document in documents()) {
+        fn map_document_round_trips(document in documents()) {
             prop_assert_eq!(Document::parse(&document.write()), Ok(document));
         }
 

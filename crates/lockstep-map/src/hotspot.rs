@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_told_by_who_refers_and_by_the_last_runs() {
+    fn hotspot_depends_on_references_and_recent_runs() {
         for (referring, expected) in [
             (0, Hotspot::Low),
             (3, Hotspot::Low),

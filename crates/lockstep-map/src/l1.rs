@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_written_as_agreed_and_any_yaml_reader_reads_the_same() {
+    fn report_yaml_matches_its_format_and_parses() {
         let mut l1 = L1::new(
             Mode::IncrementalUpdate,
             Status::Complete,

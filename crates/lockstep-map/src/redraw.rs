@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_the_same_is_the_former_document() {
+    fn unchanged_state_reuses_the_whole_document() {
         let (record, former) = written();
         for redrawn in [&[][..], &[3], &[0, 11]] {
             let drawing = drawn(&record, redrawn, &former).unwrap();
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_drawn_and_the_rest_kept() {
+    fn only_changed_entries_are_rendered() {
         let (mut record, former) = written();
         record.set_refs(2, &[3, 4]);
         let drawing = drawn(&record, &[2, 4], &former).unwrap();

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_scope_is_told() {
+    fn invalid_scope_is_refused() {
         for text in ["", "/etc", "../x", "a\nb", "a --> b", "**/a/**/b/**/c/**/d/**/e"] {
             assert!(problem(text).is_some(), "{text:?}");
         }

@@ -146,7 +146,7 @@ fn a_change_inside_a_function_touches_nobody_else() {
 }
 
 #[test]
-fn what_was_missing_is_found_when_it_comes() {
+fn unresolved_import_resolves_when_its_file_is_added() {
     let mut all = files(&[
         ("web/use.ts", "import { one } from \"./lib\";\none();\n"),
         ("docs/guide.md", "See [the plan](plan.md).\n"),

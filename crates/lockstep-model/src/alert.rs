@@ -43,7 +43,7 @@ pub struct Alert {
     pub action: String,
     /// The dependents of the files; `None` if they were not analysed.
     #[serde(default)]
-    pub findings: Option<Findings>,
+    pub findings: Option<AlertFindings>,
     /// More about the changed files, in the order of `changed`. Empty in an alert of an older version.
     #[serde(default)]
     pub files: Vec<ChangedFile>,
@@ -67,9 +67,9 @@ pub struct ChangedFile {
 
 /// The dependents of the changed files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Findings {
+pub struct AlertFindings {
     /// The strongest first.
-    pub dependents: Vec<Finding>,
+    pub dependents: Vec<AlertDependent>,
     /// True if the time limit ended the analysis.
     pub truncated: bool,
     /// The changed files that are broken themselves: they still use something that the change removed or
@@ -97,14 +97,14 @@ impl BrokenInFile {
     }
 }
 
-impl Findings {
+impl AlertFindings {
     fn is_empty(&self) -> bool {
         self.dependents.is_empty() && self.broken_in_file.is_empty()
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct AlertDependent {
     /// Relative to the root.
     pub dependent: String,
     /// Names of the changed files it references, formatted by [`display_names`].
@@ -120,7 +120,7 @@ pub struct Finding {
     pub breaks: bool,
 }
 
-impl Finding {
+impl AlertDependent {
     fn render(&self) -> String {
         single_line(&format!("{} (refs {})", self.dependent, self.refs.join(", ")))
     }
@@ -142,13 +142,13 @@ impl Alert {
     }
 
     /// Creates the alert about changed files (unique) and their dependents.
-    pub fn analysed(files: Vec<ChangedFile>, findings: Findings) -> Self {
+    pub fn analysed(files: Vec<ChangedFile>, findings: AlertFindings) -> Self {
         let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
         Self { changed: display_names(&paths), action: String::new(), findings: Some(findings), files }
     }
 
     /// Returns true if the alert should be delivered. An alert without dependents does not justify a turn.
-    pub fn is_worth_a_turn(&self) -> bool {
+    pub fn is_actionable(&self) -> bool {
         self.findings.as_ref().is_none_or(|findings| findings.truncated || !findings.is_empty())
     }
 
@@ -170,11 +170,11 @@ impl Alert {
             self.changed.len()
         );
         let frame = format!("{header}\nChanged: \nAction: {}", self.action);
-        let changed = fitted(&self.changed, MAX_CHARS.saturating_sub(chars(&frame)));
+        let changed = join_within(&self.changed, MAX_CHARS.saturating_sub(chars(&frame)));
         format!("{header}\nChanged: {changed}\nAction: {}", self.action)
     }
 
-    fn render_findings(&self, findings: &Findings, earlier: &str) -> String {
+    fn render_findings(&self, findings: &AlertFindings, earlier: &str) -> String {
         let header = format!(
             "SRC IMPACT ALERT: {} files changed, {} potential dependents detected.{earlier}",
             self.changed.len(),
@@ -184,7 +184,7 @@ impl Alert {
             format!("{header}\nChanged: {changed}\nDependents: {dependents}\nAction: {action}")
         };
         let own = findings.broken_in_file.iter().map(BrokenInFile::render);
-        let items: Vec<String> = own.chain(findings.dependents.iter().map(Finding::render)).collect();
+        let items: Vec<String> = own.chain(findings.dependents.iter().map(AlertDependent::render)).collect();
         let all = self.changed.join(", ");
         let whole = text(&all, &dependents(&items, items.len(), findings.truncated), WHOLE_ACTION);
         if chars(&whole) <= MAX_CHARS {
@@ -198,7 +198,7 @@ impl Alert {
             .unwrap_or_else(|| {
                 let none = dependents(&items, 0, findings.truncated);
                 let room = MAX_CHARS.saturating_sub(chars(&text("", &none, CUT_ACTION)));
-                text(&fitted(&self.changed, room), &none, CUT_ACTION)
+                text(&join_within(&self.changed, room), &none, CUT_ACTION)
             })
     }
 }
@@ -256,7 +256,7 @@ fn base(path: &Path) -> &OsStr {
 }
 
 /// Returns as many items as fit into `room`, and counts the rest.
-fn fitted(items: &[String], room: usize) -> String {
+fn join_within(items: &[String], room: usize) -> String {
     let whole = items.join(", ");
     if chars(&whole) <= room {
         return whole;
@@ -302,7 +302,7 @@ mod tests {
     fn found(changed: &[&str], dependents: &[(&str, &[&str])], truncated: bool) -> Alert {
         let dependents = dependents
             .iter()
-            .map(|(dependent, refs)| Finding {
+            .map(|(dependent, refs)| AlertDependent {
                 dependent: (*dependent).to_owned(),
                 refs: refs.iter().map(|name| (*name).to_owned()).collect(),
                 names: Vec::new(),
@@ -312,7 +312,7 @@ mod tests {
             .collect();
         Alert::analysed(
             files(&paths(changed)),
-            Findings { dependents, truncated, broken_in_file: Vec::new() },
+            AlertFindings { dependents, truncated, broken_in_file: Vec::new() },
         )
     }
 
@@ -402,12 +402,12 @@ mod tests {
         ) {
             let changed: Vec<PathBuf> = names.iter().enumerate()
                 .map(|(i, name)| PathBuf::from(format!("/r/{i}/{name}"))).collect();
-            let dependents: Vec<Finding> = dependents.into_iter()
-                .map(|(dependent, name)| Finding {
+            let dependents: Vec<AlertDependent> = dependents.into_iter()
+                .map(|(dependent, name)| AlertDependent {
                     dependent, refs: vec![name.clone()], names: vec![name], lines: vec![1, 2], breaks: earlier % 2 == 0,
                 }).collect();
             let total = dependents.len();
-            let findings = Findings { dependents, truncated, broken_in_file: Vec::new() };
+            let findings = AlertFindings { dependents, truncated, broken_in_file: Vec::new() };
             let alert = Alert::analysed(files(&changed), findings);
             let detailed = alert.render_detailed("/execution-impact", true);
             prop_assert!(detailed.chars().count() <= MAX_CHARS, "{detailed}");

@@ -70,7 +70,7 @@ pub enum ChangeKind {
 
 impl ChangeKind {
     /// The name in reports and the store.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Written => "written",
             Self::Created => "created",
@@ -88,7 +88,7 @@ impl ChangeKind {
         }
     }
 
-    /// Parses the results of [`Self::word`] and [`Self::counterpart`].
+    /// Parses the results of [`Self::as_str`] and [`Self::counterpart`].
     pub fn from_parts(word: &str, counterpart: Option<PathBuf>) -> Option<Self> {
         Some(match (word, counterpart) {
             ("written", None) => Self::Written,
@@ -176,7 +176,7 @@ impl JournalLine {
 }
 
 /// The journal's spelling of a moment.
-pub fn timestamp(at: &Zoned) -> String {
+pub fn format_timestamp(at: &Zoned) -> String {
     strtime::format("%Y-%m-%dT%H:%M:%S%:z", at).expect("a zoned time has every field of the format")
 }
 
@@ -234,7 +234,7 @@ mod tests {
     fn line(path: &Path) -> JournalLine {
         let at: Zoned = "2026-02-14T15:30:42+09:00[Asia/Tokyo]".parse().unwrap();
         JournalLine {
-            at: timestamp(&at),
+            at: format_timestamp(&at),
             tool: ChangeTool::Edit.to_string(),
             path: path.to_owned(),
             agent: AgentId::new("a0c6fe70d0852012e"),

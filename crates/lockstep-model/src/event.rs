@@ -5,14 +5,14 @@
 use std::path::PathBuf;
 
 use crate::change::{ChangeKind, ChangeTool};
-use crate::ids::{AgentId, InvalidSessionId, SessionId, ToolUseId};
-use crate::task_list::ListCall;
+use crate::ids::{AgentId, SessionId, SessionIdError, ToolUseId};
+use crate::task_list::TaskListCall;
 
 /// One event of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// The session; an invalid or missing id is stored as the reason of its refusal.
-    pub session: Result<SessionId, InvalidSessionId>,
+    pub session: Result<SessionId, SessionIdError>,
     /// The client's working directory.
     pub cwd: Option<PathBuf>,
     /// The transcript of the actor, if the client names or implies it. It may not exist yet.
@@ -57,16 +57,16 @@ pub enum EventKind {
     /// A tool is about to run.
     PreToolUse(ToolCall),
     /// A tool has run.
-    PostToolUse { call: ToolCall, outcome: Outcome },
+    PostToolUse { call: ToolCall, outcome: ToolOutcome },
     /// A tool has failed, such as a shell command with an exit code other than 0. It may nevertheless have
     /// changed files.
     PostToolUseFailure(ToolCall),
     /// A subagent begins.
     SubagentStart,
     /// A subagent wants to end.
-    SubagentStop(Stop),
+    SubagentStop(StopEvent),
     /// The Lead wants to end its turn.
-    Stop(Stop),
+    Stop(StopEvent),
     /// The client is about to compact the Lead's context.
     PreCompact { trigger: String },
     /// An event of the client's that Lockstep has no use for.
@@ -98,18 +98,18 @@ pub struct ToolCall {
     /// The call's id.
     pub id: Option<ToolUseId>,
     /// The tool and the relevant part of its input.
-    pub tool: Tool,
+    pub tool: ToolUse,
 }
 
 /// The tools that Lockstep handles.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tool {
+pub enum ToolUse {
     /// A tool that writes one file. The path is as the client gave it, perhaps relative.
     File {
         tool: ChangeTool,
         path: Option<PathBuf>,
         /// The original content, if the client sends it.
-        former: Option<Former>,
+        former: Option<OriginalContent>,
         /// The tool's change of the file, from which the original content can be restored.
         undo: Undo,
     },
@@ -127,14 +127,14 @@ pub enum Tool {
     /// A message to an agent, which starts or continues its work.
     Message { to: String, text: String },
     /// A tool of the client's own task list.
-    TaskList(ListCall),
+    TaskList(TaskListCall),
     /// A tool of an MCP server whose call holds texts that may be commands.
     McpCommand { name: String, command: String },
     /// Any other tool, by name.
     Other(String),
 }
 
-impl Tool {
+impl ToolUse {
     /// The tool's name, for the log.
     pub fn name(&self) -> &str {
         match self {
@@ -172,7 +172,7 @@ pub struct Workflow {
 
 /// The content of a file before a tool wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Former {
+pub enum OriginalContent {
     /// The file did not exist.
     Absent,
     Text(String),
@@ -230,7 +230,7 @@ pub struct EditedFile {
 
 /// The result of a tool call. Clients omit `success` if the call succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ToolOutcome {
     /// Not reported as failed.
     Succeeded,
     /// Explicitly reported as failed.
@@ -239,7 +239,7 @@ pub enum Outcome {
 
 /// The end of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stop {
+pub struct StopEvent {
     /// A hook already made this agent go on; saying something again would loop.
     pub already_continued: bool,
 }

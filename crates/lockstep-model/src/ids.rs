@@ -16,7 +16,7 @@ pub struct SessionId(String);
 
 /// The reason why a text is no [`SessionId`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidSessionId {
+pub enum SessionIdError {
     /// The text is empty.
     #[error("the session id is empty")]
     Empty,
@@ -33,18 +33,18 @@ pub enum InvalidSessionId {
 
 impl SessionId {
     /// Checks `text` and creates an id from it.
-    pub fn new(text: &str) -> Result<Self, InvalidSessionId> {
+    pub fn new(text: &str) -> Result<Self, SessionIdError> {
         if text.is_empty() {
-            return Err(InvalidSessionId::Empty);
+            return Err(SessionIdError::Empty);
         }
         if text.len() > MAX_ID_LEN {
-            return Err(InvalidSessionId::TooLong(text.len()));
+            return Err(SessionIdError::TooLong(text.len()));
         }
         if text.starts_with('.') {
-            return Err(InvalidSessionId::LeadingDot);
+            return Err(SessionIdError::LeadingDot);
         }
         match text.chars().find(|c| !is_id_char(*c)) {
-            Some(c) => Err(InvalidSessionId::Character(c)),
+            Some(c) => Err(SessionIdError::Character(c)),
             None => Ok(Self(text.to_owned())),
         }
     }
@@ -62,7 +62,7 @@ impl fmt::Display for SessionId {
 }
 
 impl std::str::FromStr for SessionId {
-    type Err = InvalidSessionId;
+    type Err = SessionIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::new(text)
@@ -77,12 +77,12 @@ fn is_id_char(c: char) -> bool {
 ///
 /// Unlike a [`SessionId`] it never becomes a path, and dropping it would attribute a subagent's change to the
 /// Lead. Unsafe characters are therefore replaced instead of refusing the id.
-fn reduced(text: &str) -> Option<String> {
+fn sanitize(text: &str) -> Option<String> {
     let kept: String = text.chars().take(MAX_ID_LEN).map(|c| if is_id_char(c) { c } else { '_' }).collect();
     (!kept.is_empty() && kept != "-").then_some(kept)
 }
 
-macro_rules! reduced_id {
+macro_rules! sanitized_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ macro_rules! reduced_id {
             /// Creates an id from `text`, with characters outside `[A-Za-z0-9._-]` replaced by `_` and
             /// truncated at 128. `None` for an empty text and for `-`, which means "none" in the journal.
             pub fn new(text: &str) -> Option<Self> {
-                reduced(text).map(Self)
+                sanitize(text).map(Self)
             }
 
             /// The id as text.
@@ -110,11 +110,11 @@ macro_rules! reduced_id {
     };
 }
 
-reduced_id! {
+sanitized_id! {
     /// A subagent within a session. The Lead has none.
     AgentId
 }
-reduced_id! {
+sanitized_id! {
     /// One call of a tool.
     ToolUseId
 }
@@ -134,14 +134,14 @@ mod tests {
     fn hostile_session_ids_are_refused_with_the_reason() {
         let long = "x".repeat(5_000);
         let table = [
-            ("", InvalidSessionId::Empty),
-            ("../../x", InvalidSessionId::LeadingDot),
-            (".", InvalidSessionId::LeadingDot),
-            ("a/../b", InvalidSessionId::Character('/')),
-            ("a\0b", InvalidSessionId::Character('\0')),
-            ("a b", InvalidSessionId::Character(' ')),
-            ("sé", InvalidSessionId::Character('é')),
-            (&long, InvalidSessionId::TooLong(5_000)),
+            ("", SessionIdError::Empty),
+            ("../../x", SessionIdError::LeadingDot),
+            (".", SessionIdError::LeadingDot),
+            ("a/../b", SessionIdError::Character('/')),
+            ("a\0b", SessionIdError::Character('\0')),
+            ("a b", SessionIdError::Character(' ')),
+            ("sé", SessionIdError::Character('é')),
+            (&long, SessionIdError::TooLong(5_000)),
         ];
         for (text, expected) in table {
             assert_eq!(SessionId::new(text), Err(expected), "{text:?}");

@@ -8,7 +8,7 @@ pub mod alert;
 pub mod change;
 pub mod decision;
 pub mod event;
-pub mod failure;
+pub mod failure_policy;
 pub mod ids;
 pub mod path;
 pub mod report;

@@ -40,7 +40,7 @@ pub fn unescape(bytes: &[u8]) -> PathBuf {
 
 /// Makes `path` absolute below `base`. `.` and `..` are resolved by name alone, because the file may no
 /// longer exist.
-pub fn absolute(base: &Path, path: &Path) -> PathBuf {
+pub fn absolute_lexical(base: &Path, path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in base.join(path).components() {
         match component {
@@ -84,7 +84,7 @@ mod tests {
             ("/p", "/x/./y/../z", "/x/z"),
             ("/p", "../../../etc", "/etc"),
         ] {
-            assert_eq!(absolute(Path::new(base), Path::new(path)), Path::new(expected));
+            assert_eq!(absolute_lexical(Path::new(base), Path::new(path)), Path::new(expected));
         }
     }
 

@@ -2,15 +2,15 @@
 
 /// One call of a tool of the task list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListCall {
-    pub operation: ListOperation,
+pub struct TaskListCall {
+    pub operation: TaskListOperation,
     /// The tasks in the tool's reply; none before the tool has run.
-    pub shown: Vec<ListedTask>,
+    pub listed_tasks: Vec<ListedTask>,
 }
 
 /// The operation of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ListOperation {
+pub enum TaskListOperation {
     Create {
         subject: String,
         description: String,
@@ -26,7 +26,7 @@ pub enum ListOperation {
     List,
 }
 
-impl ListOperation {
+impl TaskListOperation {
     /// The tool's name.
     pub fn tool(&self) -> &'static str {
         match self {

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::process::{Ended, Group};
+use crate::process::{ExitReason, ProcessGroup};
 
 /// The versions that rehearsals are measured against, the newest first.
 pub const VERSIONS: [&str; 2] = ["2.1.326", "2.1.197"];
@@ -49,7 +49,7 @@ pub fn version_of_test() -> &'static str {
 
 /// A client's binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Client {
+pub struct ClientBinary {
     program: PathBuf,
 }
 
@@ -80,14 +80,14 @@ pub enum ClientError {
     },
 }
 
-impl Client {
+impl ClientBinary {
     /// A client that is already there.
     pub fn at(program: impl Into<PathBuf>) -> Self {
         Self { program: program.into() }
     }
 
     /// The client that the environment names, else the newest tested one, installed if need be.
-    pub fn obtain() -> Result<Self, ClientError> {
+    pub fn find_or_install() -> Result<Self, ClientError> {
         Self::obtain_version(NEWEST)
     }
 
@@ -96,7 +96,7 @@ impl Client {
         Self::obtain_in(version, |name| env::var_os(name).filter(|value| !value.is_empty()))
     }
 
-    /// [`Client::obtain_version`] with the environment as a function.
+    /// [`ClientBinary::obtain_version`] with the environment as a function.
     pub fn obtain_in(version: &str, var: impl Fn(&str) -> Option<OsString>) -> Result<Self, ClientError> {
         if let Some(program) = var(CLIENT_VAR).map(PathBuf::from) {
             return if is_program(&program) {
@@ -118,8 +118,8 @@ impl Client {
     ///
     /// Panics instead if `LOCKSTEP_REQUIRE_CLIENT=1`, or if `LOCKSTEP_CLIENT` names something that is no
     /// client.
-    pub fn obtain_or_skip() -> Option<Self> {
-        or_skip("real client", Self::obtain_version(version_of_test()))
+    pub fn find_or_skip_test() -> Option<Self> {
+        ok_or_skip_test("real client", Self::obtain_version(version_of_test()))
     }
 
     pub fn program(&self) -> &Path {
@@ -128,22 +128,22 @@ impl Client {
 }
 
 /// Returns the obtained value, or `None` after one line on stderr. Panics if it is required.
-pub(crate) fn or_skip<T>(what: &str, obtained: Result<T, ClientError>) -> Option<T> {
+pub(crate) fn ok_or_skip_test<T>(what: &str, obtained: Result<T, ClientError>) -> Option<T> {
     let required = env::var_os(REQUIRE_VAR).is_some_and(|value| value == "1");
     match obtained {
         Ok(found) => Some(found),
         Err(error) if required || matches!(error, ClientError::BadOverride(_)) => {
-            panic!("the {what} is required: {}", with_causes(&error))
+            panic!("the {what} is required: {}", error_chain(&error))
         }
         Err(error) => {
             // Past the test's capture: a skip must be seen.
-            let _ = writeln!(io::stderr(), "SKIPPED {what}: {}", with_causes(&error));
+            let _ = writeln!(io::stderr(), "SKIPPED {what}: {}", error_chain(&error));
             None
         }
     }
 }
 
-fn with_causes(error: &dyn std::error::Error) -> String {
+fn error_chain(error: &dyn std::error::Error) -> String {
     std::iter::successors(Some(error), |error| error.source())
         .map(ToString::to_string)
         .collect::<Vec<_>>()
@@ -184,7 +184,7 @@ fn is_program(path: &Path) -> bool {
 
 /// Installs next to the final path and renames, so that a partial installation is never found. The lock only
 /// saves the second of two processes the download.
-fn install(cache: &Path, version: &str, path: Option<OsString>) -> Result<Client, ClientError> {
+fn install(cache: &Path, version: &str, path: Option<OsString>) -> Result<ClientBinary, ClientError> {
     let home = &cache.join(version);
     let at = |path: &Path| {
         let path = path.to_owned();
@@ -195,14 +195,14 @@ fn install(cache: &Path, version: &str, path: Option<OsString>) -> Result<Client
     let lock = File::create(&lock_path).map_err(at(&lock_path))?;
     lock.lock().map_err(at(&lock_path))?;
     if let Some(program) = binary_in(home) {
-        return Ok(Client::at(program));
+        return Ok(ClientBinary::at(program));
     }
     let staging =
         tempfile::Builder::new().prefix(&format!("{version}.")).tempdir_in(cache).map_err(at(cache))?;
     npm_install(staging.path(), path, &format!("{}@{version}", platform_package()))?;
     let program = binary_in(staging.path())
         .ok_or_else(|| ClientError::NoBinary("npm installed none; the platform may be unsupported".into()))?;
-    prove_version(&program, version)?;
+    check_version(&program, version)?;
     File::open(&program).and_then(|file| file.sync_all()).map_err(at(&program))?;
     match fs::rename(staging.path(), home) {
         Ok(()) => drop(staging.keep()),
@@ -210,7 +210,7 @@ fn install(cache: &Path, version: &str, path: Option<OsString>) -> Result<Client
         Err(source) => return Err(ClientError::Cache { path: home.to_owned(), source }),
     }
     binary_in(home)
-        .map(Client::at)
+        .map(ClientBinary::at)
         .ok_or_else(|| ClientError::NoBinary("it vanished after installing".into()))
 }
 
@@ -243,17 +243,17 @@ fn npm_install_once(folder: &Path, path: Option<OsString>, package: &str) -> Res
     if let Some(path) = path {
         npm.env("PATH", path);
     }
-    let ended = match Group::spawn(npm) {
+    let ended = match ProcessGroup::spawn(npm) {
         Ok(group) => group.wait(INSTALL_LIMIT).map_err(cache_error)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ClientError::NoNpm),
         Err(error) => return Err(ClientError::Npm(format!("{package}: {error}"))),
     };
     match ended {
-        Ended::Exited(status) if status.success() => Ok(()),
-        Ended::Exited(status) => {
+        ExitReason::Exited(status) if status.success() => Ok(()),
+        ExitReason::Exited(status) => {
             Err(ClientError::Npm(format!("{package}: {status}; {}", first_lines(&log_path))))
         }
-        Ended::TimeLimit => {
+        ExitReason::TimeLimit => {
             Err(ClientError::Npm(format!("{package}: it took more than {} s", INSTALL_LIMIT.as_secs())))
         }
     }
@@ -266,7 +266,7 @@ fn first_lines(log: &Path) -> String {
     lines.filter(|line| !line.is_empty()).take(4).collect::<Vec<_>>().join(" | ")
 }
 
-fn prove_version(program: &Path, version: &str) -> Result<(), ClientError> {
+fn check_version(program: &Path, version: &str) -> Result<(), ClientError> {
     let no_binary = |why: String| ClientError::NoBinary(why);
     let output = Command::new(program)
         .arg("--version")
@@ -315,38 +315,41 @@ mod tests {
         let named = folder.path().join("claude");
         let named_only = [(CLIENT_VAR, named.clone())];
         assert!(matches!(
-            Client::obtain_in(NEWEST, environment(&named_only)),
+            ClientBinary::obtain_in(NEWEST, environment(&named_only)),
             Err(ClientError::BadOverride(_))
         ));
         program(&named, "#!/bin/sh\n");
-        assert_eq!(Client::obtain_in(NEWEST, environment(&named_only)).unwrap().program(), named);
+        assert_eq!(ClientBinary::obtain_in(NEWEST, environment(&named_only)).unwrap().program(), named);
     }
 
     #[test]
     fn without_npm_or_without_success_the_reason_is_typed_and_nothing_is_left() {
         let (cache, tools) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let pairs = [(CACHE_VAR, cache.path().to_owned()), ("PATH", tools.path().to_owned())];
-        assert!(matches!(Client::obtain_in(NEWEST, environment(&pairs)), Err(ClientError::NoNpm)));
+        assert!(matches!(ClientBinary::obtain_in(NEWEST, environment(&pairs)), Err(ClientError::NoNpm)));
 
         program(
             &tools.path().join("npm"),
             "#!/bin/sh\necho 'npm error ENOTFOUND the registry' >&2\nexit 1\n",
         );
-        let error = Client::obtain_in(NEWEST, environment(&pairs)).unwrap_err();
+        let error = ClientBinary::obtain_in(NEWEST, environment(&pairs)).unwrap_err();
         assert!(matches!(&error, ClientError::Npm(why) if why.contains("ENOTFOUND the registry")), "{error}");
 
         // A failed installation is not tried again.
         program(&tools.path().join("npm"), "#!/bin/sh\n");
-        assert!(matches!(Client::obtain_in(NEWEST, environment(&pairs)), Err(ClientError::Npm(_))));
+        assert!(matches!(ClientBinary::obtain_in(NEWEST, environment(&pairs)), Err(ClientError::Npm(_))));
         let other = tempfile::tempdir().unwrap();
         program(&other.path().join("npm"), "#!/bin/sh\n");
         let pairs = [(CACHE_VAR, cache.path().to_owned()), ("PATH", other.path().to_owned())];
-        assert!(matches!(Client::obtain_in(NEWEST, environment(&pairs)), Err(ClientError::NoBinary(_))));
+        assert!(matches!(
+            ClientBinary::obtain_in(NEWEST, environment(&pairs)),
+            Err(ClientError::NoBinary(_))
+        ));
 
         let left: Vec<_> =
             fs::read_dir(cache.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left, [OsString::from(format!("{NEWEST}.lock"))]);
-        assert!(matches!(Client::obtain_in(NEWEST, environment(&[])), Err(ClientError::NoCache)));
+        assert!(matches!(ClientBinary::obtain_in(NEWEST, environment(&[])), Err(ClientError::NoCache)));
     }
 
     #[test]
@@ -355,7 +358,8 @@ mod tests {
         working_npm(tools.path());
         let pairs = [("XDG_CACHE_HOME", cache.path().to_owned()), ("PATH", path_with(tools.path()))];
         let programs: Vec<_> = std::thread::scope(|scope| {
-            let obtain = || Client::obtain_in(NEWEST, environment(&pairs)).unwrap().program().to_owned();
+            let obtain =
+                || ClientBinary::obtain_in(NEWEST, environment(&pairs)).unwrap().program().to_owned();
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(obtain)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });

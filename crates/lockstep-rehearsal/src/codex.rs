@@ -5,23 +5,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::client::{ClientError, or_skip};
-use crate::model::Model;
-use crate::package::Package;
+use crate::client::{ClientError, ok_or_skip_test};
+use crate::model::ScriptedModel;
+use crate::package::NpmPackage;
 
 /// The version that rehearsals use.
-const PACKAGE: Package = Package { name: "@openai/codex", version: "0.166.0", folder: "codex" };
+const PACKAGE: NpmPackage = NpmPackage { name: "@openai/codex", version: "0.166.0", folder: "codex" };
 
 /// The installed Codex.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Codex {
+pub struct CodexBinary {
     program: PathBuf,
 }
 
-impl Codex {
+impl CodexBinary {
     /// Returns Codex for a test. `None` if it is not available, after one line on stderr.
     pub fn obtain_or_skip() -> Option<Self> {
-        or_skip("real Codex", Self::obtain())
+        ok_or_skip_test("real Codex", Self::obtain())
     }
 
     /// Codex, installed if need be.
@@ -50,7 +50,7 @@ impl Codex {
     }
 
     /// Writes the settings of a private home (the variable `CODEX_HOME`), so that Codex uses only `model`.
-    pub fn set_up(home: &Path, model: &Model) -> io::Result<()> {
+    pub fn write_config(home: &Path, model: &ScriptedModel) -> io::Result<()> {
         fs::create_dir_all(home)?;
         let url = model.base_url();
         let settings = format!(

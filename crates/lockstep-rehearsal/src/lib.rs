@@ -58,13 +58,13 @@ pub mod transcript;
 #[cfg(feature = "peers")]
 pub mod typescript;
 
-pub use client::{Client, ClientError};
+pub use client::{ClientBinary, ClientError};
 #[cfg(feature = "peers")]
-pub use codex::Codex;
-pub use model::Model;
-pub use network::Network;
-pub use run::{Ended, Outcome, Rehearsal, RunError, Running};
-pub use scenario::{Scenario, ScenarioError, ToolCall, Turn};
+pub use codex::CodexBinary;
+pub use model::ScriptedModel;
+pub use network::NetworkAccess;
+pub use run::{ExitReason, Rehearsal, RehearsalError, RehearsalResult, RunningRehearsal};
+pub use scenario::{Scenario, ScenarioError, ScriptedToolCall, Turn};
 #[cfg(feature = "peers")]
-pub use sdk::Sdk;
-pub use transcript::{Agent, Conversation, Kind, Request, Text, Transcript};
+pub use sdk::McpSdk;
+pub use transcript::{Conversation, ModelRequest, RequestAgent, RequestText, TextSource, Transcript};

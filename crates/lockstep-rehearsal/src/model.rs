@@ -1,6 +1,6 @@
 //! A scripted stand-in for the Anthropic Messages API on loopback, and for the Responses API of Codex.
 //!
-//! [`Model`] replies to a client's requests with the turns of a [`Scenario`] and records every request. It
+//! [`ScriptedModel`] replies to a client's requests with the turns of a [`Scenario`] and records every request. It
 //! streams on request, counts tokens (always 100) and replies 200 to anything else, because a client probes
 //! more than it needs. It owns sockets and threads; `http` reads and writes messages, `cast` finds the
 //! speaker and its turn, and `reply` and `responses` render a turn.
@@ -19,19 +19,19 @@ use std::thread::{self, JoinHandle};
 use lockstep_fs::process::{Closed, Closer};
 use serde_json::{Value, json};
 
-use self::cast::Cast;
-use self::http::{Message, ReadError, Response};
+use self::cast::ScriptPlayer;
+use self::http::{HttpReadError, HttpRequest, HttpResponse};
 use crate::scenario::Scenario;
-use crate::transcript::{Agent, Request, Transcript};
+use crate::transcript::{ModelRequest, RequestAgent, Transcript};
 
 /// More than any client opens at once; beyond it a connection is closed unanswered.
 const MAX_CONNECTIONS: usize = 64;
 
 /// A running scripted model. Dropping it closes every socket and ends every thread.
 #[derive(Debug)]
-pub struct Model {
+pub struct ScriptedModel {
     address: SocketAddr,
-    stage: Arc<Stage>,
+    stage: Arc<ServerState>,
     /// The other end is polled together with the listener: closing this end ends the accept loop. Connecting
     /// to ourselves would not work, because the listener may be in another network namespace.
     closer: Option<Closer>,
@@ -40,13 +40,13 @@ pub struct Model {
 
 /// The state that connections share.
 #[derive(Debug)]
-struct Stage {
-    cast: Mutex<Cast>,
-    requests: Mutex<Vec<Request>>,
+struct ServerState {
+    cast: Mutex<ScriptPlayer>,
+    requests: Mutex<Vec<ModelRequest>>,
     connections: Mutex<BTreeMap<u64, TcpStream>>,
 }
 
-impl Model {
+impl ScriptedModel {
     /// Listens on an ephemeral port of 127.0.0.1.
     pub fn start(scenario: Scenario) -> io::Result<Self> {
         Self::serve(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?, scenario)
@@ -58,8 +58,8 @@ impl Model {
         // Between poll and accept the peer may disconnect; accept must not block then.
         listener.set_nonblocking(true)?;
         let (closer, closed) = Closer::pair()?;
-        let stage = Arc::new(Stage {
-            cast: Mutex::new(Cast::new(scenario)),
+        let stage = Arc::new(ServerState {
+            cast: Mutex::new(ScriptPlayer::new(scenario)),
             requests: Mutex::default(),
             connections: Mutex::default(),
         });
@@ -81,12 +81,12 @@ impl Model {
     }
 
     /// Returns the agents with the number of their scripted turns that were not requested yet.
-    pub fn unplayed(&self) -> BTreeMap<Agent, usize> {
+    pub fn unused_turns(&self) -> BTreeMap<RequestAgent, usize> {
         locked(&self.stage.cast).unplayed()
     }
 }
 
-impl Drop for Model {
+impl Drop for ScriptedModel {
     fn drop(&mut self) {
         drop(self.closer.take());
         if let Some(acceptor) = self.acceptor.take() {
@@ -96,14 +96,14 @@ impl Drop for Model {
     }
 }
 
-fn accept_until_closed(listener: &TcpListener, closed: &Closed, stage: &Stage) {
+fn accept_until_closed(listener: &TcpListener, closed: &Closed, stage: &ServerState) {
     thread::scope(|scope| {
         for number in 0.. {
             let Ok(stream) = next_connection(listener, closed) else { break };
-            if admit(stage, number, &stream) {
+            if register_connection(stage, number, &stream) {
                 scope.spawn(move || {
                     // A broken connection is not our error; the next one is served normally.
-                    let _ = converse(&stream, stage);
+                    let _ = serve_connection(&stream, stage);
                     locked(&stage.connections).remove(&number);
                 });
             }
@@ -122,18 +122,18 @@ fn next_connection(listener: &TcpListener, closed: &Closed) -> io::Result<TcpStr
         }
         match listener.accept() {
             Ok((stream, _)) => return Ok(stream),
-            Err(error) if is_passing(&error) => {}
+            Err(error) if is_transient(&error) => {}
             Err(error) => return Err(error),
         }
     }
 }
 
-fn is_passing(error: &io::Error) -> bool {
+fn is_transient(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, WouldBlock};
     matches!(error.kind(), WouldBlock | Interrupted | ConnectionAborted | ConnectionReset)
 }
 
-fn admit(stage: &Stage, number: u64, stream: &TcpStream) -> bool {
+fn register_connection(stage: &ServerState, number: u64, stream: &TcpStream) -> bool {
     let mut connections = locked(&stage.connections);
     let (true, Ok(handle)) = (connections.len() < MAX_CONNECTIONS, stream.try_clone()) else { return false };
     connections.insert(number, handle);
@@ -141,16 +141,16 @@ fn admit(stage: &Stage, number: u64, stream: &TcpStream) -> bool {
     stream.set_nonblocking(false).is_ok()
 }
 
-fn converse(stream: &TcpStream, stage: &Stage) -> io::Result<()> {
+fn serve_connection(stream: &TcpStream, stage: &ServerState) -> io::Result<()> {
     let mut reader = BufReader::new(stream);
     let mut writer = stream;
     loop {
         let message = match http::read(&mut reader) {
             Ok(Some(message)) => message,
             Ok(None) => return Ok(()),
-            Err(ReadError::Io(error)) => return Err(error),
-            Err(ReadError::Refused { status, why }) => {
-                writer.write_all(&Response::error(status, why).to_bytes(true))?;
+            Err(HttpReadError::Io(error)) => return Err(error),
+            Err(HttpReadError::Refused { status, why }) => {
+                writer.write_all(&HttpResponse::error(status, why).to_bytes(true))?;
                 return stream.shutdown(std::net::Shutdown::Both);
             }
         };
@@ -158,50 +158,50 @@ fn converse(stream: &TcpStream, stage: &Stage) -> io::Result<()> {
     }
 }
 
-impl Stage {
-    fn respond(&self, message: &Message) -> Response {
+impl ServerState {
+    fn respond(&self, message: &HttpRequest) -> HttpResponse {
         if message.method != "POST" {
-            return Response::json(&json!({}));
+            return HttpResponse::json(&json!({}));
         }
         let Ok(body) = serde_json::from_slice::<Value>(&message.body) else {
-            return Response::error(400, "the body is not JSON");
+            return HttpResponse::error(400, "the body is not JSON");
         };
         let path = message.path.split('?').next().unwrap_or_default();
         match path {
-            "/v1/messages" => self.speak(message, body),
-            "/v1/responses" => self.respond_with_items(message, body),
+            "/v1/messages" => self.respond_messages(message, body),
+            "/v1/responses" => self.respond_responses(message, body),
             "/v1/messages/count_tokens" => {
-                self.keep(message, body, Agent::Side, None);
-                Response::json(&json!({"input_tokens": 100}))
+                self.record_request(message, body, RequestAgent::ClientInternal, None);
+                HttpResponse::json(&json!({"input_tokens": 100}))
             }
             _ => {
-                self.keep(message, body, Agent::Side, None);
-                Response::json(&json!({}))
+                self.record_request(message, body, RequestAgent::ClientInternal, None);
+                HttpResponse::json(&json!({}))
             }
         }
     }
 
-    fn speak(&self, message: &Message, body: Value) -> Response {
-        let part = locked(&self.cast).next_part(message.header("x-claude-code-agent-id"), &body);
+    fn respond_messages(&self, message: &HttpRequest, body: Value) -> HttpResponse {
+        let part = locked(&self.cast).next_reply(message.header("x-claude-code-agent-id"), &body);
         let response = if body["stream"] == true {
-            Response::events(reply::stream(&part, &body["model"]))
+            HttpResponse::events(reply::stream(&part, &body["model"]))
         } else {
-            Response::json(&reply::whole(&part, &body["model"]))
+            HttpResponse::json(&reply::whole(&part, &body["model"]))
         };
-        self.keep(message, body, part.agent, part.turn);
+        self.record_request(message, body, part.agent, part.turn);
         response
     }
 
-    fn respond_with_items(&self, message: &Message, body: Value) -> Response {
-        let part = locked(&self.cast).next_part(None, &responses::as_messages(&body));
-        let response = Response::events(responses::stream(&part));
-        self.keep(message, body, part.agent, part.turn);
+    fn respond_responses(&self, message: &HttpRequest, body: Value) -> HttpResponse {
+        let part = locked(&self.cast).next_reply(None, &responses::as_messages(&body));
+        let response = HttpResponse::events(responses::stream(&part));
+        self.record_request(message, body, part.agent, part.turn);
         response
     }
 
-    fn keep(&self, message: &Message, body: Value, agent: Agent, turn: Option<usize>) {
+    fn record_request(&self, message: &HttpRequest, body: Value, agent: RequestAgent, turn: Option<usize>) {
         let agent_id = message.header("x-claude-code-agent-id").map(str::to_owned);
-        locked(&self.requests).push(Request { agent, agent_id, turn, path: message.path.clone(), body });
+        locked(&self.requests).push(ModelRequest { agent, agent_id, turn, path: message.path.clone(), body });
     }
 }
 

@@ -6,7 +6,7 @@
 //! client there, while the rest of this process stays outside and serves that socket like any other.
 //!
 //! Entering needs CAP_SYS_ADMIN: root, and not in an ordinary container. An unprivileged user namespace would
-//! not work, because a process with threads cannot enter one. Otherwise [`Network::Host`] is used: the
+//! not work, because a process with threads cannot enter one. Otherwise [`NetworkAccess::Host`] is used: the
 //! client's proxies point to a closed port and its nonessential traffic is disabled, which affects the client
 //! but not the processes that its `Bash` tool starts.
 
@@ -14,7 +14,7 @@ use std::io;
 
 /// The network that the client can reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Network {
+pub enum NetworkAccess {
     /// A namespace of its own, with nothing but loopback.
     LoopbackOnly,
     /// The host's network, with proxies to nowhere.
@@ -26,7 +26,7 @@ pub enum Network {
 
 /// A network that can be entered.
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum NetworkSandbox {
     Host {
         why: String,
     },
@@ -34,9 +34,9 @@ pub(crate) enum Place {
     Namespace(std::fs::File),
 }
 
-impl Place {
+impl NetworkSandbox {
     /// The most secluded network to be had on this machine.
-    pub(crate) fn most_secluded() -> Self {
+    pub(crate) fn most_isolated() -> Self {
         #[cfg(target_os = "linux")]
         match linux::new_namespace() {
             Ok(namespace) => Self::Namespace(namespace),
@@ -50,16 +50,16 @@ impl Place {
         Self::Host { why: why.into() }
     }
 
-    pub(crate) fn network(&self) -> Network {
+    pub(crate) fn network(&self) -> NetworkAccess {
         match self {
-            Self::Host { why } => Network::Host { why: why.clone() },
+            Self::Host { why } => NetworkAccess::Host { why: why.clone() },
             #[cfg(target_os = "linux")]
-            Self::Namespace(_) => Network::LoopbackOnly,
+            Self::Namespace(_) => NetworkAccess::LoopbackOnly,
         }
     }
 
     /// Runs `work` in this network: sockets it creates and processes it starts stay there.
-    pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    pub(crate) fn run_inside<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         match self {
             Self::Host { .. } => work(),
             #[cfg(target_os = "linux")]
@@ -126,19 +126,19 @@ mod tests {
 
     #[test]
     fn a_namespace_has_loopback_and_nothing_else_and_its_sockets_serve_outside() {
-        let place = Place::most_secluded();
-        if let Network::Host { why } = place.network() {
+        let place = NetworkSandbox::most_isolated();
+        if let NetworkAccess::Host { why } = place.network() {
             let _ = writeln!(io::stderr(), "SKIPPED network namespace: {why}");
             return;
         }
-        let listener = place.within(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
+        let listener = place.run_inside(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let address = listener.local_addr().unwrap();
         TcpStream::connect(address).expect_err("the host must not see it");
         let accepted = std::thread::spawn(move || listener.accept().unwrap());
-        place.within(|| TcpStream::connect(address)).unwrap();
+        place.run_inside(|| TcpStream::connect(address)).unwrap();
         accepted.join().unwrap();
 
-        let output = place.within(|| Command::new("ip").args(["-o", "link"]).output()).unwrap();
+        let output = place.run_inside(|| Command::new("ip").args(["-o", "link"]).output()).unwrap();
         let links = String::from_utf8(output.stdout).unwrap();
         assert!(links.lines().all(|link| link.contains(": lo:")) && links.contains("UP"), "{links}");
     }

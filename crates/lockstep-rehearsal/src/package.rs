@@ -11,13 +11,13 @@ use crate::client::{ClientError, cache_folder, npm_install};
 
 /// A package at a version, and the folder of the cache that it gets.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Package {
+pub(crate) struct NpmPackage {
     pub(crate) name: &'static str,
     pub(crate) version: &'static str,
     pub(crate) folder: &'static str,
 }
 
-impl Package {
+impl NpmPackage {
     /// The folder that it is installed in, with its `node_modules`.
     pub(crate) fn obtain(self) -> Result<PathBuf, ClientError> {
         let var = |name: &str| env::var_os(name).filter(|value| !value.is_empty());

@@ -14,12 +14,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use lockstep_fs::process::{has_exited, in_own_group, kill_group};
 
 /// The variable that marks a group's descendants.
-const MARK_VAR: &str = "LOCKSTEP_REHEARSAL";
+const GROUP_ID_VAR: &str = "LOCKSTEP_REHEARSAL";
 const POLL: Duration = Duration::from_millis(5);
 
 /// The end of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum ExitReason {
     /// The process exited.
     Exited(ExitStatus),
     /// The process was killed at the time limit.
@@ -28,31 +28,31 @@ pub enum Ended {
 
 /// A running process and its descendants. Dropping it kills them all.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub(crate) struct ProcessGroup {
     child: Child,
     mark: String,
     ended: bool,
 }
 
-impl Group {
+impl ProcessGroup {
     pub(crate) fn spawn(mut command: Command) -> io::Result<Self> {
         let mark = new_mark();
-        let child = in_own_group(command.env(MARK_VAR, &mark)).spawn()?;
+        let child = in_own_group(command.env(GROUP_ID_VAR, &mark)).spawn()?;
         Ok(Self { child, mark, ended: false })
     }
 
     /// Waits for the process itself; descendants that are still running are killed then.
-    pub(crate) fn wait(mut self, limit: Duration) -> io::Result<Ended> {
+    pub(crate) fn wait(mut self, limit: Duration) -> io::Result<ExitReason> {
         let start = Instant::now();
         // Not reaped yet: signalling the group of a reaped process could hit another one.
         while !has_exited(&self.child)? {
             if start.elapsed() >= limit {
                 self.end()?;
-                return Ok(Ended::TimeLimit);
+                return Ok(ExitReason::TimeLimit);
             }
             thread::sleep(POLL);
         }
-        self.end().map(Ended::Exited)
+        self.end().map(ExitReason::Exited)
     }
 
     fn end(&mut self) -> io::Result<ExitStatus> {
@@ -63,7 +63,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if !self.ended {
             let _ = self.end();
@@ -83,14 +83,14 @@ fn new_mark() -> String {
 /// round.
 #[cfg(target_os = "linux")]
 fn kill_marked(mark: &str) {
-    let entry = format!("{MARK_VAR}={mark}");
+    let entry = format!("{GROUP_ID_VAR}={mark}");
     for _ in 0..200 {
-        let marked: Vec<_> = linux::processes().filter(|pid| linux::carries(*pid, &entry)).collect();
+        let marked: Vec<_> = linux::processes().filter(|pid| linux::has_env_entry(*pid, &entry)).collect();
         if marked.is_empty() {
             return;
         }
         for pid in marked {
-            lockstep_fs::process::kill_if(pid, || linux::carries(pid, &entry));
+            lockstep_fs::process::kill_if(pid, || linux::has_env_entry(pid, &entry));
         }
         thread::sleep(POLL);
     }
@@ -111,7 +111,7 @@ mod linux {
     }
 
     /// Returns true if the process was started with this entry in its environment. A zombie has none.
-    pub(super) fn carries(pid: i32, entry: &str) -> bool {
+    pub(super) fn has_env_entry(pid: i32, entry: &str) -> bool {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
     }
@@ -122,15 +122,15 @@ mod linux {
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> Group {
+    fn shell(script: &str) -> ProcessGroup {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        Group::spawn(command).unwrap()
+        ProcessGroup::spawn(command).unwrap()
     }
 
     fn alive(group_mark: &str) -> usize {
-        let entry = format!("{MARK_VAR}={group_mark}");
-        linux::processes().filter(|pid| linux::carries(*pid, &entry)).count()
+        let entry = format!("{GROUP_ID_VAR}={group_mark}");
+        linux::processes().filter(|pid| linux::has_env_entry(*pid, &entry)).count()
     }
 
     fn wait_for(mark: &str, count: usize) {
@@ -151,7 +151,7 @@ mod tests {
         let mark = group.mark.clone();
         wait_for(&mark, 3);
         std::fs::write(&pipe, "go\n").unwrap();
-        let Ended::Exited(status) = group.wait(Duration::from_secs(120)).unwrap() else { panic!() };
+        let ExitReason::Exited(status) = group.wait(Duration::from_secs(120)).unwrap() else { panic!() };
         assert_eq!(status.code(), Some(7));
         assert_eq!(alive(&mark), 0);
     }
@@ -161,7 +161,7 @@ mod tests {
         let group = shell("setsid sh -c 'sleep 600; true' & wait");
         let mark = group.mark.clone();
         wait_for(&mark, 3);
-        assert_eq!(group.wait(Duration::from_millis(20)).unwrap(), Ended::TimeLimit);
+        assert_eq!(group.wait(Duration::from_millis(20)).unwrap(), ExitReason::TimeLimit);
         assert_eq!(alive(&mark), 0);
 
         let group = shell("setsid sleep 600 & wait");

@@ -1,7 +1,7 @@
 //! One run of the client against the scripted model, in a project directory.
 //!
-//! [`Rehearsal`] is the request, [`Running`] has the processes, [`Outcome`] is the result. The client gets a
-//! cleared environment, a private home, a time limit and the most isolated [`Network`] that the machine
+//! [`Rehearsal`] is the request, [`RunningRehearsal`] has the processes, [`RehearsalResult`] is the result. The client gets a
+//! cleared environment, a private home, a time limit and the most isolated [`NetworkAccess`] that the machine
 //! offers.
 
 use std::collections::BTreeMap;
@@ -16,25 +16,25 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::client::Client;
-use crate::model::Model;
-use crate::network::{Network, Place};
-pub use crate::process::Ended;
-use crate::process::Group;
+use crate::client::ClientBinary;
+use crate::model::ScriptedModel;
+use crate::network::{NetworkAccess, NetworkSandbox};
+pub use crate::process::ExitReason;
+use crate::process::ProcessGroup;
 use crate::scenario::{Scenario, ScenarioError};
-use crate::transcript::{Agent, Transcript};
+use crate::transcript::{RequestAgent, Transcript};
 
 /// A run takes a few seconds; on a machine under load, it has taken two minutes.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(420);
 /// The number of bytes that are kept of each output.
 const MAX_OUTPUT: u64 = 16 * 1024 * 1024;
 /// A port that only root can open and that is unused.
-const NOWHERE: &str = "http://127.0.0.1:1";
+const CLOSED_PROXY: &str = "http://127.0.0.1:1";
 
 /// The scenario, the client and the directory of a run.
 #[derive(Debug, Clone)]
 pub struct Rehearsal {
-    client: Client,
+    client: ClientBinary,
     scenario: Scenario,
     project: PathBuf,
     home: Option<PathBuf>,
@@ -47,12 +47,12 @@ pub struct Rehearsal {
 
 /// A client at work. Dropping it kills the client and everything it started.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningRehearsal {
     // In this order: the client ends before its model and its home are dropped.
-    group: Group,
-    model: Model,
+    group: ProcessGroup,
+    model: ScriptedModel,
     private: TempDir,
-    network: Network,
+    network: NetworkAccess,
     limit: Duration,
     start: Instant,
 }
@@ -60,23 +60,23 @@ pub struct Running {
 /// The result of a run.
 #[derive(Debug)]
 #[must_use = "a run proves nothing until its outcome is looked at"]
-pub struct Outcome {
-    pub ended: Ended,
+pub struct RehearsalResult {
+    pub ended: ExitReason,
     /// In print mode, the Lead's last text.
     pub stdout: String,
     pub stderr: String,
     /// The requests to the model.
     pub transcript: Transcript,
     /// Scripted turns that were never requested, by agent: a sign that the run took another course.
-    pub unplayed: BTreeMap<Agent, usize>,
+    pub unplayed: BTreeMap<RequestAgent, usize>,
     /// The network that the client could reach.
-    pub network: Network,
+    pub network: NetworkAccess,
     pub took: Duration,
 }
 
 /// The reason why a run did not take place.
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
+pub enum RehearsalError {
     /// The scenario is of no use.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
@@ -91,7 +91,7 @@ pub enum RunError {
 
 impl Rehearsal {
     /// A run in `project`, which must exist.
-    pub fn new(client: Client, scenario: Scenario, project: impl Into<PathBuf>) -> Self {
+    pub fn new(client: ClientBinary, scenario: Scenario, project: impl Into<PathBuf>) -> Self {
         Self {
             client,
             scenario,
@@ -155,33 +155,36 @@ impl Rehearsal {
     }
 
     /// Plays the scenario to its end.
-    pub fn run(self) -> Result<Outcome, RunError> {
+    pub fn run(self) -> Result<RehearsalResult, RehearsalError> {
         self.start()?.wait()
     }
 
     /// Lays out the files and starts model and client.
-    pub fn start(mut self) -> Result<Running, RunError> {
+    pub fn start(mut self) -> Result<RunningRehearsal, RehearsalError> {
         self.scenario.check()?;
         // The client sees the real path, so `{project}` must be that one.
         self.project = self.project.canonicalize().map_err(system("find the project"))?;
-        self.scenario = self.scenario.in_project(&self.project);
-        self.scenario.lay_out(&self.project)?;
+        self.scenario = self.scenario.with_project_path(&self.project);
+        self.scenario.create_files(&self.project)?;
         let private = tempfile::tempdir().map_err(system("make a private folder"))?;
-        let place =
-            if self.on_host_network { Place::host("it was asked for") } else { Place::most_secluded() };
+        let place = if self.on_host_network {
+            NetworkSandbox::host("it was asked for")
+        } else {
+            NetworkSandbox::most_isolated()
+        };
         let network = place.network();
         let scenario = self.scenario.clone();
         let start = Instant::now();
-        let started = place.within(|| {
-            let model = Model::serve(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?, scenario)?;
-            let group = Group::spawn(self.command(&model, &network, private.path())?)?;
+        let started = place.run_inside(|| {
+            let model = ScriptedModel::serve(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?, scenario)?;
+            let group = ProcessGroup::spawn(self.command(&model, &network, private.path())?)?;
             Ok((model, group))
         });
         let (model, group) = started.map_err(system("start the model and the client"))?;
-        Ok(Running { group, model, private, network, limit: self.limit, start })
+        Ok(RunningRehearsal { group, model, private, network, limit: self.limit, start })
     }
 
-    fn command(&self, model: &Model, network: &Network, private: &Path) -> io::Result<Command> {
+    fn command(&self, model: &ScriptedModel, network: &NetworkAccess, private: &Path) -> io::Result<Command> {
         let home = self.home.clone().unwrap_or_else(|| private.join("home"));
         let scratch = private.join("tmp");
         fs::create_dir_all(&home)?;
@@ -191,10 +194,11 @@ impl Rehearsal {
         command.args(&self.args).current_dir(&self.project).env_clear();
         command.env("PATH", self.path()?).env("HOME", home).env("CLAUDE_CODE_TMPDIR", scratch);
         command.env("ANTHROPIC_BASE_URL", model.base_url()).env("ANTHROPIC_API_KEY", "not-a-key");
-        command.envs(QUIET);
-        if let Network::Host { .. } = network {
-            command
-                .envs(["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].map(|name| (name, NOWHERE)));
+        command.envs(CLIENT_ENV);
+        if let NetworkAccess::Host { .. } = network {
+            command.envs(
+                ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].map(|name| (name, CLOSED_PROXY)),
+            );
             command.envs(["NO_PROXY", "no_proxy"].map(|name| (name, "127.0.0.1")));
         }
         command.envs(&self.env).stdin(Stdio::null());
@@ -210,7 +214,7 @@ impl Rehearsal {
 }
 
 /// A terminal without capabilities, and a client that connects only to the model.
-const QUIET: [(&str, &str); 8] = [
+const CLIENT_ENV: [(&str, &str); 8] = [
     ("TERM", "dumb"),
     ("LANG", "C.UTF-8"),
     // Without it the client refuses to skip permissions as root.
@@ -222,34 +226,34 @@ const QUIET: [(&str, &str); 8] = [
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
 ];
 
-impl Running {
+impl RunningRehearsal {
     /// Returns the requests to the model so far.
     pub fn transcript(&self) -> Transcript {
         self.model.transcript()
     }
 
     /// Waits for the client's end, or kills it at the limit.
-    pub fn wait(self) -> Result<Outcome, RunError> {
+    pub fn wait(self) -> Result<RehearsalResult, RehearsalError> {
         let Self { group, model, private, network, limit, start } = self;
         let ended =
             group.wait(limit.saturating_sub(start.elapsed())).map_err(system("wait for the client"))?;
         let read = |name| read_output(&private.path().join(name)).map_err(system("read the client's output"));
-        Ok(Outcome {
+        Ok(RehearsalResult {
             ended,
             stdout: read("stdout")?,
             stderr: read("stderr")?,
             transcript: model.transcript(),
-            unplayed: model.unplayed(),
+            unplayed: model.unused_turns(),
             network,
             took: start.elapsed(),
         })
     }
 }
 
-impl Outcome {
+impl RehearsalResult {
     /// Returns true if the client exited successfully.
     pub fn success(&self) -> bool {
-        matches!(self.ended, Ended::Exited(status) if status.success())
+        matches!(self.ended, ExitReason::Exited(status) if status.success())
     }
 }
 
@@ -259,6 +263,6 @@ fn read_output(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn system(what: &'static str) -> impl FnOnce(io::Error) -> RunError {
-    move |source| RunError::System { what, source }
+fn system(what: &'static str) -> impl FnOnce(io::Error) -> RehearsalError {
+    move |source| RehearsalError::System { what, source }
 }

@@ -62,13 +62,13 @@ pub struct Turn {
     pub text: String,
     /// The tools it calls, all in one message.
     #[serde(default)]
-    pub tools: Vec<ToolCall>,
+    pub tools: Vec<ScriptedToolCall>,
 }
 
 /// A call of one of the client's tools.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ToolCall {
+pub struct ScriptedToolCall {
     /// The tool's name in the client: `Bash`, `Edit`, `Agent`, `mcp__server__tool`.
     pub name: String,
     /// The tool's arguments.
@@ -112,7 +112,7 @@ impl Turn {
     #[must_use]
     pub fn and_call(mut self, name: impl Into<String>, input: Value) -> Self {
         let Value::Object(input) = input else { panic!("a tool's input is a JSON object, not {input}") };
-        self.tools.push(ToolCall { name: name.into(), input });
+        self.tools.push(ScriptedToolCall { name: name.into(), input });
         self
     }
 }
@@ -189,7 +189,7 @@ impl Scenario {
 
     /// The same scenario with `{project}` filled in.
     #[must_use]
-    pub fn in_project(mut self, project: &Path) -> Self {
+    pub fn with_project_path(mut self, project: &Path) -> Self {
         let project = project.to_string_lossy();
         let fill = |text: &mut String| *text = text.replace(PROJECT, &project);
         fill(&mut self.prompt);
@@ -204,7 +204,7 @@ impl Scenario {
     }
 
     /// Creates the scenario's files. Never overwrites a file and never leaves the project.
-    pub fn lay_out(&self, project: &Path) -> Result<(), ScenarioError> {
+    pub fn create_files(&self, project: &Path) -> Result<(), ScenarioError> {
         for (path, content) in &self.files {
             create(project, Path::new(path), content)
                 .map_err(|source| ScenarioError::LayOut { path: project.join(path), source })?;
@@ -268,7 +268,7 @@ mod tests {
             "#,
         )
         .unwrap()
-        .in_project(Path::new("/p"));
+        .with_project_path(Path::new("/p"));
 
         let first = Turn::call("Read", json!({"file_path": "/p/src/a.py", "limit": 3}));
         assert_eq!(scenario.lead, [Turn { text: "First.".into(), ..first.and_call("TaskList", json!({})) }]);
@@ -303,7 +303,7 @@ mod tests {
         for name in ["out/x", "out/deep/x", "mine"] {
             let mut scenario = Scenario::new("x");
             scenario.files.insert(name.into(), "new".into());
-            scenario.lay_out(project.path()).unwrap_err();
+            scenario.create_files(project.path()).unwrap_err();
         }
         assert_eq!(fs::read_to_string(project.path().join("mine")).unwrap(), "kept");
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);

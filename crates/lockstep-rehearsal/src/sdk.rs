@@ -3,19 +3,20 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::client::{ClientError, or_skip};
-use crate::package::Package;
+use crate::client::{ClientError, ok_or_skip_test};
+use crate::package::NpmPackage;
 
 /// The version that tests use.
-const PACKAGE: Package = Package { name: "@modelcontextprotocol/sdk", version: "1.32.2", folder: "mcp-sdk" };
+const PACKAGE: NpmPackage =
+    NpmPackage { name: "@modelcontextprotocol/sdk", version: "1.32.2", folder: "mcp-sdk" };
 
 /// The installed SDK.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sdk {
+pub struct McpSdk {
     folder: PathBuf,
 }
 
-impl Sdk {
+impl McpSdk {
     /// The SDK, installed if need be.
     pub fn obtain() -> Result<Self, ClientError> {
         runs_node()?;
@@ -24,7 +25,7 @@ impl Sdk {
 
     /// Returns the SDK for a test. `None` if it is not available, after one line on stderr.
     pub fn obtain_or_skip() -> Option<Self> {
-        or_skip("MCP SDK", Self::obtain())
+        ok_or_skip_test("MCP SDK", Self::obtain())
     }
 
     /// Returns its `node_modules`.

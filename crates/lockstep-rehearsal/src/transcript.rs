@@ -2,7 +2,7 @@
 //!
 //! Every request of a conversation repeats the complete history. The number of deliveries of a text is
 //! therefore counted in *one* request, the last ([`Conversation::count`]), and whether it was ever delivered
-//! is checked in all of them ([`Transcript::who_saw`]), because a compacted history forgets. The model's own
+//! is checked in all of them ([`Transcript::recipients_of`]), because a compacted history forgets. The model's own
 //! texts are in the history too, but never count as delivered.
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// The sender of a request.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Agent {
+pub enum RequestAgent {
     /// The client's main agent.
     Lead,
     /// A subagent of the scenario, by its tag.
@@ -20,13 +20,13 @@ pub enum Agent {
     /// A subagent whose prompt has no tag of the scenario, by the client's id for it.
     Unscripted(String),
     /// No agent: a request of the client itself (a title, a summary, a token count).
-    Side,
+    ClientInternal,
 }
 
 /// One request of the client.
 #[derive(Debug, Clone)]
-pub struct Request {
-    pub agent: Agent,
+pub struct ModelRequest {
+    pub agent: RequestAgent,
     /// The client's id for the subagent: the `agent_id` of its hooks.
     pub agent_id: Option<String>,
     /// The index of the scripted turn of the reply; `None` if the script had no more.
@@ -39,7 +39,7 @@ pub struct Request {
 
 /// The position of a text in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TextSource {
     /// The system prompt, or a system message amid the conversation (this client sends both).
     System,
     /// The text of the user, or of the Lead to its subagent.
@@ -54,46 +54,46 @@ pub enum Kind {
 
 /// One text of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text {
-    pub kind: Kind,
+pub struct RequestText {
+    pub kind: TextSource,
     pub text: String,
 }
 
 /// The requests of one agent, oldest first.
 #[derive(Debug, Clone)]
 pub struct Conversation<'a> {
-    requests: Vec<&'a Request>,
+    requests: Vec<&'a ModelRequest>,
 }
 
 /// All requests of a run, in the order in which they arrived.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
-    requests: Vec<Request>,
+    requests: Vec<ModelRequest>,
 }
 
-impl Agent {
+impl RequestAgent {
     /// The scripted subagent with this tag.
     pub fn subagent(tag: impl Into<String>) -> Self {
         Self::Subagent(tag.into())
     }
 }
 
-impl fmt::Display for Agent {
+impl fmt::Display for RequestAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lead => f.write_str("the Lead"),
             Self::Subagent(tag) => write!(f, "subagent {tag}"),
             Self::Unscripted(id) => write!(f, "unscripted subagent {id}"),
-            Self::Side => f.write_str("the client itself"),
+            Self::ClientInternal => f.write_str("the client itself"),
         }
     }
 }
 
-impl Request {
+impl ModelRequest {
     /// Every text of the request, in order: system prompt, then messages.
-    pub fn texts(&self) -> Vec<Text> {
+    pub fn texts(&self) -> Vec<RequestText> {
         let mut texts = Vec::new();
-        collect(Kind::System, &self.body["system"], &mut texts);
+        collect(TextSource::System, &self.body["system"], &mut texts);
         let messages = self.body["messages"].as_array().into_iter().flatten();
         texts.extend(messages.flat_map(texts_of_message));
         texts
@@ -102,19 +102,19 @@ impl Request {
     /// Returns how often `needle` was delivered in this request.
     pub fn count(&self, needle: &str) -> usize {
         assert!(!needle.is_empty(), "an empty text is everywhere");
-        let delivered = self.texts().into_iter().filter(|text| text.kind != Kind::Assistant);
+        let delivered = self.texts().into_iter().filter(|text| text.kind != TextSource::Assistant);
         delivered.map(|text| text.text.matches(needle).count()).sum()
     }
 }
 
 impl<'a> Conversation<'a> {
     /// Requests, oldest first.
-    pub fn requests(&self) -> &[&'a Request] {
+    pub fn requests(&self) -> &[&'a ModelRequest] {
         &self.requests
     }
 
     /// The texts of request `k`, counted from 0.
-    pub fn texts(&self, k: usize) -> Vec<Text> {
+    pub fn texts(&self, k: usize) -> Vec<RequestText> {
         self.requests.get(k).map(|request| request.texts()).unwrap_or_default()
     }
 
@@ -131,26 +131,27 @@ impl<'a> Conversation<'a> {
 }
 
 impl Transcript {
-    pub(crate) fn new(requests: Vec<Request>) -> Self {
+    pub(crate) fn new(requests: Vec<ModelRequest>) -> Self {
         Self { requests }
     }
 
     /// All requests, in the order in which they arrived.
-    pub fn requests(&self) -> &[Request] {
+    pub fn requests(&self) -> &[ModelRequest] {
         &self.requests
     }
 
     /// The Lead's conversation.
     pub fn lead(&self) -> Conversation<'_> {
         Conversation {
-            requests: self.requests.iter().filter(|request| request.agent == Agent::Lead).collect(),
+            requests: self.requests.iter().filter(|request| request.agent == RequestAgent::Lead).collect(),
         }
     }
 
     /// The conversations of the subagents with this tag, one per agent that the client started.
     pub fn subagents(&self, tag: &str) -> Vec<Conversation<'_>> {
         let mut conversations: Vec<Conversation<'_>> = Vec::new();
-        let tagged = |request: &&Request| matches!(&request.agent, Agent::Subagent(own) if own == tag);
+        let tagged =
+            |request: &&ModelRequest| matches!(&request.agent, RequestAgent::Subagent(own) if own == tag);
         for request in self.requests.iter().filter(tagged) {
             match conversations.iter_mut().find(|known| known.requests[0].agent_id == request.agent_id) {
                 Some(known) => known.requests.push(request),
@@ -161,7 +162,7 @@ impl Transcript {
     }
 
     /// Returns every agent to which `needle` was ever delivered, in any request.
-    pub fn who_saw(&self, needle: &str) -> BTreeSet<Agent> {
+    pub fn recipients_of(&self, needle: &str) -> BTreeSet<RequestAgent> {
         let saw = self.requests.iter().filter(|request| request.count(needle) > 0);
         saw.map(|request| request.agent.clone()).collect()
     }
@@ -172,10 +173,10 @@ impl Transcript {
 impl fmt::Display for Transcript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, request) in self.requests.iter().enumerate() {
-            let Request { agent, turn, path, .. } = request;
+            let ModelRequest { agent, turn, path, .. } = request;
             writeln!(f, "{number}. {agent}, {path}, answered with turn {turn:?}")?;
             let texts = request.texts();
-            for Text { kind, text } in texts.iter().rev().take(4).rev() {
+            for RequestText { kind, text } in texts.iter().rev().take(4).rev() {
                 let start: String = text.trim().chars().take(200).collect();
                 writeln!(f, "   {kind:?}: {}", start.replace('\n', "\n   | "))?;
             }
@@ -185,11 +186,11 @@ impl fmt::Display for Transcript {
 }
 
 /// The texts of one message of a request.
-pub(crate) fn texts_of_message(message: &Value) -> Vec<Text> {
+pub(crate) fn texts_of_message(message: &Value) -> Vec<RequestText> {
     let kind = match message["role"].as_str() {
-        Some("assistant") => Kind::Assistant,
-        Some("system") => Kind::System,
-        _ => Kind::User,
+        Some("assistant") => TextSource::Assistant,
+        Some("system") => TextSource::System,
+        _ => TextSource::User,
     };
     let mut texts = Vec::new();
     collect(kind, &message["content"], &mut texts);
@@ -197,13 +198,13 @@ pub(crate) fn texts_of_message(message: &Value) -> Vec<Text> {
 }
 
 /// Content is a text, a block, or a list of blocks; a tool result holds content again.
-fn collect(kind: Kind, content: &Value, texts: &mut Vec<Text>) {
+fn collect(kind: TextSource, content: &Value, texts: &mut Vec<RequestText>) {
     match content {
         Value::String(text) => split_reminders(kind, text, texts),
         Value::Array(blocks) => blocks.iter().for_each(|block| collect(kind, block, texts)),
         Value::Object(block) => match block.get("type").and_then(Value::as_str) {
-            Some("tool_result") => collect(Kind::ToolResult, &content["content"], texts),
-            Some("tool_use") => texts.push(Text { kind, text: content["input"].to_string() }),
+            Some("tool_result") => collect(TextSource::ToolResult, &content["content"], texts),
+            Some("tool_use") => texts.push(RequestText { kind, text: content["input"].to_string() }),
             _ => collect(kind, &content["text"], texts),
         },
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -211,22 +212,22 @@ fn collect(kind: Kind, content: &Value, texts: &mut Vec<Text>) {
 }
 
 /// Splits off the texts that the client adds in `<system-reminder>`, sometimes inside another text.
-fn split_reminders(kind: Kind, text: &str, texts: &mut Vec<Text>) {
+fn split_reminders(kind: TextSource, text: &str, texts: &mut Vec<RequestText>) {
     const OPEN: &str = "<system-reminder>";
     const CLOSE: &str = "</system-reminder>";
     let mut push = |kind, text: &str| {
         if !text.trim().is_empty() {
-            texts.push(Text { kind, text: text.to_owned() });
+            texts.push(RequestText { kind, text: text.to_owned() });
         }
     };
     let mut rest = text;
     // The model's text is its own even if it quotes a reminder.
-    while kind != Kind::Assistant
+    while kind != TextSource::Assistant
         && let Some((before, inside)) = rest.split_once(OPEN)
         && let Some((inside, after)) = inside.split_once(CLOSE)
     {
         push(kind, before);
-        push(Kind::Reminder, inside);
+        push(TextSource::Reminder, inside);
         rest = after;
     }
     push(kind, rest);
@@ -237,9 +238,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn request(agent: Agent, agent_id: Option<&str>, messages: Value) -> Request {
+    fn request(agent: RequestAgent, agent_id: Option<&str>, messages: Value) -> ModelRequest {
         let body = json!({"system": [{"type": "text", "text": "be good"}], "messages": messages});
-        Request {
+        ModelRequest {
             agent,
             agent_id: agent_id.map(Into::into),
             turn: Some(0),
@@ -251,7 +252,7 @@ mod tests {
     #[test]
     fn texts_are_told_apart() {
         let request = request(
-            Agent::Lead,
+            RequestAgent::Lead,
             None,
             json!([
                 {"role": "user", "content": "a <system-reminder>r1</system-reminder> b <system-reminder>open"},
@@ -265,15 +266,15 @@ mod tests {
         );
         let texts: Vec<_> = request.texts().into_iter().map(|t| (t.kind, t.text.trim().to_owned())).collect();
         let expected = [
-            (Kind::System, "be good"),
-            (Kind::User, "a"),
-            (Kind::Reminder, "r1"),
-            (Kind::User, "b <system-reminder>open"),
-            (Kind::Assistant, r#"{"x":"said"}"#),
-            (Kind::ToolResult, "out"),
-            (Kind::ToolResult, "plain"),
-            (Kind::Reminder, "r2"),
-            (Kind::System, "notice"),
+            (TextSource::System, "be good"),
+            (TextSource::User, "a"),
+            (TextSource::Reminder, "r1"),
+            (TextSource::User, "b <system-reminder>open"),
+            (TextSource::Assistant, r#"{"x":"said"}"#),
+            (TextSource::ToolResult, "out"),
+            (TextSource::ToolResult, "plain"),
+            (TextSource::Reminder, "r2"),
+            (TextSource::System, "notice"),
         ];
         assert_eq!(texts, expected.map(|(kind, text)| (kind, text.to_owned())));
     }
@@ -283,17 +284,21 @@ mod tests {
         let alert = json!({"role": "user", "content": "ALERT"});
         let echo = json!({"role": "assistant", "content": "ALERT, I see"});
         let transcript = Transcript::new(vec![
-            request(Agent::Lead, None, json!([{"role": "user", "content": "go"}])),
-            request(Agent::Lead, None, json!([alert])),
-            request(Agent::subagent("S"), Some("1"), json!([{"role": "user", "content": "SECRET"}])),
-            request(Agent::Lead, None, json!([alert, echo])),
-            request(Agent::subagent("S"), Some("1"), json!([{"role": "user", "content": "summary"}])),
-            request(Agent::subagent("S"), Some("2"), json!([{"role": "assistant", "content": "ALERT"}])),
+            request(RequestAgent::Lead, None, json!([{"role": "user", "content": "go"}])),
+            request(RequestAgent::Lead, None, json!([alert])),
+            request(RequestAgent::subagent("S"), Some("1"), json!([{"role": "user", "content": "SECRET"}])),
+            request(RequestAgent::Lead, None, json!([alert, echo])),
+            request(RequestAgent::subagent("S"), Some("1"), json!([{"role": "user", "content": "summary"}])),
+            request(
+                RequestAgent::subagent("S"),
+                Some("2"),
+                json!([{"role": "assistant", "content": "ALERT"}]),
+            ),
         ]);
         assert_eq!(transcript.lead().count("ALERT"), 1);
         assert_eq!(transcript.lead().first_with("ALERT"), Some(1));
-        assert_eq!(transcript.who_saw("ALERT"), [Agent::Lead].into());
-        assert_eq!(transcript.who_saw("SECRET"), [Agent::subagent("S")].into());
+        assert_eq!(transcript.recipients_of("ALERT"), [RequestAgent::Lead].into());
+        assert_eq!(transcript.recipients_of("SECRET"), [RequestAgent::subagent("S")].into());
         let counts: Vec<_> = transcript.subagents("S").iter().map(|c| c.requests().len()).collect();
         assert_eq!(counts, [2, 1]);
         assert!(transcript.to_string().contains("5. subagent S"), "{transcript}");

@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 
-use crate::client::or_skip;
-use crate::package::Package;
+use crate::client::ok_or_skip_test;
+use crate::package::NpmPackage;
 
-const PACKAGE: Package = Package { name: "typescript", version: "5.9.3", folder: "typescript" };
+const PACKAGE: NpmPackage = NpmPackage { name: "typescript", version: "5.9.3", folder: "typescript" };
 
 /// Returns the compiler for a test, as a program for Node. `None` if it is not available, after one line on
 /// stderr.
 pub fn compiler_or_skip() -> Option<PathBuf> {
-    or_skip("TypeScript", PACKAGE.obtain().map(|folder| folder.join("node_modules/typescript/bin/tsc")))
+    ok_or_skip_test(
+        "TypeScript",
+        PACKAGE.obtain().map(|folder| folder.join("node_modules/typescript/bin/tsc")),
+    )
 }

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use lockstep_rehearsal::client::{NEWEST, version_of_test};
 use lockstep_rehearsal::{
-    Agent, Client, Ended, Kind, Network, Outcome, Rehearsal, Scenario, Turn, on_each_client,
+    ClientBinary, ExitReason, NetworkAccess, Rehearsal, RehearsalResult, RequestAgent, Scenario, TextSource,
+    Turn, on_each_client,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -21,13 +22,13 @@ const LEAD_AND_SUBAGENT: &str = include_str!("../scenarios/lead-and-subagent.tom
 const BACKGROUND: &str = include_str!("../scenarios/background-subagent.toml");
 
 /// Plays a scenario to its last turn in a fresh project.
-fn play(client: Client, scenario: Scenario) -> (Outcome, TempDir) {
+fn play(client: ClientBinary, scenario: Scenario) -> (RehearsalResult, TempDir) {
     let project = tempfile::tempdir().expect("a temporary folder");
     let outcome = finish(Rehearsal::new(client, scenario, project.path()));
     (outcome, project)
 }
 
-fn finish(rehearsal: Rehearsal) -> Outcome {
+fn finish(rehearsal: Rehearsal) -> RehearsalResult {
     let outcome = rehearsal.run().expect("the client starts");
     assert!(outcome.success(), "{:?}\n{}\n{}", outcome.ended, outcome.stderr, outcome.transcript);
     assert!(outcome.unplayed.is_empty(), "{:?}\n{}", outcome.unplayed, outcome.transcript);
@@ -48,7 +49,7 @@ fn short(event: &Value) -> String {
 }
 
 fn tools_and_hooks_of_lead_and_subagent_run() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let (outcome, project) = play(client, Scenario::parse(LEAD_AND_SUBAGENT).unwrap());
     let transcript = &outcome.transcript;
 
@@ -63,13 +64,13 @@ fn tools_and_hooks_of_lead_and_subagent_run() {
     // The hook's text is next to the subagent's result, once, and the subagent never got it.
     assert_eq!(transcript.lead().count("TOLD-AFTER-AGENT"), 1);
     assert_eq!(transcript.lead().first_with("TOLD-AFTER-AGENT"), Some(2));
-    assert_eq!(transcript.who_saw("TOLD-AFTER-AGENT"), [Agent::Lead].into());
+    assert_eq!(transcript.recipients_of("TOLD-AFTER-AGENT"), [RequestAgent::Lead].into());
     let told: Vec<_> = transcript.lead().texts(2).into_iter().filter(|t| t.text.contains("TOLD-")).collect();
     // The older version sends it as a reminder in a message of the user's.
-    let kind = if version_of_test() == NEWEST { Kind::System } else { Kind::Reminder };
+    let kind = if version_of_test() == NEWEST { TextSource::System } else { TextSource::Reminder };
     assert_eq!(told[0].kind, kind);
-    assert_eq!(transcript.who_saw("LOOKED"), [Agent::Lead].into());
-    assert_eq!(transcript.who_saw("1\tdef hello(): pass"), [Agent::subagent("EDITOR")].into());
+    assert_eq!(transcript.recipients_of("LOOKED"), [RequestAgent::Lead].into());
+    assert_eq!(transcript.recipients_of("1\tdef hello(): pass"), [RequestAgent::subagent("EDITOR")].into());
 
     let events = hook_events(project.path());
     let expected = [
@@ -92,7 +93,7 @@ fn tools_and_hooks_of_lead_and_subagent_run() {
 }
 
 fn a_background_subagent_that_outlives_the_leads_turn_wakes_it_as_a_prompt() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let (outcome, project) = play(client, Scenario::parse(BACKGROUND).unwrap());
 
     let expected = [
@@ -120,12 +121,12 @@ fn a_background_subagent_that_outlives_the_leads_turn_wakes_it_as_a_prompt() {
             "{text}\n{}",
             outcome.transcript
         );
-        assert_eq!(outcome.transcript.who_saw(text), [Agent::Lead].into());
+        assert_eq!(outcome.transcript.recipients_of(text), [RequestAgent::Lead].into());
     }
 }
 
 fn a_background_subagent_that_ends_during_a_tool_of_the_leads_is_reported_after_it() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let mut scenario = Scenario::parse(BACKGROUND).unwrap();
     let wait = "until grep -q SubagentStop hooks.jsonl; do sleep 0.1; done; sleep 5";
     scenario.lead[1] = Turn::call("Bash", json!({"command": wait, "description": "wait"}));
@@ -148,7 +149,7 @@ fn a_background_subagent_that_ends_during_a_tool_of_the_leads_is_reported_after_
 }
 
 fn arguments_environment_and_path_reach_the_client_also_without_a_namespace() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let (project, tools) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let tool = tools.path().join("tool-of-ours");
     fs::write(&tool, "#!/bin/sh\necho \"tool says $OURS in $PWD\"\n").unwrap();
@@ -169,13 +170,13 @@ fn arguments_environment_and_path_reach_the_client_also_without_a_namespace() {
     assert_eq!(lead.count(&format!("Run the tool in {}.", place.display())), 1);
     assert_eq!(lead.count("proxy http://127.0.0.1:1"), 1);
     assert_eq!(lead.count("SYSTEM-OF-OURS"), 1);
-    assert_eq!(outcome.network, Network::Host { why: "it was asked for".into() });
+    assert_eq!(outcome.network, NetworkAccess::Host { why: "it was asked for".into() });
     // After the end of its script the Lead reports that, and so does the record.
     assert_eq!(lead.requests().last().unwrap().turn, None);
 }
 
 fn a_resumed_session_plays_its_own_scenario_from_the_start() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let (project, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for (prompt, answer) in [("One?", "FIRST"), ("Two?", "SECOND")] {
         let mut scenario = Scenario::new(prompt);
@@ -191,7 +192,7 @@ fn a_resumed_session_plays_its_own_scenario_from_the_start() {
 }
 
 fn neither_the_time_limit_nor_a_drop_leaves_anything_running() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let project = tempfile::tempdir().unwrap();
     let mut scenario = Scenario::new("Wait.");
     let command = "setsid sleep 300 & echo $! > started; echo $$ >> started; mv started pids; sleep 300";
@@ -199,7 +200,7 @@ fn neither_the_time_limit_nor_a_drop_leaves_anything_running() {
     let rehearsal = Rehearsal::new(client, scenario, project.path());
 
     let outcome = rehearsal.clone().limit(Duration::from_millis(1)).run().unwrap();
-    assert_eq!(outcome.ended, Ended::TimeLimit);
+    assert_eq!(outcome.ended, ExitReason::TimeLimit);
 
     let running = rehearsal.start().unwrap();
     let (start, pids) = (Instant::now(), project.path().join("pids"));

@@ -12,7 +12,7 @@ mod uninstall;
 
 use thiserror::Error;
 
-pub use finding::{Finding, FindingKind, Weight};
+pub use finding::{SettingsFinding, SettingsFindingKind, Severity};
 pub use inspect::{PlainEntry, inspect, plain_entries};
 pub use install::install;
 pub use switches::HookSwitches;
@@ -38,16 +38,16 @@ pub struct HookEntry {
 
 /// Settings after an edit, and the list of changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
+pub struct SettingsEdit {
     pub text: String,
     /// The changes in order; empty if the text is unchanged.
-    pub changes: Vec<Change>,
+    pub changes: Vec<EntryChange>,
 }
 
 /// One change of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    pub action: Action,
+pub struct EntryChange {
+    pub action: EntryAction,
     /// The entry's event.
     pub event: String,
     /// The entry's matcher.
@@ -56,7 +56,7 @@ pub struct Change {
 
 /// The kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum EntryAction {
     /// The entry was missing.
     Added,
     /// The entry had another command, timeout or matcher.
@@ -77,7 +77,7 @@ pub enum SettingsError {
     },
     /// The text is JSON, but its structure does not allow to add hooks.
     #[error("hooks cannot be added to the settings:{}", lines(.0))]
-    Shape(Vec<Misfit>),
+    Shape(Vec<ShapeProblem>),
     /// The command of an entry would not be recognised as ours later.
     #[error(
         "hooks are recognised by the file name `lockstep`, which `{command}` does not have; rename the program's file to \
@@ -89,7 +89,7 @@ pub enum SettingsError {
 /// A part of the settings with an unexpected type or form.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{at}: {what}; {fix}")]
-pub struct Misfit {
+pub struct ShapeProblem {
     pub at: Position,
     /// The problem.
     pub what: String,
@@ -97,11 +97,11 @@ pub struct Misfit {
     pub fix: String,
 }
 
-fn lines(misfits: &[Misfit]) -> String {
+fn lines(misfits: &[ShapeProblem]) -> String {
     misfits.iter().map(|misfit| format!("\n  {misfit}")).collect()
 }
 
 /// Splits off the byte order mark, which editors keep but JSON does not allow.
-fn split_mark(text: &str) -> (&str, &str) {
+fn split_bom(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }

@@ -2,18 +2,18 @@
 
 /// Returns true if `command`, a shell command line, starts `lockstep hook CLIENT`: by name or by any path to
 /// a binary of that name, with options, after assignments or other commands.
-pub(crate) fn is_ours(command: &str, client: &str) -> bool {
-    our_arguments(command, client).is_some()
+pub(crate) fn is_lockstep_hook(command: &str, client: &str) -> bool {
+    lockstep_hook_args(command, client).is_some()
 }
 
 /// Returns the arguments of the first `lockstep hook CLIENT` that `command` starts. Two hooks with equal
 /// arguments do the same, wherever the binary is.
-pub(crate) fn our_arguments(command: &str, client: &str) -> Option<Vec<String>> {
-    let words = words(command);
+pub(crate) fn lockstep_hook_args(command: &str, client: &str) -> Option<Vec<String>> {
+    let words = split_words(command);
     let n = (0..words.len()).find(|&n| starts_command(&words[..n]) && calls_hook(&words[n..], client))?;
     let arguments = words[n + 1..].iter().map_while(|word| match word {
-        Word::Text(text) => Some(text.clone()),
-        Word::Operator => None,
+        ShellToken::Text(text) => Some(text.clone()),
+        ShellToken::Operator => None,
     });
     Some(arguments.collect())
 }
@@ -25,28 +25,28 @@ pub(crate) fn plain_words(command: &str) -> Option<Vec<String>> {
     if command.contains(special) {
         return None;
     }
-    let words: Option<Vec<String>> = words(command)
+    let words: Option<Vec<String>> = split_words(command)
         .into_iter()
         .map(|word| match word {
-            Word::Text(text) => Some(text),
-            Word::Operator => None,
+            ShellToken::Text(text) => Some(text),
+            ShellToken::Operator => None,
         })
         .collect();
     words.filter(|words| words.first().is_some_and(|program| !is_assignment(program)))
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Word {
+enum ShellToken {
     Text(String),
     /// `;`, `&&`, `|`, a newline and the like: a new command begins.
     Operator,
 }
 
 /// Returns true if a word after `before` would be the name of a program.
-fn starts_command(before: &[Word]) -> bool {
+fn starts_command(before: &[ShellToken]) -> bool {
     match before.split_last() {
-        None | Some((Word::Operator, _)) => true,
-        Some((Word::Text(word), rest)) => {
+        None | Some((ShellToken::Operator, _)) => true,
+        Some((ShellToken::Text(word), rest)) => {
             let prefix =
                 matches!(word.as_str(), "exec" | "command" | "env" | "!" | "{") || is_assignment(word);
             prefix && starts_command(rest)
@@ -63,16 +63,16 @@ fn is_assignment(word: &str) -> bool {
 
 /// Returns true if the words up to the next operator are `…/lockstep [OPTION…] hook [CLIENT] …`. Claude is
 /// the default client.
-fn calls_hook(words: &[Word], client: &str) -> bool {
+fn calls_hook(words: &[ShellToken], client: &str) -> bool {
     let mut texts = words.iter().map_while(|word| match word {
-        Word::Text(text) => Some(text.as_str()),
-        Word::Operator => None,
+        ShellToken::Text(text) => Some(text.as_str()),
+        ShellToken::Operator => None,
     });
     let Some(program) = texts.next() else { return false };
     if !matches!(program.rsplit(['/', '\\']).next(), Some("lockstep" | "lockstep.exe")) {
         return false;
     }
-    if !skips_to_hook(&mut texts) {
+    if !skip_to_hook(&mut texts) {
         return false;
     }
     let named = texts.find(|word| !word.starts_with('-') && !word.contains(['<', '>']));
@@ -80,7 +80,7 @@ fn calls_hook(words: &[Word], client: &str) -> bool {
 }
 
 /// Skips to the verb `hook`. Returns false if anything but options and their values (`-C DIR`) precedes it.
-fn skips_to_hook<'a>(texts: &mut impl Iterator<Item = &'a str>) -> bool {
+fn skip_to_hook<'a>(texts: &mut impl Iterator<Item = &'a str>) -> bool {
     let mut may_be_value = false;
     for word in texts {
         if word == "hook" {
@@ -96,7 +96,7 @@ fn skips_to_hook<'a>(texts: &mut impl Iterator<Item = &'a str>) -> bool {
 }
 
 /// Splits a command line as a POSIX shell would, without expanding anything.
-fn words(command: &str) -> Vec<Word> {
+fn split_words(command: &str) -> Vec<ShellToken> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut rest = command.chars();
@@ -105,15 +105,15 @@ fn words(command: &str) -> Vec<Word> {
             '\'' => word.get_or_insert_default().extend(rest.by_ref().take_while(|c| *c != '\'')),
             '"' => double_quoted(&mut rest, word.get_or_insert_default()),
             '\\' => word.get_or_insert_default().extend(rest.next()),
-            ' ' | '\t' => words.extend(word.take().map(Word::Text)),
+            ' ' | '\t' => words.extend(word.take().map(ShellToken::Text)),
             ';' | '&' | '|' | '\n' | '(' | ')' => {
-                words.extend(word.take().map(Word::Text));
-                words.push(Word::Operator);
+                words.extend(word.take().map(ShellToken::Text));
+                words.push(ShellToken::Operator);
             }
             c => word.get_or_insert_default().push(c),
         }
     }
-    words.extend(word.map(Word::Text));
+    words.extend(word.map(ShellToken::Text));
     words
 }
 
@@ -150,12 +150,12 @@ mod tests {
             "cd /x && lockstep hook claude",
             "test -x lockstep && ./lockstep hook claude; exit 0",
         ] {
-            assert!(is_ours(command, "claude"), "{command}");
+            assert!(is_lockstep_hook(command, "claude"), "{command}");
         }
     }
 
     #[test]
-    fn what_is_not_ours() {
+    fn foreign_commands_are_not_lockstep_hooks() {
         for command in [
             "",
             "lockstep",
@@ -171,7 +171,7 @@ mod tests {
             "/opt/lockstep/run hook claude",
             "lockstepd hook claude",
         ] {
-            assert!(!is_ours(command, "claude"), "{command}");
+            assert!(!is_lockstep_hook(command, "claude"), "{command}");
         }
     }
 }

@@ -13,7 +13,7 @@ use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, pars
 use crate::position::Position;
 
 /// A text that was read.
-pub(crate) struct Document<'a> {
+pub(crate) struct SettingsDocument<'a> {
     pub(crate) text: &'a str,
     tokens: Vec<TokenAndRange<'a>>,
     /// Nothing, if the text holds no value.
@@ -27,7 +27,7 @@ pub(crate) struct SyntaxError {
     pub(crate) message: String,
 }
 
-impl<'a> Document<'a> {
+impl<'a> SettingsDocument<'a> {
     pub(crate) fn parse(text: &'a str) -> Result<Self, SyntaxError> {
         let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
         let result = parse_to_ast(text, &collect, &options()).map_err(|error| SyntaxError {
@@ -91,27 +91,27 @@ pub(crate) fn member<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o O
 
 /// An object or array, by its bytes.
 #[derive(Debug, Clone)]
-pub(crate) struct Container {
+pub(crate) struct JsonContainer {
     /// With its brackets.
     pub(crate) range: Range<usize>,
     /// The members or elements, in order.
     pub(crate) children: Vec<Range<usize>>,
 }
 
-impl Container {
+impl JsonContainer {
     /// The range between the brackets.
     pub(crate) fn inner(&self) -> Range<usize> {
         self.range.start + 1..self.range.end - 1
     }
 }
 
-impl From<&Object<'_>> for Container {
+impl From<&Object<'_>> for JsonContainer {
     fn from(object: &Object<'_>) -> Self {
         Self { range: span(object), children: object.properties.iter().map(span).collect() }
     }
 }
 
-impl From<&Array<'_>> for Container {
+impl From<&Array<'_>> for JsonContainer {
     fn from(array: &Array<'_>) -> Self {
         Self { range: span(array), children: array.elements.iter().map(span).collect() }
     }

@@ -1,36 +1,36 @@
 //! New JSON, and how it is written in the style of the file it joins.
 
-use crate::style::Style;
+use crate::style::JsonStyle;
 
 /// A JSON value to write. The order of object members is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Json {
-    Object(Vec<(String, Json)>),
-    Array(Vec<Json>),
+pub(crate) enum JsonNode {
+    Object(Vec<(String, JsonNode)>),
+    Array(Vec<JsonNode>),
     Text(String),
     Number(u32),
 }
 
 /// A new child of a container: a member of an object, or an element of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Child {
+pub(crate) struct NewChild {
     pub(crate) name: Option<String>,
-    pub(crate) value: Json,
+    pub(crate) value: JsonNode,
 }
 
-impl Child {
-    pub(crate) fn member(name: impl Into<String>, value: Json) -> Self {
+impl NewChild {
+    pub(crate) fn member(name: impl Into<String>, value: JsonNode) -> Self {
         Self { name: Some(name.into()), value }
     }
 
-    pub(crate) fn element(value: Json) -> Self {
+    pub(crate) fn element(value: JsonNode) -> Self {
         Self { name: None, value }
     }
 
     /// Renders the text. With `indent`, the indentation of the current line, it is spread over lines;
     /// otherwise it is on one line.
-    pub(crate) fn render(&self, style: &Style, indent: Option<&str>) -> String {
-        let mut writer = Writer { out: String::new(), style };
+    pub(crate) fn render(&self, style: &JsonStyle, indent: Option<&str>) -> String {
+        let mut writer = JsonWriter { out: String::new(), style };
         writer.child(self.name.as_deref(), &self.value, indent);
         writer.out
     }
@@ -41,13 +41,13 @@ pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-struct Writer<'a> {
+struct JsonWriter<'a> {
     out: String,
-    style: &'a Style,
+    style: &'a JsonStyle,
 }
 
-impl Writer<'_> {
-    fn child(&mut self, name: Option<&str>, value: &Json, indent: Option<&str>) {
+impl JsonWriter<'_> {
+    fn child(&mut self, name: Option<&str>, value: &JsonNode, indent: Option<&str>) {
         if let Some(name) = name {
             self.out.push_str(&quoted(name));
             self.out.push_str(&self.style.colon);
@@ -55,26 +55,26 @@ impl Writer<'_> {
         self.value(value, indent);
     }
 
-    fn value(&mut self, value: &Json, indent: Option<&str>) {
+    fn value(&mut self, value: &JsonNode, indent: Option<&str>) {
         match value {
-            Json::Object(members) => {
+            JsonNode::Object(members) => {
                 let members: Vec<_> =
                     members.iter().map(|(name, value)| (Some(name.as_str()), value)).collect();
                 self.container('{', &members, '}', indent);
             }
-            Json::Array(elements) => {
+            JsonNode::Array(elements) => {
                 let elements: Vec<_> = elements.iter().map(|value| (None, value)).collect();
                 self.container('[', &elements, ']', indent);
             }
-            Json::Text(text) => self.out.push_str(&quoted(text)),
-            Json::Number(number) => self.out.push_str(&number.to_string()),
+            JsonNode::Text(text) => self.out.push_str(&quoted(text)),
+            JsonNode::Number(number) => self.out.push_str(&number.to_string()),
         }
     }
 
     fn container(
         &mut self,
         open: char,
-        children: &[(Option<&str>, &Json)],
+        children: &[(Option<&str>, &JsonNode)],
         close: char,
         indent: Option<&str>,
     ) {

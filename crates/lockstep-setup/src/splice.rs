@@ -8,9 +8,9 @@ use std::ops::Range;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::Token;
 
-use crate::document::{Container, Document};
-use crate::json::Child;
-use crate::style::{Style, leading_blanks, line_indent};
+use crate::document::{JsonContainer, SettingsDocument};
+use crate::json::NewChild;
+use crate::style::{JsonStyle, leading_blanks, line_indent};
 
 /// Replaces the bytes of `range` by `text`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,11 +48,11 @@ pub(crate) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
 }
 
 /// Adds `child` at the end of `container`.
-pub(crate) fn add(
-    document: &Document<'_>,
-    style: &Style,
-    container: &Container,
-    child: &Child,
+pub(crate) fn insert_child(
+    document: &SettingsDocument<'_>,
+    style: &JsonStyle,
+    container: &JsonContainer,
+    child: &NewChild,
 ) -> Vec<Splice> {
     match container.children.last() {
         Some(last) => add_after(document, style, container, last, child),
@@ -61,11 +61,11 @@ pub(crate) fn add(
 }
 
 fn add_after(
-    document: &Document<'_>,
-    style: &Style,
-    container: &Container,
+    document: &SettingsDocument<'_>,
+    style: &JsonStyle,
+    container: &JsonContainer,
     last: &Range<usize>,
-    child: &Child,
+    child: &NewChild,
 ) -> Vec<Splice> {
     let end = container.inner().end;
     let indent =
@@ -85,18 +85,27 @@ fn add_after(
 
 /// Returns an indentation if a line comment precedes the closing bracket: new text must start on its own line
 /// then.
-fn line_indent_after_comment<'a>(document: &Document<'a>, style: &'a Style, end: usize) -> Option<&'a str> {
+fn line_indent_after_comment<'a>(
+    document: &SettingsDocument<'a>,
+    style: &'a JsonStyle,
+    end: usize,
+) -> Option<&'a str> {
     let token = document.token_before(end)?;
     matches!(token.token, Token::CommentLine(_)).then_some(style.unit.as_str())
 }
 
-fn comma_gap(document: &Document<'_>, style: &Style, container: &Container) -> String {
+fn comma_gap(document: &SettingsDocument<'_>, style: &JsonStyle, container: &JsonContainer) -> String {
     let [.., before, last] = container.children.as_slice() else { return style.comma_gap.clone() };
     let gap = document.comma_in(before.end..last.start).map(|comma| &document.text[comma.end..last.start]);
     gap.filter(|gap| gap.chars().all(|c| c == ' ')).unwrap_or(&style.comma_gap).to_owned()
 }
 
-fn add_first(document: &Document<'_>, style: &Style, container: &Container, child: &Child) -> Splice {
+fn add_first(
+    document: &SettingsDocument<'_>,
+    style: &JsonStyle,
+    container: &JsonContainer,
+    child: &NewChild,
+) -> Splice {
     let inner = container.inner();
     let comment = document.tokens_in(inner.clone()).last();
     let on_line = matches!(comment.map(|comment| &comment.token), Some(Token::CommentLine(_)));
@@ -117,7 +126,11 @@ fn add_first(document: &Document<'_>, style: &Style, container: &Container, chil
 }
 
 /// Takes the child number `index` out of `container`, with the comma that only it needed.
-pub(crate) fn take(document: &Document<'_>, container: &Container, index: usize) -> Vec<Splice> {
+pub(crate) fn remove_child(
+    document: &SettingsDocument<'_>,
+    container: &JsonContainer,
+    index: usize,
+) -> Vec<Splice> {
     let child = &container.children[index];
     let inner = container.inner();
     let next = container.children.get(index + 1).map_or(inner.end, |next| next.start);
@@ -136,7 +149,11 @@ pub(crate) fn take(document: &Document<'_>, container: &Container, index: usize)
 }
 
 /// Returns true if `container` has comments outside its child number `index`.
-pub(crate) fn has_comments_beside(document: &Document<'_>, container: &Container, index: usize) -> bool {
+pub(crate) fn has_comments_beside(
+    document: &SettingsDocument<'_>,
+    container: &JsonContainer,
+    index: usize,
+) -> bool {
     let child = &container.children[index];
     let inner = container.inner();
     document.has_comment_in(inner.start..child.start) || document.has_comment_in(child.end..inner.end)
@@ -144,7 +161,11 @@ pub(crate) fn has_comments_beside(document: &Document<'_>, container: &Container
 
 /// Returns the start of the whitespace before `child`. It is removed with the child, unless it keeps a line
 /// comment from swallowing the text after the child.
-fn blanks_before(document: &Document<'_>, child: &Range<usize>, comma_after: Option<&Range<usize>>) -> usize {
+fn blanks_before(
+    document: &SettingsDocument<'_>,
+    child: &Range<usize>,
+    comma_after: Option<&Range<usize>>,
+) -> usize {
     let Some(before) = document.token_before(child.start) else { return child.start };
     let after = comma_after.filter(|comma| comma.start == child.end).map_or(child.end, |comma| comma.end);
     let rest = document.text[after..].trim_start_matches([' ', '\t']);

@@ -3,11 +3,11 @@
 use jsonc_parser::ast::Object;
 use jsonc_parser::common::Ranged;
 
-use crate::document::{Container, Document};
+use crate::document::{JsonContainer, SettingsDocument};
 
 /// The style of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Style {
+pub(crate) struct JsonStyle {
     pub(crate) newline: &'static str,
     /// One level of indentation.
     pub(crate) unit: String,
@@ -19,12 +19,12 @@ pub(crate) struct Style {
     pub(crate) spread: bool,
 }
 
-impl Style {
+impl JsonStyle {
     /// Detects the style of a file whose outermost object is `root`.
-    pub(crate) fn of(document: &Document<'_>, root: &Object<'_>) -> Self {
+    pub(crate) fn of(document: &SettingsDocument<'_>, root: &Object<'_>) -> Self {
         let text = document.text;
         let colon = colon(text, root).unwrap_or(": ");
-        let container = Container::from(root);
+        let container = JsonContainer::from(root);
         let indent = container.children.first().and_then(|child| line_indent(document, child.start));
         let outer = leading_blanks(text, root.start());
         Self {
@@ -38,7 +38,7 @@ impl Style {
 }
 
 /// Returns the indentation at `offset`, if only whitespace precedes it on its line.
-pub(crate) fn line_indent<'a>(document: &Document<'a>, offset: usize) -> Option<&'a str> {
+pub(crate) fn line_indent<'a>(document: &SettingsDocument<'a>, offset: usize) -> Option<&'a str> {
     let gap_start = document.token_before(offset).map_or(0, |token| token.end());
     let gap = &document.text[gap_start..offset];
     gap.rfind('\n').map(|newline| &gap[newline + 1..])

@@ -11,13 +11,13 @@ pub const GENESIS: &str = "00000000000000000000000000000000000000000000000000000
 
 /// The end of a chain: the number and hash of its last line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
+pub struct ChainHead {
     /// The number of the last line, from 1.
     pub seq: u64,
     pub hash: String,
 }
 
-impl Default for Head {
+impl Default for ChainHead {
     fn default() -> Self {
         Self { seq: 0, hash: GENESIS.to_owned() }
     }
@@ -25,7 +25,7 @@ impl Default for Head {
 
 /// The recorded data of an event, besides its position in the chain.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Record {
+pub struct TrailRecord {
     /// In UTC.
     pub timestamp: jiff::Timestamp,
     /// The kind of event, such as `TASK_INVOCATION_REJECTED`.
@@ -36,7 +36,7 @@ pub struct Record {
     pub fields: Map<String, Value>,
 }
 
-impl Record {
+impl TrailRecord {
     /// A record without further fields.
     pub fn new(timestamp: jiff::Timestamp, event: &str, step_file: Option<&str>) -> Self {
         Self {
@@ -56,16 +56,16 @@ impl Record {
     }
 
     /// The line that follows `head`, with its newline, and the head after it.
-    pub fn line(&self, head: &Head) -> (String, Head) {
+    pub fn line(&self, head: &ChainHead) -> (String, ChainHead) {
         self.line_with(head, None)
     }
 
     /// The line that follows `head`, with a mark by `key`, the project's secret.
-    pub fn keyed_line(&self, head: &Head, key: &str) -> (String, Head) {
+    pub fn keyed_line(&self, head: &ChainHead, key: &str) -> (String, ChainHead) {
         self.line_with(head, Some(key))
     }
 
-    fn line_with(&self, head: &Head, key: Option<&str>) -> (String, Head) {
+    fn line_with(&self, head: &ChainHead, key: Option<&str>) -> (String, ChainHead) {
         let mut entry = Map::new();
         entry.insert("timestamp".to_owned(), format!("{:.3}", self.timestamp).into());
         entry.insert("event".to_owned(), self.event.as_str().into());
@@ -85,14 +85,14 @@ impl Record {
         let hash = hash(&line);
         line.push_str(&format!(r#","hash":"{hash}"}}"#));
         line.push('\n');
-        (line, Head { seq, hash })
+        (line, ChainHead { seq, hash })
     }
 }
 
 const RESERVED: [&str; 7] = ["timestamp", "event", "step_file", "mac", "seq", "prev", "hash"];
 
 /// The keyed hash of a line's content and of the line before it.
-fn mark(content: &str, head: &Head, key: &str) -> String {
+fn mark(content: &str, head: &ChainHead, key: &str) -> String {
     let key = blake3::derive_key("lockstep audit trail 1", key.as_bytes());
     let mut hasher = blake3::Hasher::new_keyed(&key);
     hasher.update(&head.seq.to_le_bytes()).update(head.hash.as_bytes()).update(content.as_bytes());
@@ -108,11 +108,11 @@ fn hash(before_end: &str) -> String {
 
 /// One line, read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct TrailEntry {
     fields: Map<String, Value>,
 }
 
-impl Entry {
+impl TrailEntry {
     /// Reads a line, whole as it was written: anything else in it would have escaped the hash.
     pub fn parse(line: &str) -> Result<Self, String> {
         let fields: Map<String, Value> =
@@ -153,7 +153,7 @@ impl Entry {
             .filter(|(name, _)| is_content(name))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        let before = Head { seq: self.head().seq.wrapping_sub(1), hash: self.text("prev").to_owned() };
+        let before = ChainHead { seq: self.head().seq.wrapping_sub(1), hash: self.text("prev").to_owned() };
         mark(&Value::Object(content).to_string(), &before, key) == self.text("mac")
     }
 
@@ -178,15 +178,15 @@ impl Entry {
     }
 
     /// Returns the position in the chain.
-    pub fn head(&self) -> Head {
+    pub fn head(&self) -> ChainHead {
         let seq = self.fields.get("seq").and_then(Value::as_u64).unwrap_or_default();
-        Head { seq, hash: self.text("hash").to_owned() }
+        ChainHead { seq, hash: self.text("hash").to_owned() }
     }
 }
 
 /// A file of a trail: its name and its content.
 #[derive(Debug, Clone, Copy)]
-pub struct TrailFile<'a> {
+pub struct TrailFileText<'a> {
     pub name: &'a str,
     pub text: &'a str,
 }
@@ -194,7 +194,7 @@ pub struct TrailFile<'a> {
 /// The first place at which a trail is not whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{file}, line {line}: {why}")]
-pub struct Broken {
+pub struct ChainError {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
@@ -205,7 +205,7 @@ pub struct Broken {
 #[derive(Debug, Clone, Copy)]
 pub struct KnownEnd<'a> {
     /// The last entry that was recorded.
-    pub head: &'a Head,
+    pub head: &'a ChainHead,
     /// The line, if a process that was killed may not have appended it; otherwise empty.
     pub line: &'a str,
     /// The hash of the entry by which a person accepted all lines before it.
@@ -231,12 +231,12 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn broken(&self, why: impl Into<String>) -> Broken {
-        Broken { file: self.file.to_owned(), line: self.number, why: why.into() }
+    fn broken(&self, why: impl Into<String>) -> ChainError {
+        ChainError { file: self.file.to_owned(), line: self.number, why: why.into() }
     }
 }
 
-fn lines<'a>(files: &[TrailFile<'a>]) -> Vec<Line<'a>> {
+fn lines<'a>(files: &[TrailFileText<'a>]) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     for file in files {
         for (at, text) in file.text.split_inclusive('\n').enumerate() {
@@ -260,7 +260,7 @@ fn lines<'a>(files: &[TrailFile<'a>]) -> Vec<Line<'a>> {
 
 /// Reads a trail, with its files in the order of their days, and checks that it is valid. `known` is the
 /// recorded end.
-pub fn verify(files: &[TrailFile<'_>], known: Option<&Head>) -> Result<Vec<Entry>, Broken> {
+pub fn verify(files: &[TrailFileText<'_>], known: Option<&ChainHead>) -> Result<Vec<TrailEntry>, ChainError> {
     verify_to(
         files,
         known.map(|head| KnownEnd { head, line: "", accepted: None, is_exact: false, key: None }),
@@ -269,12 +269,15 @@ pub fn verify(files: &[TrailFile<'_>], known: Option<&Head>) -> Result<Vec<Entry
 
 /// Checks that a trail is valid and ends at its known end. A trail that ends before has lost lines, and lines
 /// after it were not recorded.
-pub fn verify_to(files: &[TrailFile<'_>], known: Option<KnownEnd<'_>>) -> Result<Vec<Entry>, Broken> {
+pub fn verify_to(
+    files: &[TrailFileText<'_>],
+    known: Option<KnownEnd<'_>>,
+) -> Result<Vec<TrailEntry>, ChainError> {
     let lines = lines(files);
     let start = accepted_at(&lines, known)?;
-    let mut entries: Vec<Entry> =
-        lines[..start].iter().filter_map(|line| Entry::parse(line.text).ok()).collect();
-    let mut head = Head::default();
+    let mut entries: Vec<TrailEntry> =
+        lines[..start].iter().filter_map(|line| TrailEntry::parse(line.text).ok()).collect();
+    let mut head = ChainHead::default();
     let mut is_at_end = known.is_some_and(|known| known.head.seq == 0);
     let mut last: Option<&Line<'_>> = None;
     for (at, line) in lines.iter().enumerate().skip(start) {
@@ -287,7 +290,7 @@ pub fn verify_to(files: &[TrailFile<'_>], known: Option<KnownEnd<'_>>) -> Result
         if is_at_end && known.is_some_and(|known| known.is_exact) {
             return Err(line.broken(FOREIGN));
         }
-        let entry = Entry::parse(line.text).map_err(|why| line.broken(why))?;
+        let entry = TrailEntry::parse(line.text).map_err(|why| line.broken(why))?;
         let is_marked = known
             .and_then(|known| known.key)
             .is_none_or(|(key, unmarked)| entry.head().seq <= unmarked || entry.has_mark(key));
@@ -296,7 +299,7 @@ pub fn verify_to(files: &[TrailFile<'_>], known: Option<KnownEnd<'_>>) -> Result
         }
         if at > start || start == 0 {
             let is_first_of_file = last.is_none_or(|last| last.file != line.file);
-            follows(&entry, &head, is_first_of_file, last.is_none()).map_err(|why| line.broken(why))?;
+            check_link(&entry, &head, is_first_of_file, last.is_none()).map_err(|why| line.broken(why))?;
         }
         head = entry.head();
         if let Some(known) = known.filter(|known| known.head.seq == head.seq) {
@@ -309,7 +312,7 @@ pub fn verify_to(files: &[TrailFile<'_>], known: Option<KnownEnd<'_>>) -> Result
         entries.push(entry);
     }
     let Some(known) = known.filter(|_| !is_at_end) else { return Ok(entries) };
-    match Entry::parse(known.line.trim_end()) {
+    match TrailEntry::parse(known.line.trim_end()) {
         // A process was killed before it could append the line.
         Ok(entry) if entry.head() == *known.head && entry.text("prev") == head.hash => {
             entries.push(entry);
@@ -321,10 +324,10 @@ pub fn verify_to(files: &[TrailFile<'_>], known: Option<KnownEnd<'_>>) -> Result
 
 /// Returns the index of the entry that accepts all lines before it; 0 if there is none. Without a record, the
 /// newest such entry is used.
-fn accepted_at(lines: &[Line<'_>], known: Option<KnownEnd<'_>>) -> Result<usize, Broken> {
+fn accepted_at(lines: &[Line<'_>], known: Option<KnownEnd<'_>>) -> Result<usize, ChainError> {
     let is_accepting = |line: &Line<'_>, hash: Option<&str>| {
         line.text.contains(ACCEPTED)
-            && Entry::parse(line.text).is_ok_and(|entry| {
+            && TrailEntry::parse(line.text).is_ok_and(|entry| {
                 entry.event() == ACCEPTED && hash.is_none_or(|hash| entry.text("hash") == hash)
             })
     };
@@ -345,7 +348,7 @@ fn accepted_at(lines: &[Line<'_>], known: Option<KnownEnd<'_>>) -> Result<usize,
     match (lines.iter().rposition(|line| is_accepting(line, hash)), hash) {
         (Some(at), _) => Ok(at),
         (None, None) => Ok(0),
-        (None, Some(_)) => Err(Broken {
+        (None, Some(_)) => Err(ChainError {
             file: "the trail".to_owned(),
             line: 0,
             why: "the entry by which it was accepted is missing".to_owned(),
@@ -359,14 +362,14 @@ fn is_unfinished(line: &Line<'_>, known: Option<KnownEnd<'_>>, is_at_end: bool) 
     line.is_last_of_all && known.is_some_and(|known| is_at_end || known.line.starts_with(line.text))
 }
 
-fn missing_end(last: Option<&Line<'_>>, head: &Head, known: &Head) -> Broken {
+fn missing_end(last: Option<&Line<'_>>, head: &ChainHead, known: &ChainHead) -> ChainError {
     let missing = match known.seq - head.seq.min(known.seq) {
         1 => "the last entry behind it is missing".to_owned(),
         missing => format!("the last {missing} entries behind it are missing"),
     };
     let why = format!("{missing}: {} was written, {} is the last", known.seq, head.seq);
     last.map_or_else(
-        || Broken { file: "the trail".to_owned(), line: 0, why: why.clone() },
+        || ChainError { file: "the trail".to_owned(), line: 0, why: why.clone() },
         |line| line.broken(why.clone()),
     )
 }
@@ -383,7 +386,12 @@ pub fn link_of(line: &str) -> Option<(&str, &str)> {
     Some((hash, prev))
 }
 
-fn follows(entry: &Entry, head: &Head, first_of_file: bool, first_of_all: bool) -> Result<(), String> {
+fn check_link(
+    entry: &TrailEntry,
+    head: &ChainHead,
+    first_of_file: bool,
+    first_of_all: bool,
+) -> Result<(), String> {
     let seq = entry.head().seq;
     let expected = head.seq + 1;
     if seq > expected {

@@ -3,7 +3,7 @@
 use lockstep_text::glob::covers;
 use serde_json::Value;
 
-use crate::problem::Problem;
+use crate::problem::StepProblem;
 
 /// Patterns of files, relative to the project's root. Forbidden files may never be changed. If there are
 /// allowed patterns, all other files are forbidden too.
@@ -16,7 +16,7 @@ pub struct Boundary {
 }
 
 impl Boundary {
-    pub(crate) fn read(value: &Value, problems: &mut Vec<Problem>) -> Self {
+    pub(crate) fn read(value: &Value, problems: &mut Vec<StepProblem>) -> Self {
         match value {
             Value::Null => Self::default(),
             Value::Object(_) => Self {
@@ -24,7 +24,7 @@ impl Boundary {
                 forbidden: patterns(&value["forbidden"], "boundary.forbidden", problems),
             },
             _ => {
-                problems.push(Problem::invalid(
+                problems.push(StepProblem::invalid(
                     "boundary",
                     "Step file error: boundary is no object",
                     "Write {\"allowed\": [patterns], \"forbidden\": [patterns]}",
@@ -35,13 +35,13 @@ impl Boundary {
     }
 
     /// Returns true if there are no restrictions.
-    pub fn is_open(&self) -> bool {
+    pub fn is_unrestricted(&self) -> bool {
         self.allowed.is_empty() && self.forbidden.is_empty()
     }
 
     /// Returns the reason why a file may not be changed. `path` is relative to the project's root; `None` is
     /// a file outside of it.
-    pub fn refuses(&self, path: Option<&str>) -> Option<String> {
+    pub fn refusal_reason(&self, path: Option<&str>) -> Option<String> {
         let Some(path) = path else {
             return (!self.allowed.is_empty())
                 .then(|| format!("it is outside the project; allowed is {}", self.allowed.join(", ")));
@@ -54,10 +54,10 @@ impl Boundary {
     }
 }
 
-fn patterns(value: &Value, place: &str, problems: &mut Vec<Problem>) -> Vec<String> {
+fn patterns(value: &Value, place: &str, problems: &mut Vec<StepProblem>) -> Vec<String> {
     let wrong = |what: &str| {
         let message = format!("Step file error: {place}: {what}");
-        Problem::invalid(place, message, "Write a list of patterns such as \"src/**\"")
+        StepProblem::invalid(place, message, "Write a list of patterns such as \"src/**\"")
     };
     let Value::Array(items) = value else {
         if !value.is_null() {

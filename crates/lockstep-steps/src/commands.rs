@@ -12,43 +12,43 @@ const BUILT_IN: &str = include_str!("../data/des-commands.json");
 #[serde(deny_unknown_fields)]
 pub struct CommandTable {
     #[serde(default)]
-    validation_required: Vec<Required>,
+    validation_required: Vec<FullyValidatedCommand>,
     #[serde(default)]
-    validation_partial: Vec<Partial>,
+    validation_partial: Vec<PartlyValidatedCommand>,
     #[serde(default)]
-    validation_none: Vec<Unchecked>,
+    validation_none: Vec<UnvalidatedCommand>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Required {
+struct FullyValidatedCommand {
     command: String,
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     full_validation: bool,
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     step_file_required: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Partial {
+struct PartlyValidatedCommand {
     command: String,
     validate_sections: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Unchecked {
+struct UnvalidatedCommand {
     command: String,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
 /// The extent of the validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
+pub enum ValidationScope {
     /// Every section, and the step file.
     Full {
         /// Set if a step file must be named.
@@ -62,7 +62,7 @@ pub enum Scope {
 
 /// The reason why a table cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CommandsError {
+pub enum CommandTableError {
     /// The table does not parse.
     #[error("{0}")]
     Yaml(String),
@@ -74,18 +74,18 @@ pub enum CommandsError {
 impl CommandTable {
     /// The table of the documents.
     pub fn built_in() -> Self {
-        yaml::built_in(BUILT_IN)
+        yaml::parse_bundled(BUILT_IN)
     }
 
     /// Reads a table.
-    pub fn parse(text: &str) -> Result<Self, CommandsError> {
-        let table: Self = yaml::read(text).map_err(CommandsError::Yaml)?;
+    pub fn parse(text: &str) -> Result<Self, CommandTableError> {
+        let table: Self = yaml::read(text).map_err(CommandTableError::Yaml)?;
         let mut names: Vec<&str> = table.names().collect();
         names.sort_unstable();
         let mut repeated: Vec<String> =
             names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0].to_owned()).collect();
         repeated.dedup();
-        if repeated.is_empty() { Ok(table) } else { Err(CommandsError::Repeated(repeated)) }
+        if repeated.is_empty() { Ok(table) } else { Err(CommandTableError::Repeated(repeated)) }
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
@@ -96,17 +96,17 @@ impl CommandTable {
 
     /// Returns the extent of the validation for a command. A missing command, or one that is not in the
     /// table, is validated in full.
-    pub fn scope(&self, command: Option<&str>) -> Scope {
-        let Some(command) = command else { return Scope::Full { step_file: true } };
+    pub fn scope(&self, command: Option<&str>) -> ValidationScope {
+        let Some(command) = command else { return ValidationScope::Full { step_file: true } };
         if let Some(one) = self.validation_partial.iter().find(|one| one.command == command) {
-            return Scope::Sections(one.validate_sections.clone());
+            return ValidationScope::Sections(one.validate_sections.clone());
         }
         if self.validation_none.iter().any(|one| one.command == command) {
-            return Scope::Nothing;
+            return ValidationScope::Nothing;
         }
         match self.validation_required.iter().find(|one| one.command == command) {
-            Some(one) if !one.full_validation => Scope::Sections(Vec::new()),
-            one => Scope::Full { step_file: one.is_none_or(|one| one.step_file_required) },
+            Some(one) if !one.full_validation => ValidationScope::Sections(Vec::new()),
+            one => ValidationScope::Full { step_file: one.is_none_or(|one| one.step_file_required) },
         }
     }
 }
@@ -118,21 +118,21 @@ mod tests {
     #[test]
     fn the_table_of_the_documents() {
         let table = CommandTable::built_in();
-        assert_eq!(table.scope(Some("/nw:execute")), Scope::Full { step_file: true });
+        assert_eq!(table.scope(Some("/nw:execute")), ValidationScope::Full { step_file: true });
         assert_eq!(
             table.scope(Some("/nw:baseline")),
-            Scope::Sections(vec!["TASK_CONTEXT".to_owned(), "BOUNDARY_RULES".to_owned()])
+            ValidationScope::Sections(vec!["TASK_CONTEXT".to_owned(), "BOUNDARY_RULES".to_owned()])
         );
-        assert_eq!(table.scope(Some("/nw:review")), Scope::Nothing);
-        assert_eq!(table.scope(Some("/unknown")), Scope::Full { step_file: true });
-        assert_eq!(table.scope(None), Scope::Full { step_file: true });
+        assert_eq!(table.scope(Some("/nw:review")), ValidationScope::Nothing);
+        assert_eq!(table.scope(Some("/unknown")), ValidationScope::Full { step_file: true });
+        assert_eq!(table.scope(None), ValidationScope::Full { step_file: true });
     }
 
     #[test]
     fn a_table_that_contradicts_itself_is_refused() {
         let text =
             "validation_none: [{command: /a}]\nvalidation_partial: [{command: /a, validate_sections: []}]\n";
-        assert_eq!(CommandTable::parse(text), Err(CommandsError::Repeated(vec!["/a".to_owned()])));
-        assert!(matches!(CommandTable::parse("validation_non: []"), Err(CommandsError::Yaml(_))));
+        assert_eq!(CommandTable::parse(text), Err(CommandTableError::Repeated(vec!["/a".to_owned()])));
+        assert!(matches!(CommandTable::parse("validation_non: []"), Err(CommandTableError::Yaml(_))));
     }
 }

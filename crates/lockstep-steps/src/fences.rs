@@ -1,7 +1,7 @@
 //! The lines of a Markdown text, and which of them are inside a code fence.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Line<'a> {
+pub(crate) struct MarkdownLine<'a> {
     /// The byte offset in the text.
     pub(crate) start: usize,
     /// The line without its end.
@@ -11,22 +11,22 @@ pub(crate) struct Line<'a> {
 }
 
 /// The lines of a text.
-pub(crate) struct Lines<'a> {
+pub(crate) struct MarkdownLines<'a> {
     rest: &'a str,
     at: usize,
     fence: Option<(char, usize)>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> MarkdownLines<'a> {
     pub(crate) fn of(text: &'a str) -> Self {
         Self { rest: text, at: 0, fence: None }
     }
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
+impl<'a> Iterator for MarkdownLines<'a> {
+    type Item = MarkdownLine<'a>;
 
-    fn next(&mut self) -> Option<Line<'a>> {
+    fn next(&mut self) -> Option<MarkdownLine<'a>> {
         if self.rest.is_empty() {
             return None;
         }
@@ -49,7 +49,7 @@ impl<'a> Iterator for Lines<'a> {
             }
             (fence, _) => fence.is_some(),
         };
-        Some(Line { start, text, fenced })
+        Some(MarkdownLine { start, text, fenced })
     }
 }
 
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     fn outside(text: &str) -> Vec<&str> {
-        Lines::of(text).filter(|line| !line.fenced).map(|line| line.text).collect()
+        MarkdownLines::of(text).filter(|line| !line.fenced).map(|line| line.text).collect()
     }
 
     #[test]

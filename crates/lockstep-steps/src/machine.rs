@@ -25,22 +25,22 @@ pub const PHASE_STATES: [&str; 5] = ["NOT_EXECUTED", "IN_PROGRESS", "EXECUTED", 
 
 /// Both state machines with their phase sets and reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Machine {
+pub struct StepMachines {
     /// The states of a task; the first is where it begins.
-    pub task: Vec<State>,
+    pub task: Vec<StateDef>,
     /// The states of a phase; the first is where it begins.
-    pub phase: Vec<State>,
+    pub phase: Vec<StateDef>,
     /// Beginnings of reasons with which a skipped phase lets a commit pass.
     pub allow_commit: Vec<String>,
     /// Beginnings of reasons with which a skipped phase blocks a commit.
     pub block_commit: Vec<String>,
     /// The phase sets.
-    pub sets: Vec<PhaseSet>,
+    pub phase_sets: Vec<PhaseSet>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct State {
+pub struct StateDef {
     #[serde(skip)]
     pub name: String,
     #[serde(default)]
@@ -58,12 +58,12 @@ pub struct State {
     #[serde(default)]
     pub requires: Vec<String>,
     #[serde(default)]
-    blocked_by_prefixes: Option<Prefixes>,
+    blocked_by_prefixes: Option<SkipPrefixes>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Prefixes {
+struct SkipPrefixes {
     #[serde(default)]
     allow_commit: Vec<String>,
     #[serde(default)]
@@ -80,11 +80,11 @@ pub struct PhaseSet {
     /// The phases, in their order.
     pub phases: Vec<String>,
     /// Set if a phase may only begin when all earlier phases are over.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub ordered: bool,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
@@ -101,7 +101,7 @@ pub struct MachineError(pub Vec<String>);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct MachineFile {
     #[serde(default, rename = "name")]
     _name: Option<String>,
     #[serde(default, rename = "version")]
@@ -114,10 +114,10 @@ struct File {
     phase_sets: Option<Map<String, Value>>,
 }
 
-impl Machine {
+impl StepMachines {
     /// The machines of the documents.
     pub fn built_in() -> Self {
-        let (machine, problems) = Self::of(yaml::built_in(BUILT_IN), None);
+        let (machine, problems) = Self::of(yaml::parse_bundled(BUILT_IN), None);
         assert!(problems.is_empty(), "the built-in machines are tested: {problems:?}");
         machine
     }
@@ -125,20 +125,20 @@ impl Machine {
     /// Reads a project's machines. Anything that the file does not define has its default. Its phase sets are
     /// added to the built-in ones, and replace those of the same name.
     pub fn parse(text: &str) -> Result<Self, MachineError> {
-        let file: File = yaml::read(text).map_err(|error| MachineError(vec![error]))?;
+        let file: MachineFile = yaml::read(text).map_err(|error| MachineError(vec![error]))?;
         let (machine, mut problems) = Self::of(file, Some(Self::built_in()));
         problems.extend(machine.problems());
         if problems.is_empty() { Ok(machine) } else { Err(MachineError(problems)) }
     }
 
-    fn of(file: File, base: Option<Self>) -> (Self, Vec<String>) {
+    fn of(file: MachineFile, base: Option<Self>) -> (Self, Vec<String>) {
         let mut problems = Vec::new();
         let mut machine = base.unwrap_or(Self {
             task: Vec::new(),
             phase: Vec::new(),
             allow_commit: Vec::new(),
             block_commit: Vec::new(),
-            sets: Vec::new(),
+            phase_sets: Vec::new(),
         });
         if let Some(states) = file.task_states {
             machine.task = read_states("task_states", states, &mut problems);
@@ -147,14 +147,14 @@ impl Machine {
             machine.phase = read_states("phase_states", states, &mut problems);
         }
         let prefixes = machine.phase.iter().find_map(|state| state.blocked_by_prefixes.clone());
-        if let Some(Prefixes { allow_commit, block_commit }) = prefixes {
+        if let Some(SkipPrefixes { allow_commit, block_commit }) = prefixes {
             (machine.allow_commit, machine.block_commit) = (allow_commit, block_commit);
         }
         for (name, value) in file.phase_sets.unwrap_or_default() {
             match serde_json::from_value::<PhaseSet>(value) {
                 Ok(set) => {
-                    machine.sets.retain(|other| other.name != name);
-                    machine.sets.push(PhaseSet { name, ..set });
+                    machine.phase_sets.retain(|other| other.name != name);
+                    machine.phase_sets.push(PhaseSet { name, ..set });
                 }
                 Err(error) => problems.push(format!("phase_sets.{name}: {error}")),
             }
@@ -167,7 +167,7 @@ impl Machine {
         let mut problems = Vec::new();
         check_states("task_states", &self.task, &TASK_STATES, &mut problems);
         check_states("phase_states", &self.phase, &PHASE_STATES, &mut problems);
-        for set in &self.sets {
+        for set in &self.phase_sets {
             check_set(set, &mut problems);
         }
         for prefix in self.allow_commit.iter().chain(&self.block_commit) {
@@ -182,13 +182,13 @@ impl Machine {
     }
 
     /// The phase set of a name.
-    pub fn set(&self, name: &str) -> Option<&PhaseSet> {
-        self.sets.iter().find(|set| set.name == name)
+    pub fn phase_set(&self, name: &str) -> Option<&PhaseSet> {
+        self.phase_sets.iter().find(|set| set.name == name)
     }
 
     /// The names of the phase sets, for a message.
     pub fn set_names(&self) -> String {
-        self.sets.iter().map(|set| set.name.as_str()).collect::<Vec<_>>().join(", ")
+        self.phase_sets.iter().map(|set| set.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
     /// Checks that a task may change from one state to another.
@@ -203,16 +203,16 @@ impl Machine {
     }
 
     /// Classifies a reason for skipping a phase.
-    pub fn reason(&self, blocked_by: &str) -> Reason {
+    pub fn classify_skip_reason(&self, blocked_by: &str) -> SkipReason {
         let starts = |prefixes: &[String]| {
             let prefix = prefixes.iter().find(|prefix| blocked_by.starts_with(prefix.as_str()))?;
             Some(!blocked_by[prefix.len()..].trim().is_empty())
         };
         match (starts(&self.allow_commit), starts(&self.block_commit)) {
-            (Some(true), _) => Reason::AllowsCommit,
-            (_, Some(true)) => Reason::BlocksCommit,
-            (Some(false), _) | (_, Some(false)) => Reason::Empty,
-            (None, None) => Reason::Unknown,
+            (Some(true), _) => SkipReason::AllowsCommit,
+            (_, Some(true)) => SkipReason::BlocksCommit,
+            (Some(false), _) | (_, Some(false)) => SkipReason::Empty,
+            (None, None) => SkipReason::Unknown,
         }
     }
 
@@ -224,7 +224,7 @@ impl Machine {
 
 /// The class of a reason for skipping a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum SkipReason {
     /// The phase is over.
     AllowsCommit,
     /// The phase is still to be executed.
@@ -245,7 +245,7 @@ pub struct InvalidTransition {
     pub to: String,
 }
 
-fn transition(states: &[State], from: &str, to: &str, deferred: bool) -> Result<(), InvalidTransition> {
+fn transition(states: &[StateDef], from: &str, to: &str, deferred: bool) -> Result<(), InvalidTransition> {
     let state = states.iter().find(|state| state.name == from);
     let named = |targets: &[String]| targets.iter().any(|target| target == to);
     let allowed = state
@@ -253,19 +253,19 @@ fn transition(states: &[State], from: &str, to: &str, deferred: bool) -> Result<
     if allowed { Ok(()) } else { Err(InvalidTransition { from: from.to_owned(), to: to.to_owned() }) }
 }
 
-fn read_states(machine: &str, states: Map<String, Value>, problems: &mut Vec<String>) -> Vec<State> {
+fn read_states(machine: &str, states: Map<String, Value>, problems: &mut Vec<String>) -> Vec<StateDef> {
     let mut read = Vec::new();
     for (name, value) in states {
         let value = if value.is_null() { Value::Object(Map::new()) } else { value };
-        match serde_json::from_value::<State>(value) {
-            Ok(state) => read.push(State { name, ..state }),
+        match serde_json::from_value::<StateDef>(value) {
+            Ok(state) => read.push(StateDef { name, ..state }),
             Err(error) => problems.push(format!("{machine}.{name}: {error}")),
         }
     }
     read
 }
 
-fn check_states(machine: &str, states: &[State], needed: &[&str], problems: &mut Vec<String>) {
+fn check_states(machine: &str, states: &[StateDef], needed: &[&str], problems: &mut Vec<String>) {
     let names: BTreeSet<&str> = states.iter().map(|state| state.name.as_str()).collect();
     for name in needed.iter().filter(|name| !names.contains(**name)) {
         problems.push(format!("{machine}: the state {name} is missing; `lockstep step` relies on it"));
@@ -291,7 +291,7 @@ fn check_states(machine: &str, states: &[State], needed: &[&str], problems: &mut
     }
 }
 
-fn reachable(states: &[State]) -> BTreeSet<&str> {
+fn reachable(states: &[StateDef]) -> BTreeSet<&str> {
     let mut reached = BTreeSet::new();
     let mut next: Vec<&str> = states.first().map(|state| state.name.as_str()).into_iter().collect();
     while let Some(name) = next.pop() {

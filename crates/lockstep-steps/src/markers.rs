@@ -6,8 +6,8 @@
 
 mod names;
 
-use crate::fences::Lines;
-use crate::problem::Problem;
+use crate::fences::MarkdownLines;
+use crate::problem::StepProblem;
 
 pub use names::{MarkerKind, MarkerNames};
 
@@ -30,7 +30,7 @@ pub struct Markers {
     pub agent: Option<String>,
     pub command: Option<String>,
     /// Markers that are misspelt or contradict each other.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<StepProblem>,
     /// Unknown markers.
     pub warnings: Vec<String>,
     /// The markers of nWave's present dialect.
@@ -98,7 +98,7 @@ impl Markers {
 
     fn set(&mut self, kind: MarkerKind, name: &str, value: &str) {
         if value.is_empty() {
-            return self.problems.push(Problem::invalid(
+            return self.problems.push(StepProblem::invalid(
                 name,
                 format!("The marker {name} has no value"),
                 format!("Write <!-- {name}: value -->"),
@@ -114,7 +114,7 @@ impl Markers {
         match field {
             Some(other) if other != value => {
                 let message = format!("The marker {name} is there twice, as {other:?} and as {value:?}");
-                self.problems.push(Problem::invalid(name, message, format!("Keep one {name} marker")));
+                self.problems.push(StepProblem::invalid(name, message, format!("Keep one {name} marker")));
             }
             field => *field = Some(value.to_owned()),
         }
@@ -124,7 +124,7 @@ impl Markers {
         if value == "required" {
             self.validation_required = true;
         } else {
-            self.problems.push(Problem::invalid(
+            self.problems.push(StepProblem::invalid(
                 name,
                 format!("The marker {name} has the value {value:?}; its only value is \"required\""),
                 format!("Write <!-- {name}: required -->, or leave the marker out for an ad-hoc prompt"),
@@ -152,13 +152,13 @@ impl Markers {
         {
             let (own, origin) = (names.get(MarkerKind::Command), names.get(MarkerKind::Origin));
             let message = format!("{own} says {command:?}, but {origin} says {of_origin:?}");
-            self.problems.push(Problem::invalid(own, message, "Let both name the same command"));
+            self.problems.push(StepProblem::invalid(own, message, "Let both name the same command"));
         }
     }
 }
 
 /// Reads the markers of a prompt by their default names.
-pub fn read(prompt: &str) -> Markers {
+pub fn parse(prompt: &str) -> Markers {
     read_with(prompt, &MarkerNames::default())
 }
 
@@ -168,7 +168,7 @@ pub fn read_with(prompt: &str, names: &MarkerNames) -> Markers {
     if !may_have_markers(prompt) {
         return reader.markers;
     }
-    for line in Lines::of(prompt).filter(|line| !line.fenced) {
+    for line in MarkdownLines::of(prompt).filter(|line| !line.fenced) {
         reader.line(line.text);
     }
     reader.markers.check_command(names);
@@ -191,7 +191,8 @@ pub fn may_ask(prompt: &str) -> bool {
         })
     };
     may_have_markers(prompt)
-        && (!read(prompt).is_ad_hoc() || Lines::of(prompt).any(|line| !line.fenced && asks(line.text)))
+        && (!parse(prompt).is_ad_hoc()
+            || MarkdownLines::of(prompt).any(|line| !line.fenced && asks(line.text)))
 }
 
 struct Reader<'a> {
@@ -203,7 +204,7 @@ impl Reader<'_> {
     /// A line may hold several comments. A marker without its comment is a problem too.
     fn line(&mut self, line: &str) {
         if memchr::memchr(b'<', line.as_bytes()).is_none() {
-            return self.bare(line.trim());
+            return self.marker_without_comment(line.trim());
         }
         let mut rest = line;
         let mut any = false;
@@ -216,7 +217,7 @@ impl Reader<'_> {
             rest = behind;
         }
         if !any {
-            self.bare(line.trim());
+            self.marker_without_comment(line.trim());
         }
     }
 
@@ -234,7 +235,7 @@ impl Reader<'_> {
         if let Some(known) = self.names.meant(name, value) {
             let message = format!("{name:?} is not a marker; it looks like {known}");
             let fix = format!("Write <!-- {known}: … -->");
-            self.markers.problems.push(Problem::invalid(known, message, fix));
+            self.markers.problems.push(StepProblem::invalid(known, message, fix));
         } else if self.names.has_prefix(name) {
             self.markers.warnings.push(format!("the marker {name} is not known, and was ignored"));
         }
@@ -248,18 +249,18 @@ impl Reader<'_> {
         if let Some(name) = known {
             let message = format!("The comment of the marker {name} has no end on its line");
             let fix = format!("Write <!-- {name}: … -->");
-            self.markers.problems.push(Problem::invalid(name, message, fix));
+            self.markers.problems.push(StepProblem::invalid(name, message, fix));
         }
     }
 
     /// A line that is nothing but a marker, without its comment.
-    fn bare(&mut self, line: &str) {
+    fn marker_without_comment(&mut self, line: &str) {
         let Some((name, value)) = line.split_once(':') else { return };
         let (name, value) = (name.trim(), value.trim());
         if self.names.kind(name).is_none() || value.is_empty() || value.contains(' ') {
             return;
         }
-        self.markers.problems.push(Problem::invalid(
+        self.markers.problems.push(StepProblem::invalid(
             name,
             format!("The marker {name} stands outside an HTML comment"),
             format!(

@@ -1,11 +1,11 @@
 //! nWave's present dialect: its markers name a project and a step, its prompts have nine sections, and its agents record phases in an
 //! `execution-log.json`. Lockstep checks the prompt by nWave's own rules; the log stays nWave's.
 
-use crate::gate::{Judge, Judged, invocation};
+use crate::gate::{GateEvaluator, GateResult, invocation};
 use crate::markers::Markers;
-use crate::problem::Problem;
+use crate::problem::StepProblem;
 use crate::prompt::{PromptCheck, check_sections};
-use crate::sections::Section;
+use crate::sections::PromptSection;
 
 /// The sections that nWave requires.
 const SECTIONS: [(&str, &str); 9] = [
@@ -42,7 +42,7 @@ pub fn check(prompt: &str, markers: &Markers) -> PromptCheck {
     let mut errors = markers.problems.clone();
     let nwave = &markers.nwave;
     let missing = |name: &str| {
-        Problem::missing(
+        StepProblem::missing(
             name,
             format!("DES_MARKERS_INCOMPLETE: {name} missing"),
             format!("Add <!-- {name} : value --> to the prompt"),
@@ -55,14 +55,14 @@ pub fn check(prompt: &str, markers: &Markers) -> PromptCheck {
         if nwave.step_id.as_deref().is_none_or(str::is_empty) {
             errors.push(missing("DES-STEP-ID"));
         }
-        let sections: Vec<Section> = SECTIONS.iter().map(section).collect();
+        let sections: Vec<PromptSection> = SECTIONS.iter().map(section).collect();
         check_sections(prompt, sections.iter().collect(), &[], &mut errors);
     }
     PromptCheck { valid: errors.is_empty(), errors, warnings: markers.warnings.clone() }
 }
 
-fn section((name, description): &(&str, &str)) -> Section {
-    Section {
+fn section((name, description): &(&str, &str)) -> PromptSection {
+    PromptSection {
         name: (*name).to_owned(),
         description: (*description).to_owned(),
         markers: Vec::new(),
@@ -72,16 +72,16 @@ fn section((name, description): &(&str, &str)) -> Section {
 }
 
 /// Gate 1 for a prompt in nWave's dialect.
-pub fn judge(prompt: &str, markers: &Markers, log: Log) -> Judged {
-    let mut judge = Judge::new(invocation::ID);
+pub fn judge(prompt: &str, markers: &Markers, log: Log) -> GateResult {
+    let mut judge = GateEvaluator::new(invocation::ID);
     let checked = check(prompt, markers);
     checked.errors.iter().for_each(|problem| judge.problem(problem));
     checked.warnings.iter().for_each(|warning| judge.warn(warning));
     let found = format!("nWave's dialect: {} errors", checked.errors.len());
-    judge.look("the prompt's markers and sections", found, 0);
+    judge.record_check("the prompt's markers and sections", found, 0);
     if log == Log::Missing && !markers.nwave.is_orchestrator() {
         let project = markers.nwave.project_id.as_deref().unwrap_or_default();
         judge.warn(format!("no {LOG} of the project {project:?} was found below docs/feature/"));
     }
-    judge.verdict()
+    judge.finish()
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// The kind of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum ErrorType {
+pub enum ProblemKind {
     /// Something is not there.
     Missing,
     /// Something is there in part.
@@ -17,7 +17,7 @@ pub enum ErrorType {
     Invalid,
 }
 
-impl fmt::Display for ErrorType {
+impl fmt::Display for ProblemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Missing => "MISSING",
@@ -28,8 +28,8 @@ impl fmt::Display for ErrorType {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Problem {
-    pub error_type: ErrorType,
+pub struct StepProblem {
+    pub error_type: ProblemKind,
     /// The affected element: a section, a phase, a marker or a field.
     pub element: String,
     pub message: String,
@@ -37,9 +37,9 @@ pub struct Problem {
     pub suggestion: String,
 }
 
-impl Problem {
+impl StepProblem {
     fn new(
-        error_type: ErrorType,
+        error_type: ProblemKind,
         element: &str,
         message: impl Into<String>,
         suggestion: impl Into<String>,
@@ -54,21 +54,21 @@ impl Problem {
 
     /// Something is not there.
     pub fn missing(element: &str, message: impl Into<String>, suggestion: impl Into<String>) -> Self {
-        Self::new(ErrorType::Missing, element, message, suggestion)
+        Self::new(ProblemKind::Missing, element, message, suggestion)
     }
 
     /// Something is there in part.
     pub fn incomplete(element: &str, message: impl Into<String>, suggestion: impl Into<String>) -> Self {
-        Self::new(ErrorType::Incomplete, element, message, suggestion)
+        Self::new(ProblemKind::Incomplete, element, message, suggestion)
     }
 
     /// Something is there and wrong.
     pub fn invalid(element: &str, message: impl Into<String>, suggestion: impl Into<String>) -> Self {
-        Self::new(ErrorType::Invalid, element, message, suggestion)
+        Self::new(ProblemKind::Invalid, element, message, suggestion)
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for StepProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.error_type, self.message)
     }

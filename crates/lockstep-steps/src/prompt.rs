@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::{CommandTable, Scope};
-use crate::fences::Lines;
+use crate::commands::{CommandTable, ValidationScope};
+use crate::fences::MarkdownLines;
 use crate::markers::{MarkerKind, Markers};
-use crate::problem::Problem;
-use crate::sections::{Definitions, Section};
+use crate::problem::StepProblem;
+use crate::sections::{PromptSection, SectionDefinitions};
 use crate::words::{has_word, is_word};
 
 /// The result of checking a prompt.
@@ -19,33 +19,33 @@ pub struct PromptCheck {
     /// True if nothing must be fixed.
     pub valid: bool,
     /// Problems that must be fixed.
-    pub errors: Vec<Problem>,
+    pub errors: Vec<StepProblem>,
     /// Problems that should be checked.
     pub warnings: Vec<String>,
 }
 
 /// The rules for checking a prompt.
 #[derive(Debug, Clone, Copy)]
-pub struct Rules<'a> {
+pub struct PromptRules<'a> {
     /// The extent of the validation for each command.
     pub commands: &'a CommandTable,
     /// The definitions of the sections.
-    pub definitions: &'a Definitions,
+    pub definitions: &'a SectionDefinitions,
     /// The phases of the step's phase set.
     pub phases: &'a [String],
 }
 
 /// Checks a prompt that requires validation. `markers` are its markers.
-pub fn check(prompt: &str, markers: &Markers, rules: Rules<'_>) -> PromptCheck {
+pub fn check(prompt: &str, markers: &Markers, rules: PromptRules<'_>) -> PromptCheck {
     let mut errors = markers.problems.clone();
     let mut warnings = markers.warnings.clone();
     match rules.commands.scope(markers.command()) {
-        Scope::Nothing => {}
-        Scope::Full { step_file } => {
+        ValidationScope::Nothing => {}
+        ValidationScope::Full { step_file } => {
             if step_file && markers.step_file.is_none() {
                 let asks = markers.names.get(MarkerKind::Validation);
                 let name = markers.names.get(MarkerKind::StepFile);
-                errors.push(Problem::missing(
+                errors.push(StepProblem::missing(
                     name,
                     format!("{asks} marker present but {name} marker missing"),
                     format!("Add <!-- {name}: path --> marker to prompt"),
@@ -53,7 +53,7 @@ pub fn check(prompt: &str, markers: &Markers, rules: Rules<'_>) -> PromptCheck {
             }
             check_sections(prompt, rules.definitions.sections.iter().collect(), rules.phases, &mut errors);
         }
-        Scope::Sections(names) => {
+        ValidationScope::Sections(names) => {
             let (known, unknown): (Vec<_>, Vec<_>) =
                 names.iter().partition(|name| rules.definitions.section(name).is_some());
             warnings.extend(unknown.iter().map(|name| {
@@ -68,14 +68,14 @@ pub fn check(prompt: &str, markers: &Markers, rules: Rules<'_>) -> PromptCheck {
 
 pub(crate) fn check_sections(
     prompt: &str,
-    sections: Vec<&Section>,
+    sections: Vec<&PromptSection>,
     phases: &[String],
-    errors: &mut Vec<Problem>,
+    errors: &mut Vec<StepProblem>,
 ) {
-    let bodies = bodies(prompt, &sections, phases);
+    let bodies = section_bodies(prompt, &sections, phases);
     for (section, body) in sections.iter().zip(bodies) {
         let Some(body) = body else {
-            errors.push(Problem::missing(
+            errors.push(StepProblem::missing(
                 &section.name,
                 format!("Mandatory section '{}' not found", section.name),
                 format!("Add ## {} section to prompt template", section.name),
@@ -91,10 +91,10 @@ pub(crate) fn check_sections(
     }
 }
 
-fn check_content(section: &Section, body: &str, phases: &[String], errors: &mut Vec<Problem>) {
+fn check_content(section: &PromptSection, body: &str, phases: &[String], errors: &mut Vec<StepProblem>) {
     let name = &section.name;
     for word in section.required_content.iter().filter(|word| !has_word(body, word)) {
-        errors.push(Problem::incomplete(
+        errors.push(StepProblem::incomplete(
             word,
             format!("'{word}' not mentioned in section {name}"),
             format!("Add {word} to {name} section"),
@@ -102,7 +102,7 @@ fn check_content(section: &Section, body: &str, phases: &[String], errors: &mut 
     }
     let phases: &[String] = if section.phases { phases } else { &[] };
     for phase in phases.iter().filter(|phase| !has_word(body, phase)) {
-        errors.push(Problem::incomplete(
+        errors.push(StepProblem::incomplete(
             phase,
             format!("TDD phase '{phase}' not mentioned"),
             format!("Add {phase} to {name} section"),
@@ -110,7 +110,7 @@ fn check_content(section: &Section, body: &str, phases: &[String], errors: &mut 
     }
     if body.trim().is_empty() && section.required_content.is_empty() && phases.is_empty() {
         let message = format!("Section '{name}' has no text");
-        errors.push(Problem::incomplete(
+        errors.push(StepProblem::incomplete(
             name,
             message,
             format!("Say below ## {name}: {}", section.description),
@@ -119,13 +119,14 @@ fn check_content(section: &Section, body: &str, phases: &[String], errors: &mut 
 }
 
 /// The text of every section, all its stretches together; `None` if it is not there.
-fn bodies(prompt: &str, sections: &[&Section], phases: &[String]) -> Vec<Option<String>> {
-    let starts: Vec<Starts> = sections.iter().map(|section| Starts::of(section, phases.len())).collect();
+fn section_bodies(prompt: &str, sections: &[&PromptSection], phases: &[String]) -> Vec<Option<String>> {
+    let starts: Vec<SectionStarts> =
+        sections.iter().map(|section| SectionStarts::of(section, phases.len())).collect();
     let mut bodies: Vec<Option<String>> = vec![None; sections.len()];
     // The sections that contain the present line, with the levels of their headings.
     let mut open: Vec<(usize, usize)> = Vec::new();
-    let firsts = Firsts::of(&starts);
-    for line in Lines::of(prompt) {
+    let firsts = StartBytes::of(&starts);
+    for line in MarkdownLines::of(prompt) {
         let level = if line.fenced { 0 } else { heading_level(line.text) };
         let begun: Vec<(usize, &str)> = if line.fenced || !firsts.may_begin(line.text) {
             Vec::new()
@@ -162,10 +163,10 @@ fn heading_level(line: &str) -> usize {
 }
 
 /// The bytes that a line can begin with which begins a section: few lines of a prompt do.
-struct Firsts([bool; 256]);
+struct StartBytes([bool; 256]);
 
-impl Firsts {
-    fn of(starts: &[Starts]) -> Self {
+impl StartBytes {
+    fn of(starts: &[SectionStarts]) -> Self {
         let mut firsts = [false; 256];
         // Headings and comments; definitions may list other beginnings.
         let listed =
@@ -180,18 +181,18 @@ impl Firsts {
 }
 
 /// The possible first lines of a section.
-struct Starts {
+struct SectionStarts {
     names: Vec<String>,
     markers: Vec<String>,
 }
 
-impl Starts {
-    fn of(section: &Section, phases: usize) -> Self {
+impl SectionStarts {
+    fn of(section: &PromptSection, phases: usize) -> Self {
         let mut names = vec![section.name.clone()];
         if section.phases {
             names.push(format!("TDD_{phases}_PHASES"));
         }
-        Self { names, markers: section.markers.iter().map(|marker| squeezed(marker)).collect() }
+        Self { names, markers: section.markers.iter().map(|marker| without_comment_spaces(marker)).collect() }
     }
 
     /// Returns the text after the beginning of the section on its line. `None` if the line does not begin it.
@@ -199,7 +200,7 @@ impl Starts {
         let level = heading_level(line);
         if (1..=3).contains(&level) {
             let title = line[level..].trim_start();
-            if let Some(rest) = self.names.iter().find_map(|name| whole_prefix(title, name)) {
+            if let Some(rest) = self.names.iter().find_map(|name| strip_word_prefix(title, name)) {
                 return Some(rest);
             }
         }
@@ -211,22 +212,26 @@ impl Starts {
             }
         }
         // Only comments have several spellings; other lines are compared literally.
-        let spelt = if line.starts_with("<!--") { Cow::Owned(squeezed(line)) } else { Cow::Borrowed(line) };
-        let listed = self.markers.iter().any(|marker| whole_prefix(&spelt, marker).is_some());
+        let spelt = if line.starts_with("<!--") {
+            Cow::Owned(without_comment_spaces(line))
+        } else {
+            Cow::Borrowed(line)
+        };
+        let listed = self.markers.iter().any(|marker| strip_word_prefix(&spelt, marker).is_some());
         // A marker comment has no text of its own, but the line counts as content.
         listed.then_some(if level > 0 { "" } else { line })
     }
 }
 
 /// Returns `text` after `prefix`, unless the prefix ends in the middle of a word.
-fn whole_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+fn strip_word_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(prefix)?;
     let torn = prefix.ends_with(is_word) && rest.starts_with(is_word);
     (!prefix.is_empty() && !torn).then_some(rest)
 }
 
 /// A comment without its spaces: `<!-- DES-ORIGIN : x` and `<!--DES-ORIGIN: x` begin alike. Other lines keep theirs.
-fn squeezed(line: &str) -> String {
+fn without_comment_spaces(line: &str) -> String {
     match line.strip_prefix("<!--") {
         Some(rest) => {
             let (name, value) =
@@ -243,9 +248,9 @@ fn squeezed(line: &str) -> String {
 
 /// Returns the number of turns in the section TIMEOUT_INSTRUCTION: the first number that is followed by
 /// "turn" or "turns".
-pub fn turn_budget(prompt: &str, definitions: &Definitions) -> Option<u64> {
+pub fn turn_budget(prompt: &str, definitions: &SectionDefinitions) -> Option<u64> {
     let section = definitions.section("TIMEOUT_INSTRUCTION")?;
-    let body = bodies(prompt, &[section], &[]).pop().flatten()?;
+    let body = section_bodies(prompt, &[section], &[]).pop().flatten()?;
     let words: Vec<&str> =
         body.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     words.windows(2).find_map(|pair| match pair {

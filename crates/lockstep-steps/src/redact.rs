@@ -4,11 +4,11 @@
 pub const REDACTED: &str = "[redacted]";
 
 /// Parts of names whose values are secrets.
-const NAMES: [&str; 9] =
+const SECRET_NAMES: [&str; 9] =
     ["token", "secret", "password", "passwd", "api_key", "apikey", "access_key", "private_key", "credential"];
 
 /// Prefixes of recognisable secrets, with the number of characters that must follow.
-const SHAPES: [(&str, usize); 11] = [
+const TOKEN_PREFIXES: [(&str, usize); 11] = [
     ("ghp_", 20),
     ("gho_", 20),
     ("ghs_", 20),
@@ -26,7 +26,7 @@ const SHAPES: [(&str, usize); 11] = [
 pub fn redact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut hide_next = false;
-    for piece in pieces(text) {
+    for piece in tokens(text) {
         if piece.starts_with(char::is_whitespace) {
             if piece.contains('\n') {
                 hide_next = false;
@@ -34,7 +34,7 @@ pub fn redact(text: &str) -> String {
             out.push_str(piece);
             continue;
         }
-        let (shown, next) = word(piece, hide_next);
+        let (shown, next) = redact_token(piece, hide_next);
         out.push_str(&shown);
         hide_next = next;
     }
@@ -42,7 +42,7 @@ pub fn redact(text: &str) -> String {
 }
 
 /// Words and the spaces between them, in order.
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let space = rest.chars().next()?.is_whitespace();
@@ -54,7 +54,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns one word without secrets. The boolean is true if the next word is a secret.
-fn word(word: &str, hide: bool) -> (String, bool) {
+fn redact_token(word: &str, hide: bool) -> (String, bool) {
     let bare = word.trim_matches(['"', '\'', ',', ';']);
     let scheme = bare.eq_ignore_ascii_case("bearer") || bare.eq_ignore_ascii_case("basic");
     if scheme {
@@ -77,16 +77,16 @@ fn word(word: &str, hide: bool) -> (String, bool) {
     if bare.starts_with('-') && names_secret(bare) {
         return (word.to_owned(), true);
     }
-    (shapes(&credentials(word)), false)
+    (redact_known_tokens(&redact_url_credentials(word)), false)
 }
 
 fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('-', "_");
-    NAMES.iter().any(|secret| name.contains(secret)) || name.ends_with("authorization")
+    SECRET_NAMES.iter().any(|secret| name.contains(secret)) || name.ends_with("authorization")
 }
 
 /// `://user:password@host`.
-fn credentials(word: &str) -> String {
+fn redact_url_credentials(word: &str) -> String {
     let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     match rest[..end].rsplit_once('@') {
@@ -98,15 +98,15 @@ fn credentials(word: &str) -> String {
     }
 }
 
-fn shapes(word: &str) -> String {
+fn redact_known_tokens(word: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    for (shape, least) in SHAPES {
+    for (shape, least) in TOKEN_PREFIXES {
         if let Some(at) = word.find(shape) {
             let behind = &word[at + shape.len()..];
             let length = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
             let begins = word[..at].chars().next_back().is_none_or(|c| !c.is_ascii_alphanumeric());
             if begins && length >= least {
-                return format!("{}{REDACTED}{}", &word[..at], shapes(&behind[length..]));
+                return format!("{}{REDACTED}{}", &word[..at], redact_known_tokens(&behind[length..]));
             }
         }
     }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table() {
+    fn redacts_documented_secrets() {
         for (text, expected) in [
             ("cargo test --all", "cargo test --all"),
             ("API_TOKEN=abc make test", "API_TOKEN=[redacted] make test"),

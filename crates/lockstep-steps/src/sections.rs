@@ -13,15 +13,15 @@ const TEMPLATE: &str = "execute_step";
 
 /// The sections of a prompt, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Definitions {
+pub struct SectionDefinitions {
     /// Every mandatory section.
-    pub sections: Vec<Section>,
+    pub sections: Vec<PromptSection>,
 }
 
 /// One mandatory section.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Section {
+pub struct PromptSection {
     #[serde(skip)]
     pub name: String,
     /// The purpose of the section.
@@ -40,7 +40,7 @@ pub struct Section {
 
 /// The reason why definitions cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SectionsError {
+pub enum SectionDefinitionsError {
     /// The definitions do not parse.
     #[error("{0}")]
     Yaml(String),
@@ -54,45 +54,45 @@ pub enum SectionsError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Template {
+struct RawTemplate {
     mandatory_sections: Map<String, Value>,
 }
 
-impl Definitions {
+impl SectionDefinitions {
     /// The definitions of the documents.
     pub fn built_in() -> Self {
-        Self::of(yaml::built_in(BUILT_IN)).expect("the built-in definitions are tested")
+        Self::of(yaml::parse_bundled(BUILT_IN)).expect("the built-in definitions are tested")
     }
 
     /// Reads definitions: the template `execute_step`, or the only one there is.
-    pub fn parse(text: &str) -> Result<Self, SectionsError> {
-        Self::of(yaml::read(text).map_err(SectionsError::Yaml)?)
+    pub fn parse(text: &str) -> Result<Self, SectionDefinitionsError> {
+        Self::of(yaml::read(text).map_err(SectionDefinitionsError::Yaml)?)
     }
 
-    fn of(mut templates: Map<String, Value>) -> Result<Self, SectionsError> {
+    fn of(mut templates: Map<String, Value>) -> Result<Self, SectionDefinitionsError> {
         let template = match (templates.remove(TEMPLATE), templates.len()) {
             (Some(template), _) => template,
             (None, 1) => templates.into_iter().next().map(|(_, template)| template).unwrap_or_default(),
-            _ => return Err(SectionsError::NoTemplate),
+            _ => return Err(SectionDefinitionsError::NoTemplate),
         };
-        let template: Template =
-            serde_json::from_value(template).map_err(|error| SectionsError::Yaml(error.to_string()))?;
+        let template: RawTemplate = serde_json::from_value(template)
+            .map_err(|error| SectionDefinitionsError::Yaml(error.to_string()))?;
         let sections = template.mandatory_sections.into_iter().map(|(name, value)| section(name, value));
         Ok(Self { sections: sections.collect::<Result<_, _>>()? })
     }
 
     /// The section of a name.
-    pub fn section(&self, name: &str) -> Option<&Section> {
+    pub fn section(&self, name: &str) -> Option<&PromptSection> {
         self.sections.iter().find(|section| section.name == name)
     }
 }
 
-fn section(name: String, value: Value) -> Result<Section, SectionsError> {
+fn section(name: String, value: Value) -> Result<PromptSection, SectionDefinitionsError> {
     // A name without anything is a section that must be there.
     let value = if value.is_null() { Value::Object(Map::new()) } else { value };
-    match serde_json::from_value::<Section>(value) {
-        Ok(section) => Ok(Section { name, ..section }),
-        Err(error) => Err(SectionsError::Section { name, why: error.to_string() }),
+    match serde_json::from_value::<PromptSection>(value) {
+        Ok(section) => Ok(PromptSection { name, ..section }),
+        Err(error) => Err(SectionDefinitionsError::Section { name, why: error.to_string() }),
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn the_definitions_of_the_documents() {
         let names: Vec<_> =
-            Definitions::built_in().sections.into_iter().map(|section| section.name).collect();
+            SectionDefinitions::built_in().sections.into_iter().map(|section| section.name).collect();
         assert_eq!(
             names,
             [
@@ -122,11 +122,12 @@ mod tests {
     #[test]
     fn a_project_may_have_its_own() {
         let own = "mine:\n  mandatory_sections:\n    GOAL: {required_content: [WHY]}\n    END:\n";
-        let sections = Definitions::parse(own).unwrap().sections;
+        let sections = SectionDefinitions::parse(own).unwrap().sections;
         assert_eq!(sections[0].required_content, ["WHY"]);
         assert_eq!(sections[1].name, "END");
-        assert_eq!(Definitions::parse("a: {}\nb: {}\n"), Err(SectionsError::NoTemplate));
-        let wrong = Definitions::parse("mine:\n  mandatory_sections:\n    GOAL: {wanted: 1}\n").unwrap_err();
+        assert_eq!(SectionDefinitions::parse("a: {}\nb: {}\n"), Err(SectionDefinitionsError::NoTemplate));
+        let wrong =
+            SectionDefinitions::parse("mine:\n  mandatory_sections:\n    GOAL: {wanted: 1}\n").unwrap_err();
         assert!(wrong.to_string().contains("GOAL"), "{wrong}");
     }
 }

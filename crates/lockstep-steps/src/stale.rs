@@ -9,7 +9,7 @@ use crate::step::Step;
 
 /// A phase that was probably abandoned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Stale {
+pub struct StalePhase {
     pub phase_name: String,
     /// The start time, as text of the file.
     pub started_at: String,
@@ -19,37 +19,37 @@ pub struct Stale {
 
 /// A phase whose age is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Undated {
+pub struct UndatedPhase {
     pub phase_name: String,
     /// The reason why its age is unknown.
     pub why: String,
 }
 
 /// Returns the phases that have been IN_PROGRESS for at least `minutes`, and those whose age is unknown.
-pub fn stale(step: &Step, now: &Zoned, minutes: i64) -> (Vec<Stale>, Vec<Undated>) {
+pub fn find_stale_phases(step: &Step, now: &Zoned, minutes: i64) -> (Vec<StalePhase>, Vec<UndatedPhase>) {
     let (mut found, mut undated) = (Vec::new(), Vec::new());
     for phase in step.phases().iter().filter(|phase| phase.status == "IN_PROGRESS") {
         let phase_name = phase.name.clone();
         let Some(text) = &phase.started_at else {
-            undated.push(Undated { phase_name, why: "it does not say when it began".to_owned() });
+            undated.push(UndatedPhase { phase_name, why: "it does not say when it began".to_owned() });
             continue;
         };
-        match parse(text, now.time_zone()) {
+        match parse_timestamp(text, now.time_zone()) {
             Some(started) => {
                 // The complete duration, including days.
                 let age_minutes = now.timestamp().duration_since(started).as_mins();
                 if age_minutes >= minutes {
-                    found.push(Stale { phase_name, started_at: text.clone(), age_minutes });
+                    found.push(StalePhase { phase_name, started_at: text.clone(), age_minutes });
                 }
             }
-            None => undated.push(Undated { phase_name, why: format!("{text:?} is no time") }),
+            None => undated.push(UndatedPhase { phase_name, why: format!("{text:?} is no time") }),
         }
     }
     (found, undated)
 }
 
 /// A moment as step files spell it: with an offset, or without one, in local time.
-pub fn parse(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+pub fn parse_timestamp(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     let text = text.trim();
     text.parse::<Timestamp>().ok().or_else(|| {
         let local: DateTime = text.parse().ok()?;
@@ -58,6 +58,6 @@ pub fn parse(text: &str, zone: &TimeZone) -> Option<Timestamp> {
 }
 
 /// Parses a timestamp, for comparison within one file. Timestamps without an offset are in the same zone.
-pub(crate) fn parse_exact(text: &str) -> Option<Timestamp> {
-    parse(text, &TimeZone::UTC)
+pub(crate) fn parse_timestamp_utc(text: &str) -> Option<Timestamp> {
+    parse_timestamp(text, &TimeZone::UTC)
 }

@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::boundary::Boundary;
-use crate::machine::{Machine, PhaseSet, Reason};
-use crate::problem::Problem;
-use evidence::Evidence;
+use crate::machine::{PhaseSet, SkipReason, StepMachines};
+use crate::problem::StepProblem;
+use evidence::CommandEvidence;
 
 /// The largest step file that is read.
 pub const MAX_BYTES: u64 = 1 << 20;
@@ -24,13 +24,13 @@ pub struct Step {
     task_id: String,
     project_id: String,
     status: String,
-    phases: Vec<Phase>,
+    phases: Vec<StepPhase>,
     boundary: Boundary,
 }
 
 /// A phase as its step records it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Phase {
+pub struct StepPhase {
     pub name: String,
     pub status: String,
     /// When it began.
@@ -41,21 +41,21 @@ pub struct Phase {
     pub outcome: Option<String>,
     /// The reason for skipping it.
     pub blocked_by: Option<String>,
-    pub evidence: Option<Evidence>,
+    pub evidence: Option<CommandEvidence>,
     /// Set if it was deferred and reopened after later phases.
     pub reopened: bool,
 }
 
-impl Phase {
+impl StepPhase {
     /// Returns true if the phase was executed or skipped.
-    pub fn is_over(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         matches!(self.status.as_str(), "EXECUTED" | "SKIPPED")
     }
 
     /// Returns true if the phase was skipped for a reason that blocks a commit.
-    pub fn is_deferred(&self, machine: &Machine) -> bool {
-        let reason = self.blocked_by.as_deref().map(|text| machine.reason(text));
-        self.status == "SKIPPED" && reason == Some(Reason::BlocksCommit)
+    pub fn is_deferred(&self, machine: &StepMachines) -> bool {
+        let reason = self.blocked_by.as_deref().map(|text| machine.classify_skip_reason(text));
+        self.status == "SKIPPED" && reason == Some(SkipReason::BlocksCommit)
     }
 }
 
@@ -81,9 +81,9 @@ impl Step {
     }
 
     /// Reads a step file; every problem at once.
-    pub fn parse(text: &str) -> Result<Self, Vec<Problem>> {
+    pub fn parse(text: &str) -> Result<Self, Vec<StepProblem>> {
         let value: Value = serde_json::from_str(text).map_err(|error| {
-            vec![Problem::invalid(
+            vec![StepProblem::invalid(
                 "step file",
                 format!("Step file error: it is not JSON: {error}"),
                 "Check step file exists and contains valid JSON",
@@ -92,7 +92,7 @@ impl Step {
         Self::of(value)
     }
 
-    fn of(value: Value) -> Result<Self, Vec<Problem>> {
+    fn of(value: Value) -> Result<Self, Vec<StepProblem>> {
         let mut problems = Vec::new();
         let task_id = text(&value, "task_id", &mut problems);
         let project_id = text(&value, "project_id", &mut problems);
@@ -115,8 +115,10 @@ impl Step {
             }
         };
         let mut seen = BTreeSet::new();
-        for Phase { name, .. } in phases.iter().filter(|phase: &&Phase| !seen.insert(phase.name.clone())) {
-            problems.push(Problem::invalid(name, format!("The phase {name} is there twice"), "Keep one"));
+        for StepPhase { name, .. } in
+            phases.iter().filter(|phase: &&StepPhase| !seen.insert(phase.name.clone()))
+        {
+            problems.push(StepProblem::invalid(name, format!("The phase {name} is there twice"), "Keep one"));
         }
         let boundary = Boundary::read(&value["boundary"], &mut problems);
         if problems.is_empty() {
@@ -152,17 +154,17 @@ impl Step {
     }
 
     /// The phases, in the order of the file.
-    pub fn phases(&self) -> &[Phase] {
+    pub fn phases(&self) -> &[StepPhase] {
         &self.phases
     }
 
     /// The phase of a name.
-    pub fn phase(&self, name: &str) -> Option<&Phase> {
+    pub fn phase(&self, name: &str) -> Option<&StepPhase> {
         self.phases.iter().find(|phase| phase.name == name)
     }
 
     /// The phases that a commit requires: those before `COMMIT`, or all.
-    pub fn phases_before_commit(&self) -> &[Phase] {
+    pub fn phases_before_commit(&self) -> &[StepPhase] {
         let commit = self.phases.iter().position(|phase| phase.name == PhaseSet::COMMIT);
         &self.phases[..commit.unwrap_or(self.phases.len())]
     }
@@ -178,27 +180,27 @@ impl Step {
 
     /// Returns true if the step has not been started.
     pub fn is_pristine(&self) -> bool {
-        let untouched = |phase: &Phase| phase.status == "NOT_EXECUTED" && phase.started_at.is_none();
+        let untouched = |phase: &StepPhase| phase.status == "NOT_EXECUTED" && phase.started_at.is_none();
         self.status == "TODO" && self.phases.iter().all(untouched)
     }
 
     /// Returns the phase set: the recorded one, otherwise the one with the same phases.
-    pub fn phase_set<'m>(&self, machine: &'m Machine) -> Option<&'m PhaseSet> {
+    pub fn phase_set<'m>(&self, machine: &'m StepMachines) -> Option<&'m PhaseSet> {
         match &self.value["tdd_cycle"]["phase_set"] {
-            Value::String(name) => machine.set(name),
+            Value::String(name) => machine.phase_set(name),
             _ => machine
-                .sets
+                .phase_sets
                 .iter()
                 .find(|set| set.phases.iter().eq(self.phases.iter().map(|phase| &phase.name))),
         }
     }
 
     /// Returns the contradictions to the machines: unknown states, and phases that are not in the step's set.
-    pub fn problems(&self, machine: &Machine) -> Vec<Problem> {
+    pub fn problems(&self, machine: &StepMachines) -> Vec<StepProblem> {
         let mut problems = Vec::new();
         if !machine.task.iter().any(|state| state.name == self.status) {
             let states: Vec<_> = machine.task.iter().map(|state| state.name.as_str()).collect();
-            problems.push(Problem::invalid(
+            problems.push(StepProblem::invalid(
                 "state.status",
                 format!("{:?} is no state of a task", self.status),
                 format!("The states are {}", states.join(", ")),
@@ -207,7 +209,7 @@ impl Step {
         for phase in self.phases.iter().filter(|phase| !machine.phase.iter().any(|s| s.name == phase.status))
         {
             let states: Vec<_> = machine.phase.iter().map(|state| state.name.as_str()).collect();
-            problems.push(Problem::invalid(
+            problems.push(StepProblem::invalid(
                 &phase.name,
                 format!("Phase {} has the state {:?}, which there is not", phase.name, phase.status),
                 format!("The states are {}", states.join(", ")),
@@ -217,7 +219,7 @@ impl Step {
         problems
     }
 
-    fn check_set(&self, machine: &Machine, problems: &mut Vec<Problem>) {
+    fn check_set(&self, machine: &StepMachines, problems: &mut Vec<StepProblem>) {
         let Some(set) = self.phase_set(machine) else {
             let recorded = self.value["tdd_cycle"]["phase_set"].as_str();
             let message = match recorded {
@@ -225,35 +227,35 @@ impl Step {
                 None => "The phases are those of no phase set, and none is recorded".to_owned(),
             };
             let fix = format!("Record one of {} in tdd_cycle.phase_set", machine.set_names());
-            return problems.push(Problem::invalid("tdd_cycle.phase_set", message, fix));
+            return problems.push(StepProblem::invalid("tdd_cycle.phase_set", message, fix));
         };
         for name in set.phases.iter().filter(|name| self.phase(name).is_none()) {
             let message = format!("The phase {name} of {} is not in the log", set.name);
-            problems.push(Problem::missing(name, message, format!("Add {name} to phase_execution_log")));
+            problems.push(StepProblem::missing(name, message, format!("Add {name} to phase_execution_log")));
         }
         let foreign = self.phases.iter().filter(|phase| !set.phases.contains(&phase.name));
         problems.extend(foreign.map(|phase| {
             let message = format!("{} is no phase of {}", phase.name, set.name);
-            Problem::invalid(&phase.name, message, "Take it out of phase_execution_log")
+            StepProblem::invalid(&phase.name, message, "Take it out of phase_execution_log")
         }));
         let known = self.phases.iter().map(|phase| &phase.name).filter(|name| set.phases.contains(name));
         let logged: Vec<_> = known.collect();
         if logged.len() == set.phases.len() && !set.phases.iter().eq(logged) {
             let message = format!("The phases are not in the order of {}", set.name);
-            problems.push(Problem::invalid("phase_execution_log", message, set.phases.join(", ")));
+            problems.push(StepProblem::invalid("phase_execution_log", message, set.phases.join(", ")));
         }
     }
 }
 
-fn wrong(element: &str, wanted: &str) -> Problem {
-    Problem::invalid(
+fn wrong(element: &str, wanted: &str) -> StepProblem {
+    StepProblem::invalid(
         element,
         format!("Step file error: {element} is not {wanted}"),
         format!("Write {wanted} there; `lockstep schema step-file` describes the file"),
     )
 }
 
-fn text(value: &Value, name: &str, problems: &mut Vec<Problem>) -> String {
+fn text(value: &Value, name: &str, problems: &mut Vec<StepProblem>) -> String {
     match &value[name] {
         Value::String(text) if !text.trim().is_empty() => text.clone(),
         _ => {
@@ -263,7 +265,7 @@ fn text(value: &Value, name: &str, problems: &mut Vec<Problem>) -> String {
     }
 }
 
-fn phase(at: usize, value: &Value, problems: &mut Vec<Problem>) -> Phase {
+fn phase(at: usize, value: &Value, problems: &mut Vec<StepProblem>) -> StepPhase {
     let place = format!("phase_execution_log[{at}]");
     let mut optional = |name: &str| match &value[name] {
         Value::Null => None,
@@ -293,7 +295,7 @@ fn phase(at: usize, value: &Value, problems: &mut Vec<Problem>) -> Phase {
             }
         },
     };
-    Phase {
+    StepPhase {
         name: name.unwrap_or_default(),
         status: status.unwrap_or_else(|| "NOT_EXECUTED".to_owned()),
         started_at,

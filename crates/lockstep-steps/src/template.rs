@@ -5,19 +5,19 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use crate::machine::Machine;
-use crate::problem::Problem;
+use crate::machine::StepMachines;
+use crate::problem::StepProblem;
 use crate::step::Step;
 
 /// The template that ships.
-pub const EXECUTE_STEP: &str = include_str!("../data/execute_step.md");
+pub const EXECUTE_STEP_TEMPLATE: &str = include_str!("../data/execute_step.md");
 
 /// The number of turns of a step that does not define it.
 pub const DEFAULT_TURNS: u64 = 50;
 
 /// Fills a template: from the step's data, then the agent's, then derived values. All missing values are
 /// reported at once.
-pub fn render(template: &str, values: &Values) -> Result<String, Vec<Problem>> {
+pub fn render(template: &str, values: &TemplateValues) -> Result<String, Vec<StepProblem>> {
     let mut out = String::with_capacity(template.len() * 2);
     let mut problems = Vec::new();
     let mut seen = BTreeSet::new();
@@ -49,13 +49,13 @@ fn is_name(text: &str) -> bool {
 
 /// The values of placeholders.
 #[derive(Debug, Clone)]
-pub struct Values {
+pub struct TemplateValues {
     sources: Vec<Value>,
 }
 
-impl Values {
+impl TemplateValues {
     /// Returns the values of a step at `file`, of an agent, and those derived from the step.
-    pub fn new(step: &Step, file: &str, agent: Map<String, Value>, machine: &Machine) -> Self {
+    pub fn new(step: &Step, file: &str, agent: Map<String, Value>, machine: &StepMachines) -> Self {
         let boundary = step.boundary();
         let listed = |patterns: &[String], none: &str| {
             if patterns.is_empty() { none.to_owned() } else { patterns.join(", ") }
@@ -78,11 +78,11 @@ impl Values {
         Self { sources: vec![step.value().clone(), Value::Object(agent), Value::Object(derived)] }
     }
 
-    fn get(&self, name: &str) -> Result<String, Problem> {
+    fn get(&self, name: &str) -> Result<String, StepProblem> {
         let found =
             self.sources.iter().find_map(|source| lookup(source, name).filter(|value| !value.is_null()));
         let Some(value) = found else {
-            return Err(Problem::missing(
+            return Err(StepProblem::missing(
                 name,
                 format!("There is no value for {{{name}}}"),
                 format!("Put {name:?} into the step file or the agent's file, or take the placeholder out"),
@@ -90,7 +90,7 @@ impl Values {
         };
         let text = text(value);
         if text.contains("<!--") || text.contains("-->") {
-            return Err(Problem::invalid(
+            return Err(StepProblem::invalid(
                 name,
                 format!("The value of {{{name}}} contains an HTML comment, which could pass for a marker"),
                 format!("Take <!-- and --> out of {name:?}"),

@@ -17,15 +17,15 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 /// Reads a table that ships, from its copy in JSON.
-pub(crate) fn built_in<T: DeserializeOwned>(json: &str) -> T {
+pub(crate) fn parse_bundled<T: DeserializeOwned>(json: &str) -> T {
     serde_json::from_str(json).expect("a table that ships is tested")
 }
 
 #[cfg(test)]
 mod tests {
     use crate::commands::CommandTable;
-    use crate::machine::Machine;
-    use crate::sections::Definitions;
+    use crate::machine::StepMachines;
+    use crate::sections::SectionDefinitions;
 
     #[test]
     fn tables_in_json_equal_those_in_yaml() {
@@ -42,11 +42,14 @@ mod tests {
             let table: serde_json::Value = serde_saphyr::from_str(yaml).unwrap();
             assert_eq!(json, format!("{table}\n"), "put the second text into the file");
         }
-        assert_eq!(Machine::built_in(), Machine::parse(data!("step-execution-fsm", "yaml")).unwrap());
+        assert_eq!(
+            StepMachines::built_in(),
+            StepMachines::parse(data!("step-execution-fsm", "yaml")).unwrap()
+        );
         assert_eq!(CommandTable::built_in(), CommandTable::parse(data!("des-commands", "yaml")).unwrap());
         assert_eq!(
-            Definitions::built_in(),
-            Definitions::parse(data!("_section-definitions", "yaml")).unwrap()
+            SectionDefinitions::built_in(),
+            SectionDefinitions::parse(data!("_section-definitions", "yaml")).unwrap()
         );
     }
 }

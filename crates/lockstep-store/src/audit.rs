@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use jiff::tz::TimeZone;
 use lockstep_fs::PositionedIo as _;
 use lockstep_steps::audit::{
-    ACCEPTED, Broken, Entry, GENESIS, KnownEnd, Record, TrailFile, link_of, verify, verify_to,
+    ACCEPTED, ChainError, GENESIS, KnownEnd, TrailEntry, TrailFileText, TrailRecord, link_of, verify,
+    verify_to,
 };
 
 use crate::project_memory::{Identity, MemoryLock, ProjectMemory, Remembered, TrailEnd, Unwritten};
@@ -21,11 +22,11 @@ const SUFFIX: &str = ".log";
 
 /// The number of bytes at the end of a file that are read first. The wanted entry is nearly always there, and
 /// a trail only grows.
-const TAIL: u64 = 64 * 1024;
+const TAIL_BYTES: u64 = 64 * 1024;
 
 /// The trail of one directory.
 #[derive(Debug, Clone)]
-pub struct Trail {
+pub struct AuditTrail {
     dir: PathBuf,
     memory: ProjectMemory,
 }
@@ -33,7 +34,7 @@ pub struct Trail {
 /// A trail that is whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckedTrail {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<TrailEntry>,
     /// The number of entries, from the first, that were not recorded on this machine.
     pub unverified: usize,
 }
@@ -41,22 +42,22 @@ pub struct CheckedTrail {
 /// A record, and the data that is saved together with it.
 #[derive(Debug, Clone)]
 pub struct Append<'a> {
-    pub record: &'a Record,
+    pub record: &'a TrailRecord,
     /// The step file that is written after it.
     pub unwritten: Option<(&'a str, Unwritten)>,
     /// The digest of the rules that a step began under; `None` for a step that is over.
     pub rules: Option<(&'a str, Option<&'a str>)>,
 }
 
-impl<'a> From<&'a Record> for Append<'a> {
-    fn from(record: &'a Record) -> Self {
+impl<'a> From<&'a TrailRecord> for Append<'a> {
+    fn from(record: &'a TrailRecord) -> Self {
         Self { record, unwritten: None, rules: None }
     }
 }
 
 /// One file of a trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrailText {
+pub struct TrailFile {
     pub path: PathBuf,
     /// File name, `audit-YYYY-MM-DD.log`.
     pub name: String,
@@ -64,7 +65,7 @@ pub struct TrailText {
     pub text: String,
 }
 
-impl Trail {
+impl AuditTrail {
     /// The trail in `dir`, of the project with this memory.
     pub fn new(dir: impl Into<PathBuf>, memory: &ProjectMemory) -> Self {
         Self { dir: dir.into(), memory: memory.clone() }
@@ -78,7 +79,7 @@ impl Trail {
     /// Returns the file for a line: that of its day in UTC, or the newest file if the clock went back. The
     /// order of the files is the order of the chain.
     fn file(&self, line: &str) -> Result<PathBuf, StoreError> {
-        let entry = Entry::parse(line.trim_end()).ok();
+        let entry = TrailEntry::parse(line.trim_end()).ok();
         let timestamp = entry.and_then(|entry| entry.text("timestamp").parse::<jiff::Timestamp>().ok());
         let day = timestamp.unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC).date();
         let name = format!("{PREFIX}{day}{SUFFIX}");
@@ -94,7 +95,7 @@ impl Trail {
     pub fn append<'a>(
         &self,
         append: impl Into<Append<'a>>,
-        others: impl FnOnce() -> Vec<Trail>,
+        others: impl FnOnce() -> Vec<AuditTrail>,
     ) -> Result<PathBuf, StoreError> {
         let append = append.into();
         let lock = self.memory.lock()?;
@@ -141,8 +142,8 @@ impl Trail {
     /// Accepts all lines of the trail as they are, by a record that follows the last of them. A project without identity gets one.
     pub fn accept(
         &self,
-        record: &Record,
-        others: impl FnOnce() -> Vec<Trail>,
+        record: &TrailRecord,
+        others: impl FnOnce() -> Vec<AuditTrail>,
     ) -> Result<PathBuf, StoreError> {
         let lock = self.memory.lock()?;
         let mut known = match self.memory.identity()? {
@@ -162,7 +163,7 @@ impl Trail {
     }
 
     /// A new identity of the project. The lines that are there were recorded elsewhere.
-    fn begin(&self, others: Vec<Trail>) -> Result<Remembered, StoreError> {
+    fn begin(&self, others: Vec<AuditTrail>) -> Result<Remembered, StoreError> {
         let mut known = self.memory.create()?;
         for trail in others.iter().chain([self]) {
             if let Some(head) = trail.last_entry()?.map(|entry| entry.head()) {
@@ -195,7 +196,7 @@ impl Trail {
     fn write_line(&self, line: &str) -> Result<PathBuf, StoreError> {
         fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
         let file = self.file(line)?;
-        append_to_own(&file, line.as_bytes(), Entry::has_form)?;
+        append_to_own(&file, line.as_bytes(), TrailEntry::has_form)?;
         Ok(file)
     }
 
@@ -207,41 +208,41 @@ impl Trail {
     }
 
     /// The files, in the order of their days.
-    pub fn files(&self) -> Result<Vec<TrailText>, StoreError> {
+    pub fn files(&self) -> Result<Vec<TrailFile>, StoreError> {
         let read = |name: String| {
             let path = self.dir.join(&name);
             let bytes = lockstep_fs::read_up_to(&path, lockstep_fs::MAX_STATE_BYTES)
                 .map_err(StoreError::io("read", &path))?;
-            Ok(TrailText { path, name, text: String::from_utf8_lossy(&bytes).into_owned() })
+            Ok(TrailFile { path, name, text: String::from_utf8_lossy(&bytes).into_owned() })
         };
         self.names()?.into_iter().map(read).collect()
     }
 
     /// Every entry, or the first place at which the trail is not whole.
-    pub fn verify(&self) -> Result<Result<Vec<Entry>, Broken>, StoreError> {
+    pub fn verify(&self) -> Result<Result<Vec<TrailEntry>, ChainError>, StoreError> {
         Ok(self.check()?.map(|checked| checked.entries))
     }
 
     /// Every entry, with the number of those that were not recorded here, or the first place at which the trail is not whole.
-    pub fn check(&self) -> Result<Result<CheckedTrail, Broken>, StoreError> {
+    pub fn check(&self) -> Result<Result<CheckedTrail, ChainError>, StoreError> {
         let lock = self.memory.lock_to_read()?;
         let identity = self.memory.identity()?;
         let files = self.files()?;
-        let texts: Vec<TrailFile<'_>> =
-            files.iter().map(|file| TrailFile { name: &file.name, text: &file.text }).collect();
+        let texts: Vec<TrailFileText<'_>> =
+            files.iter().map(|file| TrailFileText { name: &file.name, text: &file.text }).collect();
         let (end, key) = match &identity {
             Identity::Known(known) => (self.end(known, &lock), &known.key),
             Identity::Lost(why) if !files.is_empty() => {
-                return Ok(Err(Broken { file: files[0].name.clone(), line: 1, why: why.clone() }));
+                return Ok(Err(ChainError { file: files[0].name.clone(), line: 1, why: why.clone() }));
             }
             Identity::Lost(_) | Identity::Fresh => {
-                let all = |entries: Vec<Entry>| CheckedTrail { unverified: entries.len(), entries };
+                let all = |entries: Vec<TrailEntry>| CheckedTrail { unverified: entries.len(), entries };
                 return Ok(verify(&texts, None).map(all));
             }
         };
         let unverified = usize::try_from(end.found).unwrap_or(usize::MAX);
         let checked =
-            |entries: Vec<Entry>| CheckedTrail { unverified: unverified.min(entries.len()), entries };
+            |entries: Vec<TrailEntry>| CheckedTrail { unverified: unverified.min(entries.len()), entries };
         let known = KnownEnd {
             head: &end.head,
             line: &end.line,
@@ -267,10 +268,10 @@ impl Trail {
     /// Each line must have the hash that the next line or the record names; a broken chain is an error. Lines
     /// from before a person accepted the trail, and those of a project without a record, are not verified.
     /// Edited lines among them are skipped.
-    pub fn newest<T>(
+    pub fn find_newest<T>(
         &self,
         needles: &[&str],
-        mut pick: impl FnMut(&Entry) -> Option<T>,
+        mut pick: impl FnMut(&TrailEntry) -> Option<T>,
     ) -> Result<Option<T>, StoreError> {
         let lock = self.memory.lock_to_read()?;
         let mut chain = match self.memory.identity()? {
@@ -280,7 +281,7 @@ impl Trail {
         };
         let mut pick = |line: &str| {
             let is_wanted = needles.iter().all(|needle| line.contains(needle));
-            is_wanted.then(|| Entry::parse(line).ok()).flatten().and_then(|entry| pick(&entry))
+            is_wanted.then(|| TrailEntry::parse(line).ok()).flatten().and_then(|entry| pick(&entry))
         };
         for name in self.names()?.into_iter().rev() {
             let path = self.dir.join(&name);
@@ -312,11 +313,11 @@ impl Trail {
         Ok(chain.line_of_empty_trail().and_then(|line| pick(&line)))
     }
 
-    fn last_entry(&self) -> Result<Option<Entry>, StoreError> {
+    fn last_entry(&self) -> Result<Option<TrailEntry>, StoreError> {
         for name in self.names()?.into_iter().rev() {
             for length in lengths() {
                 let (text, is_all) = tail(&self.dir.join(&name), length)?;
-                if let Some(entry) = text.lines().rev().find_map(|line| Entry::parse(line).ok()) {
+                if let Some(entry) = text.lines().rev().find_map(|line| TrailEntry::parse(line).ok()) {
                     return Ok(Some(entry));
                 }
                 if is_all {
@@ -335,7 +336,7 @@ impl Trail {
         };
         let mut names: Vec<String> = entries
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .filter(|name| is_day(name))
+            .filter(|name| is_trail_file(name))
             .collect();
         names.sort();
         Ok(names)
@@ -393,7 +394,7 @@ impl Chain {
     }
 }
 
-fn is_day(name: &str) -> bool {
+fn is_trail_file(name: &str) -> bool {
     let day = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
     day.is_some_and(|day| day.len() == 10 && day.parse::<jiff::civil::Date>().is_ok())
 }
@@ -403,7 +404,7 @@ fn blank_torn_line(path: &Path) -> Result<(), StoreError> {
     let io = |what| StoreError::io(what, path);
     let file = lockstep_fs::open_to_write(path).map_err(io("open"))?;
     let size = file.metadata().map_err(io("read the size of"))?.len();
-    let mut bytes = vec![0; usize::try_from(size.min(TAIL)).unwrap_or_default()];
+    let mut bytes = vec![0; usize::try_from(size.min(TAIL_BYTES)).unwrap_or_default()];
     let start = size - bytes.len() as u64;
     file.read_exact_at(&mut bytes, start).map_err(io("read"))?;
     let end = bytes.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
@@ -412,7 +413,7 @@ fn blank_torn_line(path: &Path) -> Result<(), StoreError> {
 }
 
 fn lengths() -> impl Iterator<Item = u64> {
-    std::iter::successors(Some(TAIL), |length| length.checked_mul(8))
+    std::iter::successors(Some(TAIL_BYTES), |length| length.checked_mul(8))
 }
 
 /// The last so many bytes of a file, and whether that is all of it.
@@ -436,19 +437,19 @@ mod tests {
     use super::*;
     use crate::{StateDir, UserDir};
 
-    fn record(at: &str) -> Record {
-        Record::new(at.parse().unwrap(), "X", Some("steps/01-01.json"))
+    fn record(at: &str) -> TrailRecord {
+        TrailRecord::new(at.parse().unwrap(), "X", Some("steps/01-01.json"))
     }
 
     fn memory(root: &Path) -> ProjectMemory {
-        ProjectMemory::new(Some(UserDir::new(root.join("user"))), root, &StateDir::of(root))
+        ProjectMemory::new(Some(UserDir::new(root.join("user"))), root, &StateDir::for_project(root))
     }
 
-    fn trail(root: &Path) -> Trail {
-        Trail::new(root.join("steps"), &memory(root))
+    fn trail(root: &Path) -> AuditTrail {
+        AuditTrail::new(root.join("steps"), &memory(root))
     }
 
-    fn append(trail: &Trail, record: &Record) -> PathBuf {
+    fn append(trail: &AuditTrail, record: &TrailRecord) -> PathBuf {
         trail.append(record, Vec::new).unwrap()
     }
 
@@ -483,14 +484,14 @@ mod tests {
     fn a_line_longer_than_what_is_read_at_first_is_found() {
         let root = tempfile::tempdir().unwrap();
         let at = "2026-02-14T10:00:00Z";
-        let long = "x".repeat(usize::try_from(TAIL).unwrap() * 2);
+        let long = "x".repeat(usize::try_from(TAIL_BYTES).unwrap() * 2);
         let trail = trail(root.path());
         for text in ["short", &long, &long] {
             append(&trail, &record(at).with("text", text));
         }
         assert_eq!(trail.verify().unwrap().unwrap().len(), 3);
-        let text = |entry: &Entry| Some(entry.text("text").to_owned()).filter(|text| text.len() < 9);
-        assert_eq!(trail.newest(&["short"], text).unwrap().as_deref(), Some("short"));
+        let text = |entry: &TrailEntry| Some(entry.text("text").to_owned()).filter(|text| text.len() < 9);
+        assert_eq!(trail.find_newest(&["short"], text).unwrap().as_deref(), Some("short"));
     }
 
     #[test]
@@ -543,7 +544,7 @@ mod tests {
                 fs::write(&file, &text[..left]).unwrap();
                 let entries = trail.verify().unwrap().unwrap();
                 assert_eq!(entries.last().unwrap().text("at"), at, "{left}");
-                let newest = trail.newest(&[], |entry| Some(entry.text("at").to_owned())).unwrap();
+                let newest = trail.find_newest(&[], |entry| Some(entry.text("at").to_owned())).unwrap();
                 assert_eq!(newest.as_deref(), Some(at), "{left}");
             }
         }
@@ -557,13 +558,13 @@ mod tests {
         let trail = trail(root.path());
         let file = append(&trail, &record("2026-02-14T10:00:00Z"));
         let whole = fs::read_to_string(&file).unwrap();
-        let head = Entry::parse(whole.trim_end()).unwrap().head();
+        let head = TrailEntry::parse(whole.trim_end()).unwrap().head();
         let (forged, _) = record("2026-02-14T10:00:01Z").with("status", "DONE").line(&head);
         for text in [format!("{whole}{forged}"), format!("{whole}{whole}")] {
             fs::write(&file, &text).unwrap();
             let broken = trail.verify().unwrap().unwrap_err();
             assert_eq!((broken.line, broken.why.contains("foreign")), (2, true), "{broken}");
-            assert_eq!(trail.newest(&[], |_| Some(())).is_err(), text.contains("DONE"), "{text}");
+            assert_eq!(trail.find_newest(&[], |_| Some(())).is_err(), text.contains("DONE"), "{text}");
         }
     }
 
@@ -580,7 +581,7 @@ mod tests {
         append(&trail, &record("2026-02-14T10:00:01Z"));
         let checked = trail.check().unwrap().unwrap();
         assert_eq!((checked.entries.len(), checked.unverified), (2, 1));
-        let accepting = Record::new("2026-02-14T10:00:02Z".parse().unwrap(), ACCEPTED, None);
+        let accepting = TrailRecord::new("2026-02-14T10:00:02Z".parse().unwrap(), ACCEPTED, None);
         trail.accept(&accepting, Vec::new).unwrap();
         let checked = trail.check().unwrap().unwrap();
         assert_eq!((checked.entries.len(), checked.unverified), (3, 0));
@@ -594,11 +595,12 @@ mod tests {
         fs::write(&file, fs::read_to_string(&file).unwrap().replace("10:00", "11:00")).unwrap();
         append(&trail, &record("2026-02-14T10:00:01Z"));
         assert!(trail.check().unwrap().is_err());
-        let accepting = Record::new("2026-02-14T10:00:02Z".parse().unwrap(), ACCEPTED, None);
+        let accepting = TrailRecord::new("2026-02-14T10:00:02Z".parse().unwrap(), ACCEPTED, None);
         trail.accept(&accepting, Vec::new).unwrap();
         append(&trail, &record("2026-02-14T10:00:03Z"));
         assert_eq!(trail.check().unwrap().unwrap().entries.len(), 3);
-        let newest = trail.newest(&["10:00:01"], |entry| Some(entry.text("timestamp").to_owned())).unwrap();
+        let newest =
+            trail.find_newest(&["10:00:01"], |entry| Some(entry.text("timestamp").to_owned())).unwrap();
         assert_eq!(newest.as_deref(), Some("2026-02-14T10:00:01.000Z"));
     }
 
@@ -609,7 +611,10 @@ mod tests {
         fs::create_dir(&root).unwrap();
         let user = UserDir::new(dir.path().join("user"));
         let of = |root: &Path| {
-            Trail::new(root.join("steps"), &ProjectMemory::new(Some(user.clone()), root, &StateDir::of(root)))
+            AuditTrail::new(
+                root.join("steps"),
+                &ProjectMemory::new(Some(user.clone()), root, &StateDir::for_project(root)),
+            )
         };
         append(&of(&root), &record("2026-02-14T10:00:00Z"));
         let copy = dir.path().join("copy");
@@ -646,8 +651,8 @@ mod tests {
         for (at, status) in [("2026-02-14T10:00:00Z", "TODO"), ("2026-02-15T10:00:00Z", "DONE")] {
             append(&trail, &record(at).with("status", status));
         }
-        let status = |entry: &Entry| Some(entry.text("status").to_owned());
-        assert_eq!(trail.newest(&["\"steps/01-01.json\""], status).unwrap().as_deref(), Some("DONE"));
-        assert_eq!(trail.newest(&["\"steps/02-01.json\""], status).unwrap(), None);
+        let status = |entry: &TrailEntry| Some(entry.text("status").to_owned());
+        assert_eq!(trail.find_newest(&["\"steps/01-01.json\""], status).unwrap().as_deref(), Some("DONE"));
+        assert_eq!(trail.find_newest(&["\"steps/02-01.json\""], status).unwrap(), None);
     }
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use lockstep_model::ids::SessionId;
 use rusqlite::{OptionalExtension as _, Row, Transaction};
 
-use crate::tasks::moment;
+use crate::task_versions::timestamp_from_millis;
 use crate::{Store, StoreError};
 
 /// A cascade as it is kept.
@@ -26,7 +26,7 @@ pub struct CascadeRecord {
 
 /// A state that follows another.
 #[derive(Debug, Clone, Copy)]
-pub struct NextState<'a> {
+pub struct CascadeUpdate<'a> {
     pub id: i64,
     /// The revision it follows.
     pub revision: u64,
@@ -42,10 +42,10 @@ pub struct NextState<'a> {
 
 impl Store {
     /// Adds a new cascade. `Err` is the active cascade of the same session.
-    pub fn start_cascade(
+    pub fn insert_cascade(
         &mut self,
         session: Option<&SessionId>,
-        first: &NextState<'_>,
+        first: &CascadeUpdate<'_>,
     ) -> Result<Result<i64, i64>, StoreError> {
         let session = session.map(SessionId::as_str);
         self.write(|db| {
@@ -67,13 +67,13 @@ impl Store {
                 (session, first.state, at, first.ended.then_some(at)),
             )?;
             let id = db.last_insert_rowid();
-            keep(db, id, first)?;
+            save_contents(db, id, first)?;
             Ok(Ok(id))
         })
     }
 
     /// Replaces the state of a cascade, with all it names. False where another process was first: nothing is written then.
-    pub fn swap_cascade(&mut self, next: &NextState<'_>) -> Result<bool, StoreError> {
+    pub fn update_cascade(&mut self, next: &CascadeUpdate<'_>) -> Result<bool, StoreError> {
         self.write(|db| {
             let at = next.at.as_millisecond();
             let written = db.execute(
@@ -82,21 +82,21 @@ impl Store {
                 (next.id, next.revision, next.state, at, next.ended.then_some(at)),
             )?;
             if written == 1 {
-                keep(db, next.id, next)?;
+                save_contents(db, next.id, next)?;
             }
             Ok(written == 1)
         })
     }
 
     /// Ends a cascade whose state cannot be read. Returns false if it had already ended.
-    pub fn give_up_cascade(&mut self, id: i64, at: Timestamp) -> Result<bool, StoreError> {
+    pub fn force_end_cascade(&mut self, id: i64, at: Timestamp) -> Result<bool, StoreError> {
         let end = "UPDATE cascade SET ended_at = ?2, changed_at = ?2 WHERE id = ?1 AND ended_at IS NULL";
         self.write(|db| db.execute(end, (id, at.as_millisecond())).map(|ended| ended == 1))
     }
 
     /// The cascades that are not over, oldest first.
     pub fn active_cascades(&self) -> Result<Vec<CascadeRecord>, StoreError> {
-        self.on(|db| {
+        self.read(|db| {
             db.prepare(&format!("{SELECT} WHERE ended_at IS NULL ORDER BY id"))?
                 .query_map([], record)?
                 .collect()
@@ -105,7 +105,7 @@ impl Store {
 
     /// A cascade by its number, or the newest one.
     pub fn cascade(&self, id: Option<i64>) -> Result<Option<CascadeRecord>, StoreError> {
-        self.on(|db| {
+        self.read(|db| {
             db.query_row(
                 &format!("{SELECT} WHERE ?1 IS NULL OR id = ?1 ORDER BY id DESC LIMIT 1"),
                 [id],
@@ -117,7 +117,7 @@ impl Store {
 
     /// A content that a cascade has seen.
     pub fn cascade_content(&self, id: i64, digest: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        self.on(|db| {
+        self.read(|db| {
             db.query_row(
                 "SELECT content FROM cascade_content WHERE cascade = ?1 AND digest = ?2",
                 (id, digest),
@@ -128,8 +128,8 @@ impl Store {
     }
 
     /// Returns the snapshot of the tree when an iteration began.
-    pub fn cascade_tree(&self, id: i64, iteration: u8) -> Result<Option<String>, StoreError> {
-        self.on(|db| {
+    pub fn iteration_snapshot(&self, id: i64, iteration: u8) -> Result<Option<String>, StoreError> {
+        self.read(|db| {
             db.query_row(
                 "SELECT tree FROM cascade_tree WHERE cascade = ?1 AND iteration = ?2",
                 (id, iteration),
@@ -152,7 +152,7 @@ impl Store {
 
     /// Returns the reports whose alerts a cascade has held back: session and number.
     pub fn held_alerts(&self, id: i64) -> Result<Vec<(String, u32)>, StoreError> {
-        self.on(|db| {
+        self.read(|db| {
             db.prepare(
                 "SELECT session, report FROM cascade_held WHERE cascade = ?1 ORDER BY session, report",
             )?
@@ -170,12 +170,12 @@ fn record(row: &Row<'_>) -> rusqlite::Result<CascadeRecord> {
         session: row.get(1)?,
         state: row.get(2)?,
         revision: row.get(3)?,
-        started_at: moment(row.get(4)?),
+        started_at: timestamp_from_millis(row.get(4)?),
         ended: row.get(5)?,
     })
 }
 
-fn keep(db: &Transaction<'_>, id: i64, next: &NextState<'_>) -> rusqlite::Result<()> {
+fn save_contents(db: &Transaction<'_>, id: i64, next: &CascadeUpdate<'_>) -> rusqlite::Result<()> {
     for (digest, content) in next.contents {
         db.execute(
             "INSERT INTO cascade_content VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
@@ -197,26 +197,26 @@ mod tests {
     use super::*;
     use crate::StateDir;
 
-    fn next<'a>(id: i64, revision: u64, state: &'a str, ended: bool) -> NextState<'a> {
-        NextState { id, revision, state, ended, contents: &[], tree: None, at: Timestamp::UNIX_EPOCH }
+    fn next<'a>(id: i64, revision: u64, state: &'a str, ended: bool) -> CascadeUpdate<'a> {
+        CascadeUpdate { id, revision, state, ended, contents: &[], tree: None, at: Timestamp::UNIX_EPOCH }
     }
 
     #[test]
     fn one_is_active_for_a_session_and_states_follow_each_other() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
         let session = SessionId::new("s").unwrap();
         assert_eq!(store.cascade(None).unwrap(), None);
-        let id = store.start_cascade(Some(&session), &next(0, 0, "one", false)).unwrap().unwrap();
-        assert_eq!(store.start_cascade(Some(&session), &next(0, 0, "two", false)).unwrap(), Err(id));
-        let skipped = store.start_cascade(Some(&session), &next(0, 0, "skipped", true)).unwrap().unwrap();
-        let other = store.start_cascade(None, &next(0, 0, "other", false)).unwrap().unwrap();
-        assert!(store.swap_cascade(&next(id, 1, "three", false)).unwrap());
-        assert!(!store.swap_cascade(&next(id, 1, "lost", false)).unwrap(), "another was first");
+        let id = store.insert_cascade(Some(&session), &next(0, 0, "one", false)).unwrap().unwrap();
+        assert_eq!(store.insert_cascade(Some(&session), &next(0, 0, "two", false)).unwrap(), Err(id));
+        let skipped = store.insert_cascade(Some(&session), &next(0, 0, "skipped", true)).unwrap().unwrap();
+        let other = store.insert_cascade(None, &next(0, 0, "other", false)).unwrap().unwrap();
+        assert!(store.update_cascade(&next(id, 1, "three", false)).unwrap());
+        assert!(!store.update_cascade(&next(id, 1, "lost", false)).unwrap(), "another was first");
         let active: Vec<_> =
             store.active_cascades().unwrap().into_iter().map(|c| (c.id, c.state, c.revision)).collect();
         assert_eq!(active, [(id, "three".to_owned(), 2), (other, "other".to_owned(), 1)]);
-        assert!(store.swap_cascade(&next(id, 2, "end", true)).unwrap());
+        assert!(store.update_cascade(&next(id, 2, "end", true)).unwrap());
         assert_eq!(store.active_cascades().unwrap().len(), 1);
         assert!(store.cascade(Some(skipped)).unwrap().unwrap().ended);
         assert_eq!(store.cascade(None).unwrap().unwrap().id, other);
@@ -225,22 +225,22 @@ mod tests {
     #[test]
     fn contents_and_trees_are_kept_with_the_state_or_not_at_all() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
         let contents = [("d".to_owned(), b"text\xff".to_vec())];
-        let with = |revision| NextState {
+        let with = |revision| CascadeUpdate {
             contents: &contents,
             tree: Some((1, "tree")),
             ..next(1, revision, "s", false)
         };
-        let id = store.start_cascade(None, &next(0, 0, "s", false)).unwrap().unwrap();
-        assert!(!store.swap_cascade(&with(7)).unwrap());
+        let id = store.insert_cascade(None, &next(0, 0, "s", false)).unwrap().unwrap();
+        assert!(!store.update_cascade(&with(7)).unwrap());
         assert_eq!(store.cascade_content(id, "d").unwrap(), None);
-        assert!(store.swap_cascade(&with(1)).unwrap());
+        assert!(store.update_cascade(&with(1)).unwrap());
         assert_eq!(store.cascade_content(id, "d").unwrap(), Some(b"text\xff".to_vec()));
-        assert_eq!(store.cascade_tree(id, 1).unwrap().as_deref(), Some("tree"));
-        let again = NextState { tree: Some((1, "other")), ..next(id, 2, "s", false) };
-        assert!(store.swap_cascade(&again).unwrap());
-        assert_eq!(store.cascade_tree(id, 1).unwrap().as_deref(), Some("tree"));
+        assert_eq!(store.iteration_snapshot(id, 1).unwrap().as_deref(), Some("tree"));
+        let again = CascadeUpdate { tree: Some((1, "other")), ..next(id, 2, "s", false) };
+        assert!(store.update_cascade(&again).unwrap());
+        assert_eq!(store.iteration_snapshot(id, 1).unwrap().as_deref(), Some("tree"));
         let session = SessionId::new("s").unwrap();
         store.hold_alert(id, &session, 3).unwrap();
         store.hold_alert(id, &session, 3).unwrap();

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use lockstep_model::path::absolute;
+use lockstep_model::path::absolute_lexical;
 
 /// The reason why a configured path is not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum PathRefusal {
 
 /// Returns the absolute form of `path` if it stays in the project at `root`. The file need not exist.
 pub fn confine(root: &Path, path: &Path) -> Result<PathBuf, PathRefusal> {
-    let full = absolute(root, path);
+    let full = absolute_lexical(root, path);
     if full.components().any(|part| is_git(part.as_os_str())) && !is_git_root(root, &full) {
         return Err(PathRefusal::Git);
     }
@@ -56,7 +56,7 @@ const MAX_COMPONENTS: usize = 32;
 /// Returns the reason why nothing is written at a path inside the project without approval. Programs read their settings, hooks and
 /// rules from hidden files and directories, so that a new file there may change what they do.
 pub fn reserved(root: &Path, path: &Path) -> Option<PathRefusal> {
-    let full = absolute(root, path);
+    let full = absolute_lexical(root, path);
     let inside = full.strip_prefix(root).ok()?;
     let text = inside.to_str().unwrap_or("\u{0}");
     if text.chars().any(lockstep_text::is_unprintable) {
@@ -97,7 +97,11 @@ mod tests {
         symlink("nowhere", root.join("real/dangling")).unwrap();
         let refused = |path: &str| confine(&root, Path::new(path)).unwrap_err();
         for path in ["a", "real/below/b", "real/new/c", "./real", ".github/x", "a.git/b"] {
-            assert_eq!(confine(&root, Path::new(path)).unwrap(), absolute(&root, Path::new(path)), "{path}");
+            assert_eq!(
+                confine(&root, Path::new(path)).unwrap(),
+                absolute_lexical(&root, Path::new(path)),
+                "{path}"
+            );
         }
         assert!(confine(&root, &root.join("real/x")).is_ok());
         for path in ["/etc/passwd", "../x", "a/../../x", "a/../b"] {

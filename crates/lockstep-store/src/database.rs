@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 use crate::{StateDir, StoreError};
 
 /// The newest format this program reads and writes, kept in SQLite's `user_version`.
-pub const FORMAT: i64 = MIGRATIONS.len() as i64;
+pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Each entry migrates the store from the format of its index to the next. Entries are only added.
 const MIGRATIONS: &[&str] = &[
@@ -26,11 +26,11 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// The maximum wait for another process's transaction. Hooks hold theirs for a millisecond or two.
-const BUSY: Duration = Duration::from_secs(3);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The log size above which it is moved into the database. A process that opens the store alone reads the
 /// complete log. This is about sixty pages, written by about twenty hooks.
-const LONG_LOG: u64 = 64 * 4_120;
+const WAL_CHECKPOINT_BYTES: u64 = 64 * 4_120;
 
 /// The open store of one project.
 #[derive(Debug)]
@@ -43,9 +43,9 @@ pub struct Store {
 impl Store {
     /// Opens the store, made or migrated when needed.
     pub fn open(state: &StateDir) -> Result<Self, StoreError> {
-        state.ensure("")?;
+        state.ensure_dir("")?;
         let path = state.database();
-        private(&path)?;
+        create_private(&path)?;
         let failed = |source| StoreError::Database { path: path.clone(), source };
         let connection = Connection::open_with_flags(
             &path,
@@ -54,7 +54,7 @@ impl Store {
                 | OpenFlags::SQLITE_OPEN_NOFOLLOW,
         )
         .map_err(failed)?;
-        connection.busy_timeout(BUSY).map_err(failed)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
         // Otherwise every process that has the store open alone would checkpoint and sync three times before
         // it exits. The process that makes the log long checkpoints it instead.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(failed)?;
@@ -75,9 +75,9 @@ impl Store {
 
     /// Returns a stamp that stays the same as long as nothing is written to the store. Does not open it.
     /// `None` if something was written too recently to be sure.
-    pub fn stamp(state: &StateDir) -> Option<[u8; 64]> {
+    pub fn change_stamp(state: &StateDir) -> Option<[u8; 64]> {
         let now = lockstep_fs::now();
-        let log = log_of(state);
+        let log = wal_path(state);
         let mut bytes = [0; 64];
         // Every commit is in the write-ahead log, or was moved from it to the database.
         for (to, path) in bytes.chunks_exact_mut(32).zip([state.database(), log]) {
@@ -96,35 +96,35 @@ impl Store {
 
     fn migrate(&mut self) -> Result<(), StoreError> {
         let found = self.format()?;
-        if found == FORMAT {
+        if found == SCHEMA_VERSION {
             return Ok(());
         }
-        if found > FORMAT {
-            return Err(StoreError::TooNew { path: self.path.clone(), found, known: FORMAT });
+        if found > SCHEMA_VERSION {
+            return Err(StoreError::TooNew { path: self.path.clone(), found, known: SCHEMA_VERSION });
         }
-        self.on(write_ahead)?;
+        self.read(enable_wal)?;
         self.write(|transaction| {
             // Another process may have migrated while this one waited for the lock.
             let found: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
             for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
                 transaction.execute_batch(migration)?;
             }
-            transaction.pragma_update(None, "user_version", FORMAT)
+            transaction.pragma_update(None, "user_version", SCHEMA_VERSION)
         })
     }
 
     fn format(&self) -> Result<i64, StoreError> {
-        self.on(|db| {
+        self.read(|db| {
             // This keeps consistency; only the last transactions can be lost in a power failure. SQLite's
             // automatic checkpoint would not shorten the log until the same process writes again, which a
-            // hook never does: see `shorten_log`.
+            // hook never does: see `checkpoint_wal`.
             db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;")?;
             db.query_row("PRAGMA user_version", [], |row| row.get(0))
         })
     }
 
     /// Runs a read-only query.
-    pub(crate) fn on<T>(
+    pub(crate) fn read<T>(
         &self,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
@@ -146,24 +146,25 @@ impl Store {
             Ok(result)
         };
         let written = run().map_err(failed)?;
-        self.shorten_log();
+        self.checkpoint_wal();
         Ok(written)
     }
 
     /// Checkpoints a long log and truncates it. If another process is reading or writing, this is left to the
     /// next writer.
-    fn shorten_log(&self) {
-        let is_long = fs::symlink_metadata(log_of(&self.state)).is_ok_and(|log| log.len() > LONG_LOG);
+    fn checkpoint_wal(&self) {
+        let is_long =
+            fs::symlink_metadata(wal_path(&self.state)).is_ok_and(|log| log.len() > WAL_CHECKPOINT_BYTES);
         if is_long && self.connection.busy_timeout(Duration::ZERO).is_ok() {
             let moved = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
             // The data is stored in either case.
-            let _ = moved.and_then(|()| self.connection.busy_timeout(BUSY));
+            let _ = moved.and_then(|()| self.connection.busy_timeout(BUSY_TIMEOUT));
         }
     }
 }
 
 /// Returns the path of SQLite's write-ahead log.
-fn log_of(state: &StateDir) -> PathBuf {
+fn wal_path(state: &StateDir) -> PathBuf {
     state.path().join("state.db-wal")
 }
 
@@ -172,12 +173,13 @@ fn log_of(state: &StateDir) -> PathBuf {
 ///
 /// Retries, because SQLite does not wait here: processes that create a store at the same time would block
 /// each other.
-fn write_ahead(db: &Connection) -> rusqlite::Result<()> {
+fn enable_wal(db: &Connection) -> rusqlite::Result<()> {
     let start = Instant::now();
     loop {
         match db.execute_batch("PRAGMA journal_mode = WAL;") {
             Err(error)
-                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && start.elapsed() < BUSY =>
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && start.elapsed() < BUSY_TIMEOUT =>
             {
                 std::thread::sleep(Duration::from_millis(2));
             }
@@ -187,7 +189,7 @@ fn write_ahead(db: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Makes the file before SQLite would, so that it and the files beside it are private from the start.
-fn private(path: &Path) -> Result<(), StoreError> {
+fn create_private(path: &Path) -> Result<(), StoreError> {
     lockstep_fs::create_if_absent(path).map_err(StoreError::io("create", path))
 }
 
@@ -205,10 +207,10 @@ mod tests {
     #[test]
     fn a_new_store_has_the_newest_format_and_is_private() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
+        let state = StateDir::for_project(root.path());
         assert!(Store::open_existing(&state).unwrap().is_none());
         assert!(!state.exists(), "asking makes nothing");
-        assert_eq!(Store::open(&state).unwrap().format().unwrap(), FORMAT);
+        assert_eq!(Store::open(&state).unwrap().format().unwrap(), SCHEMA_VERSION);
         for (path, mode) in [(state.path(), 0o700), (&state.database(), 0o600)] {
             assert_eq!(lockstep_fs::mode_of(&fs::metadata(path).unwrap()), mode);
         }
@@ -216,10 +218,13 @@ mod tests {
     }
 
     #[test]
-    fn a_store_from_the_future_is_refused_and_untouched() {
+    fn newer_schema_is_refused_without_writing() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
-        Store::open(&state).unwrap().on(|db| db.pragma_update(None, "user_version", FORMAT + 7)).unwrap();
+        let state = StateDir::for_project(root.path());
+        Store::open(&state)
+            .unwrap()
+            .read(|db| db.pragma_update(None, "user_version", SCHEMA_VERSION + 7))
+            .unwrap();
         let error = Store::open(&state).unwrap_err();
         assert!(matches!(error, StoreError::TooNew { .. }));
         assert!(error.to_string().contains("Upgrade lockstep"), "{error}");
@@ -229,25 +234,25 @@ mod tests {
     #[test]
     fn a_store_of_an_older_format_is_migrated_and_keeps_what_it_has() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
-        state.ensure("").unwrap();
+        let state = StateDir::for_project(root.path());
+        state.ensure_dir("").unwrap();
         let old = Connection::open(state.database()).unwrap();
         old.execute_batch(include_str!("schema/fixture/1.sql")).unwrap();
         drop(old);
         let store = Store::open(&state).unwrap();
-        assert_eq!(store.format().unwrap(), FORMAT);
-        assert!(store.knows_session(&session(1)).unwrap());
+        assert_eq!(store.format().unwrap(), SCHEMA_VERSION);
+        assert!(store.has_session(&session(1)).unwrap());
         assert_eq!(store.changes(&Default::default()).unwrap().len(), 1);
-        assert_eq!(store.present_task().unwrap(), None);
+        assert_eq!(store.current_task().unwrap(), None);
     }
 
     #[test]
     fn whatever_is_written_changes_the_stamp_and_reading_does_not() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
+        let state = StateDir::for_project(root.path());
         let settled = || {
             std::thread::sleep(Duration::from_millis(40));
-            Store::stamp(&state).expect("nothing was written for a while")
+            Store::change_stamp(&state).expect("nothing was written for a while")
         };
         let mut seen = vec![settled()];
         for n in 0..3 {
@@ -257,62 +262,62 @@ mod tests {
             let written = database.metadata().unwrap().modified().unwrap();
             // However slow this machine is.
             database.set_modified(std::time::SystemTime::now() + Duration::from_secs(3600)).unwrap();
-            assert_eq!(Store::stamp(&state), None, "what is too young is not told");
+            assert_eq!(Store::change_stamp(&state), None, "what is too young is not told");
             database.set_modified(written).unwrap();
             drop(store);
             assert!(!seen.contains(&settled()));
             seen.push(settled());
-            assert!(Store::open(&state).unwrap().knows_session(&session(n)).unwrap());
+            assert!(Store::open(&state).unwrap().has_session(&session(n)).unwrap());
             assert_eq!(seen.last(), Some(&settled()));
         }
         // Moving the log into the database is a write too, though it changes nothing.
-        Store::open(&state).unwrap().on(|db| db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")).unwrap();
+        Store::open(&state).unwrap().read(|db| db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")).unwrap();
         assert!(!seen.contains(&settled()));
     }
 
     #[test]
     fn the_log_stays_short_however_many_processes_write_once_each() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
+        let state = StateDir::for_project(root.path());
         let mut longest = 0;
         for n in 0..200 {
             // While one connection is open, new ones need not read the log.
             Store::open(&state).unwrap().open_session(&session(n), jiff::Timestamp::UNIX_EPOCH).unwrap();
-            longest = longest.max(fs::metadata(log_of(&state)).unwrap().len());
+            longest = longest.max(fs::metadata(wal_path(&state)).unwrap().len());
         }
-        assert!((LONG_LOG / 2..=2 * LONG_LOG).contains(&longest), "{longest}");
-        assert!(Store::open(&state).unwrap().knows_session(&session(199)).unwrap());
+        assert!((WAL_CHECKPOINT_BYTES / 2..=2 * WAL_CHECKPOINT_BYTES).contains(&longest), "{longest}");
+        assert!(Store::open(&state).unwrap().has_session(&session(199)).unwrap());
     }
 
     #[test]
     fn a_log_that_somebody_reads_is_left_for_the_next_who_writes() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
+        let state = StateDir::for_project(root.path());
         let reader = Store::open(&state).unwrap();
-        reader.on(|db| db.execute_batch("BEGIN; SELECT * FROM sqlite_schema;")).unwrap();
+        reader.read(|db| db.execute_batch("BEGIN; SELECT * FROM sqlite_schema;")).unwrap();
         for n in 0..100 {
             Store::open(&state).unwrap().open_session(&session(n), jiff::Timestamp::UNIX_EPOCH).unwrap();
         }
-        assert!(fs::metadata(log_of(&state)).unwrap().len() > LONG_LOG);
-        reader.on(|db| db.execute_batch("COMMIT")).unwrap();
+        assert!(fs::metadata(wal_path(&state)).unwrap().len() > WAL_CHECKPOINT_BYTES);
+        reader.read(|db| db.execute_batch("COMMIT")).unwrap();
         Store::open(&state).unwrap().open_session(&session(100), jiff::Timestamp::UNIX_EPOCH).unwrap();
-        assert_eq!(fs::metadata(log_of(&state)).unwrap().len(), 0);
+        assert_eq!(fs::metadata(wal_path(&state)).unwrap().len(), 0);
     }
 
     #[test]
     fn a_store_that_is_none_is_a_clear_error() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
-        state.ensure("").unwrap();
+        let state = StateDir::for_project(root.path());
+        state.ensure_dir("").unwrap();
         fs::write(state.database(), vec![b'x'; 4_096]).unwrap();
         let error = Store::open(&state).unwrap_err();
-        assert!(error.is_damage() && error.to_string().contains("state.db"), "{error}");
+        assert!(error.is_corruption() && error.to_string().contains("state.db"), "{error}");
     }
 
     #[test]
     fn many_processes_may_open_a_new_store_at_once() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
+        let state = StateDir::for_project(root.path());
         std::thread::scope(|scope| {
             for _ in 0..16 {
                 scope.spawn(|| Store::open(&state).unwrap());

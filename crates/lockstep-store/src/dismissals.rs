@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use rusqlite::OptionalExtension as _;
 
-use crate::reports::state_of;
+use crate::reports::content_fingerprint;
 use crate::{Store, StoreError};
 
 impl Store {
@@ -17,7 +17,7 @@ impl Store {
         why: &str,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let states = (state_of(changed), state_of(dependent));
+        let states = (content_fingerprint(changed), content_fingerprint(dependent));
         self.write(|db| {
             db.execute(
                 "INSERT OR REPLACE INTO dismissed VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -36,7 +36,7 @@ impl Store {
 
     /// Returns the reason if the finding was dismissed and both files are unchanged since.
     pub fn dismissal(&self, changed: &Path, dependent: &Path) -> Result<Option<String>, StoreError> {
-        let row: Option<(String, String, String)> = self.on(|db| {
+        let row: Option<(String, String, String)> = self.read(|db| {
             db.query_row(
                 "SELECT changed_state, dependent_state, why FROM dismissed WHERE changed = ?1 AND dependent = ?2",
                 (changed.as_os_str().as_encoded_bytes(), dependent.as_os_str().as_encoded_bytes()),
@@ -45,7 +45,9 @@ impl Store {
             .optional()
         })?;
         Ok(row
-            .filter(|(was, then, _)| (was, then) == (&state_of(changed), &state_of(dependent)))
+            .filter(|(was, then, _)| {
+                (was, then) == (&content_fingerprint(changed), &content_fingerprint(dependent))
+            })
             .map(|row| row.2))
     }
 }
@@ -60,7 +62,7 @@ mod tests {
     #[test]
     fn a_dismissal_holds_until_either_file_changes() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
         let [a, b] = ["a", "b"].map(|name| root.path().join(name));
         let now = Timestamp::UNIX_EPOCH;
         for changing in [&a, &b] {

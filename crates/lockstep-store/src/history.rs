@@ -12,12 +12,12 @@ use lockstep_model::ids::{AgentId, SessionId, ToolUseId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params, params_from_iter};
 
-use crate::journal::{JournalDir, Position};
+use crate::journal::{JournalDir, JournalPosition};
 use crate::{Store, StoreError};
 
 /// One change as the history has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct RecordedChange {
     /// Grows with every change.
     pub id: i64,
     /// The session that made it.
@@ -29,7 +29,7 @@ pub struct Change {
     pub agents: Vec<ChangeAgent>,
 }
 
-impl Change {
+impl RecordedChange {
     /// Names the agents: `a1`, `a1 or a2`, or `a1?` if it is unknown whether the agent made the change.
     pub fn describe_agents(&self) -> String {
         let names: Vec<String> = self.agents.iter().map(ToString::to_string).collect();
@@ -66,18 +66,18 @@ impl std::fmt::Display for ChangeAgent {
 
 /// Which changes to recall. Everything where nothing is set.
 #[derive(Debug, Clone, Default)]
-pub struct Filter<'a> {
+pub struct ChangeFilter<'a> {
     /// Only this session's.
     pub session: Option<&'a SessionId>,
     /// Only this agent's.
-    pub by: By<'a>,
+    pub by: ChangeAuthor<'a>,
     /// Only those with a greater id.
     pub after: i64,
 }
 
 /// A filter by author.
 #[derive(Debug, Clone, Copy, Default)]
-pub enum By<'a> {
+pub enum ChangeAuthor<'a> {
     #[default]
     Anyone,
     /// The Lead's own.
@@ -87,37 +87,37 @@ pub enum By<'a> {
 }
 
 /// Returns true for the paths of a foreign journal that belong to this project.
-pub type Keep<'a> = &'a dyn Fn(&Path) -> bool;
+pub type PathFilter<'a> = &'a dyn Fn(&Path) -> bool;
 
 impl Store {
     /// Reads the new lines of a session's journal. `keep` filters the paths.
-    pub fn read_journal(
+    pub fn import_journal(
         &mut self,
         journal: &JournalDir,
         session: &SessionId,
-        keep: Keep<'_>,
+        keep: PathFilter<'_>,
     ) -> Result<(), StoreError> {
         // Mostly there is no news, and nothing to lock for.
         let end = journal.end(session)?;
         if end.is_none() || end == self.journal_cursor(session)? {
             return Ok(());
         }
-        self.write(|db| take_in(db, journal, session, None, keep))?
+        self.write(|db| import_lines(db, journal, session, None, keep))?
     }
 
     /// Journals the changes that a sweep found, and records their kinds. `found` has a line and a kind each.
-    pub fn journal_sweep(
+    pub fn record_sweep(
         &mut self,
         journal: &JournalDir,
         session: &SessionId,
         found: &[(JournalLine, ChangeKind)],
-        keep: Keep<'_>,
+        keep: PathFilter<'_>,
     ) -> Result<(), StoreError> {
         let lines: Vec<JournalLine> = found.iter().map(|(line, _)| line.clone()).collect();
         let end = journal.append(session, &lines)?;
         self.write(|db| {
             // Lines of other agents may precede ours, and another process may already have read some of ours.
-            let taken = take_in(db, journal, session, Some(end), keep)?;
+            let taken = import_lines(db, journal, session, Some(end), keep)?;
             if taken.is_ok() {
                 set_kinds(db, session, found)?;
             }
@@ -131,16 +131,16 @@ impl Store {
         &mut self,
         journal: &JournalDir,
         session: &SessionId,
-        keep: Keep<'_>,
+        keep: PathFilter<'_>,
     ) -> Result<bool, StoreError> {
         // Another session's end may have been faster.
         if std::fs::symlink_metadata(journal.file(session)).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
             return Ok(false);
         }
         self.write(|db| {
-            match take_in(db, journal, session, None, keep)? {
+            match import_lines(db, journal, session, None, keep)? {
                 // The file is not ours, so it is removed without being read.
-                Ok(()) | Err(StoreError::Unsafe { .. }) => {}
+                Ok(()) | Err(StoreError::UnsafePath { .. }) => {}
                 Err(error) => return Ok(Err(error)),
             }
             let removed = journal.remove(session);
@@ -151,12 +151,12 @@ impl Store {
         })?
     }
 
-    fn journal_cursor(&self, session: &SessionId) -> Result<Option<Position>, StoreError> {
-        self.on(|db| db.query_row(CURSOR, [session.as_str()], position).optional())
+    fn journal_cursor(&self, session: &SessionId) -> Result<Option<JournalPosition>, StoreError> {
+        self.read(|db| db.query_row(CURSOR, [session.as_str()], position).optional())
     }
 
     /// Recalls changes in the order in which they were read.
-    pub fn changes(&self, filter: &Filter<'_>) -> Result<Vec<Change>, StoreError> {
+    pub fn changes(&self, filter: &ChangeFilter<'_>) -> Result<Vec<RecordedChange>, StoreError> {
         let mut sql = String::from(
             "SELECT c.id, c.session, c.at, c.tool, c.path, c.kind, c.counterpart, c.agent, c.tool_use, c.attribution
              FROM change c WHERE c.id > ?",
@@ -167,23 +167,23 @@ impl Store {
             values.push(Value::from(session.as_str().to_owned()));
         }
         match filter.by {
-            By::Anyone => {}
-            By::Lead => sql.push_str(" AND (c.agent IS NULL OR c.attribution IS NOT NULL)"),
-            By::Agent(id) => {
+            ChangeAuthor::Anyone => {}
+            ChangeAuthor::Lead => sql.push_str(" AND (c.agent IS NULL OR c.attribution IS NOT NULL)"),
+            ChangeAuthor::Agent(id) => {
                 sql.push_str(" AND (c.agent = ? OR c.attribution IS NOT NULL)");
                 values.push(Value::from(id.as_str().to_owned()));
             }
         }
         sql.push_str(" ORDER BY c.id");
-        let is_meant = |change: &Change| match filter.by {
-            By::Anyone => true,
-            By::Lead => change.line.may_be_by(None),
-            By::Agent(id) => change.line.may_be_by(Some(id)),
+        let is_meant = |change: &RecordedChange| match filter.by {
+            ChangeAuthor::Anyone => true,
+            ChangeAuthor::Lead => change.line.may_be_by(None),
+            ChangeAuthor::Agent(id) => change.line.may_be_by(Some(id)),
         };
-        self.on(|db| {
+        self.read(|db| {
             let mut query = db.prepare(&sql)?;
             let rows = query.query_map(params_from_iter(values), change)?;
-            let mut changes: Vec<Change> =
+            let mut changes: Vec<RecordedChange> =
                 rows.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()?;
             changes.retain(is_meant);
             name_agents(db, &mut changes)?;
@@ -193,7 +193,7 @@ impl Store {
 
     /// The last change `reader` has dealt with in a session.
     pub fn reader_cursor(&self, session: &SessionId, reader: &str) -> Result<i64, StoreError> {
-        self.on(|db| {
+        self.read(|db| {
             db.query_row(
                 "SELECT change_id FROM reader_cursor WHERE session = ?1 AND reader = ?2",
                 [session.as_str(), reader],
@@ -224,18 +224,18 @@ impl Store {
 
 const CURSOR: &str = "SELECT inode, offset FROM journal_cursor WHERE session = ?1";
 
-fn cursor(db: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<Option<Position>> {
+fn cursor(db: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<Option<JournalPosition>> {
     db.query_row(CURSOR, [session.as_str()], position).optional()
 }
 
 /// Reads the journal from the end of the last read up to `to`. Runs under the write lock, so that two
 /// processes never add the same line.
-fn take_in(
+fn import_lines(
     db: &Transaction<'_>,
     journal: &JournalDir,
     session: &SessionId,
     to: Option<u64>,
-    keep: Keep<'_>,
+    keep: PathFilter<'_>,
 ) -> rusqlite::Result<Result<(), StoreError>> {
     let news = match journal.read(session, cursor(db, session)?, to) {
         Ok(news) => news,
@@ -247,12 +247,12 @@ fn take_in(
     set_cursor(db, session, news.end).map(Ok)
 }
 
-fn position(row: &Row<'_>) -> rusqlite::Result<Position> {
+fn position(row: &Row<'_>) -> rusqlite::Result<JournalPosition> {
     let (inode, offset): (i64, i64) = (row.get(0)?, row.get(1)?);
-    Ok(Position { inode: inode.cast_unsigned(), offset: offset.cast_unsigned() })
+    Ok(JournalPosition { inode: inode.cast_unsigned(), offset: offset.cast_unsigned() })
 }
 
-fn set_cursor(db: &Transaction<'_>, session: &SessionId, end: Position) -> rusqlite::Result<()> {
+fn set_cursor(db: &Transaction<'_>, session: &SessionId, end: JournalPosition) -> rusqlite::Result<()> {
     db.execute(
         "INSERT INTO journal_cursor VALUES (?1, ?2, ?3)
          ON CONFLICT (session) DO UPDATE SET inode = ?2, offset = ?3",
@@ -271,7 +271,7 @@ fn insert(db: &Transaction<'_>, session: &SessionId, line: &JournalLine) -> rusq
         line.at,
         line.tool,
         line.path.as_os_str().as_encoded_bytes(),
-        ChangeKind::Written.word(),
+        ChangeKind::Written.as_str(),
         line.agent.as_ref().map(AgentId::as_str),
         line.tool_use.as_ref().map(ToolUseId::as_str),
         line.attribution.column(),
@@ -290,7 +290,7 @@ fn set_kinds(
             "UPDATE change SET kind = ?1, counterpart = ?2
              WHERE id = (SELECT max(id) FROM change WHERE session = ?3 AND path = ?4 AND tool = ?5)",
             params![
-                kind.word(),
+                kind.as_str(),
                 kind.counterpart().map(|path| path.as_os_str().as_encoded_bytes()),
                 session.as_str(),
                 line.path.as_os_str().as_encoded_bytes(),
@@ -302,7 +302,7 @@ fn set_kinds(
 }
 
 /// Converts a row. `None` if this version does not know its session or kind.
-fn change(row: &Row<'_>) -> rusqlite::Result<Option<Change>> {
+fn change(row: &Row<'_>) -> rusqlite::Result<Option<RecordedChange>> {
     let session: String = row.get(1)?;
     let kind = ChangeKind::from_parts(&row.get::<_, String>(5)?, row.get::<_, Option<Vec<u8>>>(6)?.map(path));
     let (Ok(session), Some(kind)) = (SessionId::new(&session), kind) else { return Ok(None) };
@@ -312,7 +312,7 @@ fn change(row: &Row<'_>) -> rusqlite::Result<Option<Change>> {
         Attribution::Shared(agents) => agents.clone(),
         Attribution::Exact | Attribution::Unknown => vec![agent.clone()],
     };
-    Ok(Some(Change {
+    Ok(Some(RecordedChange {
         id: row.get(0)?,
         session,
         kind,
@@ -329,7 +329,7 @@ fn change(row: &Row<'_>) -> rusqlite::Result<Option<Change>> {
 }
 
 /// Adds the types of the agents.
-fn name_agents(db: &Connection, changes: &mut [Change]) -> rusqlite::Result<()> {
+fn name_agents(db: &Connection, changes: &mut [RecordedChange]) -> rusqlite::Result<()> {
     let mut query = db.prepare("SELECT agent_type FROM agent WHERE session = ?1 AND id = ?2")?;
     let mut types: HashMap<(SessionId, AgentId), Option<String>> = HashMap::new();
     for change in changes {
@@ -367,15 +367,15 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             Self {
                 journal: JournalDir::new(dir.path().join("tmp")),
-                store: Store::open(&StateDir::of(dir.path())).unwrap(),
+                store: Store::open(&StateDir::for_project(dir.path())).unwrap(),
                 session: SessionId::new("s").unwrap(),
                 _dir: dir,
             }
         }
 
-        fn read(&mut self) -> Vec<Change> {
-            self.store.read_journal(&self.journal, &self.session, &|_| true).unwrap();
-            self.store.changes(&Filter::default()).unwrap()
+        fn read(&mut self) -> Vec<RecordedChange> {
+            self.store.import_journal(&self.journal, &self.session, &|_| true).unwrap();
+            self.store.changes(&ChangeFilter::default()).unwrap()
         }
     }
 
@@ -390,12 +390,12 @@ mod tests {
         }
     }
 
-    fn seen(changes: &[Change]) -> Vec<(&str, &str)> {
-        changes.iter().map(|c| (c.line.path.to_str().unwrap(), c.kind.word())).collect()
+    fn seen(changes: &[RecordedChange]) -> Vec<(&str, &str)> {
+        changes.iter().map(|c| (c.line.path.to_str().unwrap(), c.kind.as_str())).collect()
     }
 
     #[test]
-    fn each_line_enters_once() {
+    fn each_journal_line_is_imported_once() {
         let mut f = Fixture::new();
         assert!(f.read().is_empty());
         f.journal.append(&f.session, &[line("Edit", "/a", None)]).unwrap();
@@ -416,7 +416,7 @@ mod tests {
             (line("Sweep", "/new", None), ChangeKind::RenamedFrom("/old".into())),
             (line("Sweep", "/gone", None), ChangeKind::Deleted),
         ];
-        f.store.journal_sweep(&f.journal, &f.session, &found, &|_| true).unwrap();
+        f.store.record_sweep(&f.journal, &f.session, &found, &|_| true).unwrap();
         f.journal.append(&f.session, &[line("Edit", "/b", None)]).unwrap();
         let changes = f.read();
         assert_eq!(
@@ -436,17 +436,22 @@ mod tests {
     fn filters_by_session_agent_and_place() {
         let mut f = Fixture::new();
         f.journal.append(&f.session, &[line("Edit", "/a", None), line("Edit", "/b", Some("x"))]).unwrap();
-        f.store.name_agent(&f.session, &AgentId::new("x").unwrap(), "implementer").unwrap();
+        f.store.record_agent_type(&f.session, &AgentId::new("x").unwrap(), "implementer").unwrap();
         let all = f.read();
         assert_eq!(all[1].describe_agents(), "implementer x");
         let x = AgentId::new("x").unwrap();
-        let by = |by| f.store.changes(&Filter { by, ..Filter::default() }).unwrap();
-        assert_eq!(seen(&by(By::Lead)), [("/a", "written")]);
-        assert_eq!(seen(&by(By::Agent(&x))), [("/b", "written")]);
-        let after = Filter { after: all[0].id, session: Some(&f.session), by: By::Anyone };
+        let by = |by| f.store.changes(&ChangeFilter { by, ..ChangeFilter::default() }).unwrap();
+        assert_eq!(seen(&by(ChangeAuthor::Lead)), [("/a", "written")]);
+        assert_eq!(seen(&by(ChangeAuthor::Agent(&x))), [("/b", "written")]);
+        let after = ChangeFilter { after: all[0].id, session: Some(&f.session), by: ChangeAuthor::Anyone };
         assert_eq!(seen(&f.store.changes(&after).unwrap()), [("/b", "written")]);
         let other = SessionId::new("other").unwrap();
-        assert!(f.store.changes(&Filter { session: Some(&other), ..Filter::default() }).unwrap().is_empty());
+        assert!(
+            f.store
+                .changes(&ChangeFilter { session: Some(&other), ..ChangeFilter::default() })
+                .unwrap()
+                .is_empty()
+        );
     }
 
     #[test]
@@ -459,20 +464,20 @@ mod tests {
             JournalLine { attribution: Attribution::Unknown, ..line("Sweep", "/b", Some("x")) },
         ];
         f.journal.append(&f.session, &lines).unwrap();
-        f.store.name_agent(&f.session, &y, "implementer").unwrap();
+        f.store.record_agent_type(&f.session, &y, "implementer").unwrap();
         let all = f.read();
         assert_eq!(all.iter().map(|it| it.line.clone()).collect::<Vec<_>>(), lines);
         assert_eq!(
-            all.iter().map(Change::describe_agents).collect::<Vec<_>>(),
+            all.iter().map(RecordedChange::describe_agents).collect::<Vec<_>>(),
             ["lead or implementer y", "x?"]
         );
         assert!(
             all[0].is_by("lead") && all[0].is_by("y") && all[0].is_by("implementer") && !all[0].is_by("x")
         );
-        let by = |by| f.store.changes(&Filter { by, ..Filter::default() }).unwrap();
-        assert_eq!(seen(&by(By::Lead)), [("/a", "written")]);
-        assert_eq!(seen(&by(By::Agent(&y))), [("/a", "written")]);
-        assert_eq!(seen(&by(By::Agent(&x))), [("/b", "written")]);
+        let by = |by| f.store.changes(&ChangeFilter { by, ..ChangeFilter::default() }).unwrap();
+        assert_eq!(seen(&by(ChangeAuthor::Lead)), [("/a", "written")]);
+        assert_eq!(seen(&by(ChangeAuthor::Agent(&y))), [("/a", "written")]);
+        assert_eq!(seen(&by(ChangeAuthor::Agent(&x))), [("/b", "written")]);
     }
 
     #[test]
@@ -481,8 +486,8 @@ mod tests {
         f.journal
             .append(&f.session, &[line("Edit", "/mine/a", None), line("Edit", "/other/b", None)])
             .unwrap();
-        f.store.read_journal(&f.journal, &f.session, &|path| path.starts_with("/mine")).unwrap();
-        assert_eq!(f.store.changes(&Filter::default()).unwrap().len(), 1);
+        f.store.import_journal(&f.journal, &f.session, &|path| path.starts_with("/mine")).unwrap();
+        assert_eq!(f.store.changes(&ChangeFilter::default()).unwrap().len(), 1);
         f.store.set_reader_cursor(&f.session, "lead", 5).unwrap();
         f.store.set_reader_cursor(&f.session, "lead", 3).unwrap();
         assert_eq!(f.store.reader_cursor(&f.session, "lead").unwrap(), 5);
@@ -521,7 +526,7 @@ mod tests {
                     let mut store = Store::open(state).unwrap();
                     for n in 0..20 {
                         let found = [(line("Sweep", &format!("/s{sweeper}/{n}"), None), ChangeKind::Deleted)];
-                        store.journal_sweep(journal, session, &found, &|_| true).unwrap();
+                        store.record_sweep(journal, session, &found, &|_| true).unwrap();
                     }
                 });
             }

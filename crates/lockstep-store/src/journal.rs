@@ -26,18 +26,18 @@ pub struct JournalDir {
 
 /// A stretch of a journal that was read, as whole lines.
 #[derive(Debug)]
-pub struct Stretch {
+pub struct JournalChunk {
     /// The lines that are journal lines.
     pub lines: Vec<JournalLine>,
     /// The number of invalid lines (torn or foreign).
     pub malformed: usize,
     /// The start of the next read.
-    pub end: Position,
+    pub end: JournalPosition,
 }
 
 /// A place in a journal: which file, how far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
+pub struct JournalPosition {
     /// The file's inode. A file that was removed and recreated is read from its start.
     pub inode: u64,
     /// The number of bytes read.
@@ -87,8 +87,8 @@ impl JournalDir {
     }
 
     /// Returns the end of a session's journal. `None` if there is none.
-    pub(crate) fn end(&self, session: &SessionId) -> Result<Option<Position>, StoreError> {
-        let end = |(_, meta): (File, Metadata)| Position {
+    pub(crate) fn end(&self, session: &SessionId) -> Result<Option<JournalPosition>, StoreError> {
+        let end = |(_, meta): (File, Metadata)| JournalPosition {
             inode: FileStamp::from(&meta).inode,
             offset: meta.len(),
         };
@@ -100,13 +100,13 @@ impl JournalDir {
     pub fn read(
         &self,
         session: &SessionId,
-        from: Option<Position>,
+        from: Option<JournalPosition>,
         to: Option<u64>,
-    ) -> Result<Stretch, StoreError> {
+    ) -> Result<JournalChunk, StoreError> {
         let path = self.file(session);
         let Some((mut file, meta)) = self.open(session)? else {
-            let end = from.unwrap_or(Position { inode: 0, offset: 0 });
-            return Ok(Stretch { lines: Vec::new(), malformed: 0, end });
+            let end = from.unwrap_or(JournalPosition { inode: 0, offset: 0 });
+            return Ok(JournalChunk { lines: Vec::new(), malformed: 0, end });
         };
         let start = from
             .filter(|from| from.inode == FileStamp::from(&meta).inode && from.offset <= meta.len())
@@ -117,10 +117,10 @@ impl JournalDir {
             .and_then(|_| file.take(until - start).read_to_end(&mut bytes))
             .map_err(StoreError::io("read", &path))?;
         let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-        let mut stretch = Stretch {
+        let mut stretch = JournalChunk {
             lines: Vec::new(),
             malformed: 0,
-            end: Position { inode: FileStamp::from(&meta).inode, offset: start + whole as u64 },
+            end: JournalPosition { inode: FileStamp::from(&meta).inode, offset: start + whole as u64 },
         };
         for line in bytes[..whole].split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
             match JournalLine::parse(line) {
@@ -132,7 +132,7 @@ impl JournalDir {
     }
 
     fn open(&self, session: &SessionId) -> Result<Option<(File, Metadata)>, StoreError> {
-        if self.refusal.is_some() { Ok(None) } else { open_own(&self.file(session)) }
+        if self.refusal.is_some() { Ok(None) } else { open_owned(&self.file(session)) }
     }
 
     /// The sessions that have a journal of ours here, in order of their names.
@@ -175,13 +175,13 @@ fn session_of(name: &OsStr) -> Option<SessionId> {
 }
 
 /// Opens a journal for reading if it exists and is ours. Files planted by others are not read.
-fn open_own(path: &Path) -> Result<Option<(File, Metadata)>, StoreError> {
+fn open_owned(path: &Path) -> Result<Option<(File, Metadata)>, StoreError> {
     match fs::symlink_metadata(path) {
         Ok(meta) if !meta.is_file() => {
-            return Err(StoreError::Unsafe { path: path.to_owned(), why: "it is not a plain file" });
+            return Err(StoreError::UnsafePath { path: path.to_owned(), why: "it is not a plain file" });
         }
         Ok(meta) if !lockstep_fs::is_own(&meta) => {
-            return Err(StoreError::Unsafe { path: path.to_owned(), why: "it belongs to someone else" });
+            return Err(StoreError::UnsafePath { path: path.to_owned(), why: "it belongs to someone else" });
         }
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    fn paths(stretch: &Stretch) -> Vec<&str> {
+    fn paths(stretch: &JournalChunk) -> Vec<&str> {
         stretch.lines.iter().map(|line| line.path.to_str().unwrap()).collect()
     }
 

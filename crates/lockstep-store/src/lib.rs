@@ -9,33 +9,33 @@
 //! This crate does not know clients, and does not decide what is reported.
 
 pub mod audit;
-pub mod befores;
 pub mod cascades;
 mod confined;
 mod database;
 pub mod dismissals;
 pub mod history;
 pub mod journal;
-pub mod leftovers;
 pub mod log;
 pub mod mailbox;
 pub mod map_runs;
 mod notices;
+pub mod originals;
 pub mod pending;
 mod private_file;
 pub mod project_memory;
-pub mod readings;
 pub mod reports;
 pub mod scratch;
 pub mod sessions;
+pub mod stale_temp_files;
 mod state_dir;
 pub mod step_lock;
-pub mod tasks;
+pub mod task_reads;
+pub mod task_versions;
 mod user_dir;
 pub mod windows;
 
 pub use confined::{PathRefusal, confine, reserved};
-pub use database::{FORMAT, Store};
+pub use database::{SCHEMA_VERSION, Store};
 pub use private_file::{append_once, append_to_own, check_replaceable};
 pub use state_dir::StateDir;
 pub use user_dir::UserDir;
@@ -53,7 +53,7 @@ pub enum StoreError {
     Io(#[from] FsError),
     /// A file cannot be written safely.
     #[error("{} is not written: {why}", path.display())]
-    Unsafe {
+    UnsafePath {
         /// The file or directory.
         path: PathBuf,
         why: &'static str,
@@ -95,7 +95,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// Returns true if the database is damaged or not a database. Then only deleting it helps.
-    pub fn is_damage(&self) -> bool {
+    pub fn is_corruption(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         let Self::Database { source, .. } = self else { return false };
         matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))

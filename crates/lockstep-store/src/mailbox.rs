@@ -16,7 +16,7 @@ use crate::{StateDir, Store, StoreError};
 
 /// An alert that was taken out of the mailbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakenAlert {
     /// The row, to put it back.
     pub id: i64,
     pub alert: Alert,
@@ -35,7 +35,7 @@ pub struct TakenNotice {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mail {
     /// Alerts about changes.
-    pub alerts: Vec<Taken>,
+    pub alerts: Vec<TakenAlert>,
     /// Other messages.
     pub notices: Vec<TakenNotice>,
 }
@@ -48,7 +48,7 @@ impl Mail {
 }
 
 /// Returns true if mail may wait for the session. Costs one `stat`.
-pub fn may_wait(state: &StateDir, session: &SessionId) -> bool {
+pub fn may_have_mail(state: &StateDir, session: &SessionId) -> bool {
     flag(state, session).exists()
 }
 
@@ -75,17 +75,17 @@ pub(crate) fn put(
 }
 
 /// Sets the flag that mail waits; under the same lock.
-pub(crate) fn raise_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
-    state.ensure("mailbox")?;
+pub(crate) fn set_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
+    state.ensure_dir("mailbox")?;
     let flag = flag(state, session);
     lockstep_fs::create_if_absent(&flag).map_err(StoreError::io("write", &flag))
 }
 
-fn lower_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
+fn clear_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
     if !state.path().join("mailbox").exists() {
         return Ok(());
     }
-    state.ensure("mailbox")?;
+    state.ensure_dir("mailbox")?;
     let flag = flag(state, session);
     lockstep_fs::remove_if_present(&flag).map(drop).map_err(StoreError::io("remove", &flag))
 }
@@ -97,9 +97,9 @@ impl Store {
         let (alerts, notices, lowered) = self.write(|db| {
             let alerts = take(db, "mailbox", "'', alert", session, at)?;
             let notices = take(db, "notice", "subject, text", session, at)?;
-            Ok((alerts, notices, lower_flag(&state, session)))
+            Ok((alerts, notices, clear_flag(&state, session)))
         })?;
-        let alert = |(id, _, text): Row| Some(Taken { id, alert: serde_json::from_str(&text).ok()? });
+        let alert = |(id, _, text): Row| Some(TakenAlert { id, alert: serde_json::from_str(&text).ok()? });
         let mail = Mail {
             alerts: alerts.into_iter().filter_map(alert).collect(),
             notices: notices
@@ -113,7 +113,7 @@ impl Store {
 
     /// The alerts that wait in all sessions, newest first. They go on waiting.
     pub fn waiting_alerts(&self) -> Result<Vec<(String, Alert)>, StoreError> {
-        let rows: Vec<(String, String)> = self.on(|db| {
+        let rows: Vec<(String, String)> = self.read(|db| {
             db.prepare("SELECT session, alert FROM mailbox WHERE taken_at IS NULL ORDER BY id DESC")?
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect()
@@ -126,13 +126,13 @@ impl Store {
     pub fn put_back(&mut self, session: &SessionId, mail: &Mail) -> Result<(), StoreError> {
         let state = self.state.clone();
         self.write(|db| {
-            for Taken { id, .. } in &mail.alerts {
+            for TakenAlert { id, .. } in &mail.alerts {
                 db.execute("UPDATE mailbox SET taken_at = NULL WHERE id = ?1", [id])?;
             }
             for TakenNotice { id, .. } in &mail.notices {
                 db.execute("UPDATE notice SET taken_at = NULL WHERE id = ?1", [id])?;
             }
-            Ok(raise_flag(&state, session))
+            Ok(set_flag(&state, session))
         })?
     }
 }
@@ -175,7 +175,7 @@ mod tests {
             let state = self.state.clone();
             self.write(|db| {
                 put(db, session, report, &alert(name), Timestamp::UNIX_EPOCH)?;
-                Ok(raise_flag(&state, session))
+                Ok(set_flag(&state, session))
             })
             .unwrap()
             .unwrap();
@@ -185,33 +185,33 @@ mod tests {
     #[test]
     fn alerts_wait_are_taken_once_and_can_be_put_back() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
+        let state = StateDir::for_project(root.path());
         let mut store = Store::open(&state).unwrap();
         let [session, other] = ["s", "t"].map(|id| SessionId::new(id).unwrap());
         let at = Timestamp::UNIX_EPOCH;
-        assert!(!may_wait(&state, &session));
+        assert!(!may_have_mail(&state, &session));
         store.put_alert(&session, 1, "a");
         store.put_alert(&session, 2, "b");
         store.put_alert(&session, 2, "again");
-        assert!(may_wait(&state, &session) && !may_wait(&state, &other));
+        assert!(may_have_mail(&state, &session) && !may_have_mail(&state, &other));
         assert!(store.take_mail(&other, at).unwrap().is_empty());
         let waiting: Vec<Alert> =
             store.waiting_alerts().unwrap().into_iter().map(|(_, alert)| alert).collect();
         assert_eq!(waiting, [alert("b"), alert("a")]);
         let taken = store.take_mail(&session, at).unwrap();
         assert_eq!(taken.alerts.iter().map(|t| &t.alert).collect::<Vec<_>>(), [&alert("a"), &alert("b")]);
-        assert!(!may_wait(&state, &session));
+        assert!(!may_have_mail(&state, &session));
         assert!(store.take_mail(&session, at).unwrap().is_empty());
         let later = Mail { alerts: taken.alerts[1..].to_vec(), ..Mail::default() };
         store.put_back(&session, &later).unwrap();
-        assert!(may_wait(&state, &session));
+        assert!(may_have_mail(&state, &session));
         assert_eq!(store.take_mail(&session, at).unwrap(), later);
     }
 
     #[test]
-    fn takers_at_the_same_time_share_nothing_and_lose_nothing() {
+    fn concurrent_takers_receive_each_alert_once() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
+        let state = StateDir::for_project(root.path());
         Store::open(&state).unwrap();
         let session = SessionId::new("s").unwrap();
         let taken = AtomicUsize::new(0);
@@ -237,7 +237,7 @@ mod tests {
             }
         });
         let mut store = Store::open(&state).unwrap();
-        let waits = may_wait(&state, &session);
+        let waits = may_have_mail(&state, &session);
         let rest = store.take_mail(&session, Timestamp::UNIX_EPOCH).unwrap().alerts.len();
         assert_eq!(taken.into_inner() + rest, 50);
         assert_eq!(waits, rest > 0, "the flag is never lost");

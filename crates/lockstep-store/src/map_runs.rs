@@ -19,7 +19,7 @@ pub struct MapRun<'a> {
 }
 
 /// The number of runs that are stored.
-const KEPT: u32 = 10;
+const MAX_RUNS: u32 = 10;
 
 impl Store {
     /// Records a run of the map.
@@ -42,16 +42,16 @@ impl Store {
                 insert.execute((id, path))?;
             }
             let old = "SELECT id FROM map_run ORDER BY id DESC LIMIT -1 OFFSET ?1";
-            db.execute(&format!("DELETE FROM map_run_file WHERE run IN ({old})"), [KEPT])?;
-            db.execute(&format!("DELETE FROM map_run WHERE id IN ({old})"), [KEPT]).map(drop)
+            db.execute(&format!("DELETE FROM map_run_file WHERE run IN ({old})"), [MAX_RUNS])?;
+            db.execute(&format!("DELETE FROM map_run WHERE id IN ({old})"), [MAX_RUNS]).map(drop)
         })
     }
 
     /// Returns the paths that changed in each of the last `runs` runs of the map; none if there were fewer
     /// runs.
-    pub fn changed_in_map_runs(&self, runs: usize) -> Result<HashSet<String>, StoreError> {
+    pub fn paths_changed_in_every_run(&self, runs: usize) -> Result<HashSet<String>, StoreError> {
         let runs = i64::try_from(runs).unwrap_or(i64::MAX);
-        self.on(|db| {
+        self.read(|db| {
             let mut query = db.prepare(
                 "SELECT path FROM map_run_file WHERE run IN (SELECT id FROM map_run ORDER BY id DESC LIMIT ?1)
                  GROUP BY path HAVING count(*) >= ?1",
@@ -69,10 +69,10 @@ mod tests {
     #[test]
     fn a_path_that_changed_in_each_of_the_last_runs_is_told_under_its_present_name() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
         let record = |store: &mut Store, run: u64, changed: &[&str], renamed: &[(&str, &str)]| {
             store.record_map_run(&MapRun { run, at: Timestamp::UNIX_EPOCH, changed, renamed }).unwrap();
-            let mut hot: Vec<String> = store.changed_in_map_runs(3).unwrap().into_iter().collect();
+            let mut hot: Vec<String> = store.paths_changed_in_every_run(3).unwrap().into_iter().collect();
             hot.sort();
             hot
         };
@@ -87,7 +87,7 @@ mod tests {
         }
         assert_eq!(record(&mut store, 40, &["b"], &[]), ["b"]);
         let kept: u32 =
-            store.on(|db| db.query_row("SELECT count(*) FROM map_run_file", [], |row| row.get(0))).unwrap();
-        assert_eq!(kept, KEPT);
+            store.read(|db| db.query_row("SELECT count(*) FROM map_run_file", [], |row| row.get(0))).unwrap();
+        assert_eq!(kept, MAX_RUNS);
     }
 }

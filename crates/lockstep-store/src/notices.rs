@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use lockstep_model::ids::SessionId;
 
-use crate::mailbox::raise_flag;
+use crate::mailbox::set_flag;
 use crate::{Store, StoreError};
 
 impl Store {
@@ -25,7 +25,7 @@ impl Store {
                 "INSERT INTO notice (session, subject, text, put_at) VALUES (?1, ?2, ?3, ?4)",
                 (session.as_str(), subject, text, at.as_millisecond()),
             )?;
-            Ok(raise_flag(&state, session))
+            Ok(set_flag(&state, session))
         })?
     }
 }
@@ -34,25 +34,25 @@ impl Store {
 mod tests {
     use super::*;
     use crate::StateDir;
-    use crate::mailbox::may_wait;
+    use crate::mailbox::may_have_mail;
 
     #[test]
     fn the_newest_on_a_subject_is_told_once_and_can_be_put_back() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
+        let state = StateDir::for_project(root.path());
         let mut store = Store::open(&state).unwrap();
         let session = SessionId::new("s").unwrap();
         let at = Timestamp::UNIX_EPOCH;
         store.put_notice(&session, "readers", "old", at).unwrap();
         store.put_notice(&session, "readers", "new", at).unwrap();
         store.put_notice(&session, "list", "other", at).unwrap();
-        assert!(may_wait(&state, &session));
+        assert!(may_have_mail(&state, &session));
         let mail = store.take_mail(&session, at).unwrap();
         assert_eq!(mail.notices.iter().map(|n| n.text.as_str()).collect::<Vec<_>>(), ["new", "other"]);
-        assert!(mail.alerts.is_empty() && !may_wait(&state, &session));
+        assert!(mail.alerts.is_empty() && !may_have_mail(&state, &session));
         assert!(store.take_mail(&session, at).unwrap().is_empty());
         store.put_back(&session, &mail).unwrap();
-        assert!(may_wait(&state, &session));
+        assert!(may_have_mail(&state, &session));
         assert_eq!(store.take_mail(&session, at).unwrap(), mail);
     }
 }

@@ -35,7 +35,7 @@ fn flag(state: &StateDir, session: &SessionId) -> PathBuf {
 impl Store {
     /// Returns the session's pending files, sorted by path.
     pub fn pending(&self, session: &SessionId) -> Result<Vec<Pending>, StoreError> {
-        self.on(|db| {
+        self.read(|db| {
             let mut query =
                 db.prepare("SELECT path, agent, after FROM pending WHERE session = ?1 ORDER BY path")?;
             query.query_map([session.as_str()], pending)?.collect()
@@ -92,7 +92,7 @@ pub(crate) fn set_flag(db: &Transaction<'_>, state: &StateDir, session: &Session
     // Without the flag, a later stop still checks.
     let _ = if any {
         state
-            .ensure("pending")
+            .ensure_dir("pending")
             .map_err(std::io::Error::other)
             .and_then(|_| lockstep_fs::create_if_absent(&path))
     } else {

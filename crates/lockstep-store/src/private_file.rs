@@ -19,7 +19,7 @@ pub(crate) fn open_append(path: &Path) -> Result<File, StoreError> {
     let file =
         no_follow().read(true).append(true).create(true).open(path).map_err(StoreError::io("open", path))?;
     let meta = file.metadata().map_err(StoreError::io("look at", path))?;
-    let refused = |why| Err(StoreError::Unsafe { path: path.to_owned(), why });
+    let refused = |why| Err(StoreError::UnsafePath { path: path.to_owned(), why });
     if !meta.is_file() {
         return refused("it is not a plain file");
     }
@@ -51,7 +51,7 @@ pub fn check_replaceable(path: &Path, is_own: fn(&str) -> bool) -> Result<(), St
         opened => opened.map_err(StoreError::io("open", path))?,
     };
     if !file.metadata().map_err(StoreError::io("look at", path))?.is_file() {
-        return Err(StoreError::Unsafe { path: path.to_owned(), why: "it is not a plain file" });
+        return Err(StoreError::UnsafePath { path: path.to_owned(), why: "it is not a plain file" });
     }
     check_first_line(&file, path, is_own)
 }
@@ -70,7 +70,7 @@ fn check_first_line(file: &File, path: &Path, is_own: fn(&str) -> bool) -> Resul
     if str::from_utf8(line).is_ok_and(is_own) {
         return Ok(());
     }
-    Err(StoreError::Unsafe { path: path.to_owned(), why: "it is not a file that Lockstep made" })
+    Err(StoreError::UnsafePath { path: path.to_owned(), why: "it is not a file that Lockstep made" })
 }
 
 /// Appends `lines` (complete lines) with one `write` on an `O_APPEND` descriptor, so that concurrent

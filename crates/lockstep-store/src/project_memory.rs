@@ -9,7 +9,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use lockstep_fs::{FileLock, FileStamp, PositionedIo as _};
-use lockstep_steps::audit::Head;
+use lockstep_steps::audit::ChainHead;
 use serde::{Deserialize, Serialize};
 
 use crate::{StateDir, StoreError, UserDir};
@@ -55,7 +55,7 @@ pub struct Remembered {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TrailEnd {
     /// The last entry.
-    pub head: Head,
+    pub head: ChainHead,
     /// The line. It is recorded before it is appended, so a process that dies in between leaves it only here.
     pub line: String,
     /// The number of entries that were there before this memory.
@@ -171,7 +171,7 @@ impl ProjectMemory {
     pub(crate) fn write(&self, known: &Remembered) -> Result<(), StoreError> {
         let user = self.needed()?;
         if self.marker().as_deref() != Some(&known.id) {
-            let dir = self.state.ensure("")?;
+            let dir = self.state.ensure_dir("")?;
             lockstep_fs::write_atomically(&dir.join(MARKER), format!("{}\n", known.id).as_bytes(), 0o600)?;
         }
         let text = serde_json::to_string(known).expect("a memory has only text keys");

@@ -26,8 +26,8 @@ impl Store {
     ) -> Result<Vec<(PathBuf, String)>, StoreError> {
         let mut news = Vec::new();
         for path in paths {
-            let state = state_of(path);
-            if !self.on(|db| is_known(db, session, path, &state))? {
+            let state = content_fingerprint(path);
+            if !self.read(|db| is_known(db, session, path, &state))? {
                 news.push((path.clone(), state));
             }
         }
@@ -36,14 +36,14 @@ impl Store {
 
     /// Returns the present state of each file, as reports keep it.
     pub fn states(&self, paths: &[PathBuf]) -> Vec<(PathBuf, String)> {
-        paths.iter().map(|path| (path.clone(), state_of(path))).collect()
+        paths.iter().map(|path| (path.clone(), content_fingerprint(path))).collect()
     }
 
     /// Adds a report with its alert in one transaction, because a reported state is never reported again.
     /// `None` if another process has reported one of the files in the same state meanwhile.
-    pub fn enter_report(&mut self, draft: &Draft<'_>) -> Result<Option<u32>, StoreError> {
+    pub fn insert_report(&mut self, draft: &ReportDraft<'_>) -> Result<Option<u32>, StoreError> {
         let state = self.state.clone();
-        let dir = state.ensure(&format!("reports/{}", draft.session))?;
+        let dir = state.ensure_dir(&format!("reports/{}", draft.session))?;
         // Written and synced before the write lock is held; under it they only get their names.
         let mut texts = Vec::new();
         for (extension, text) in draft.texts {
@@ -55,7 +55,7 @@ impl Store {
             }
             let number = next_number(db, draft.session)?;
             // Before any row: when this fails, nothing is entered. Files of a report that was not entered are the next one's.
-            if let Err(error) = put_files(&state, draft, &dir, number, texts) {
+            if let Err(error) = persist_files(&state, draft, &dir, number, texts) {
                 return Ok(Err(error));
             }
             insert(db, draft, number)?;
@@ -69,7 +69,7 @@ impl Store {
 
 /// A report before it has a number.
 #[derive(Debug)]
-pub struct Draft<'a> {
+pub struct ReportDraft<'a> {
     pub session: &'a SessionId,
     /// The agent whose changes it reports; `None` for the Lead.
     pub agent: Option<&'a AgentId>,
@@ -88,7 +88,7 @@ pub struct Draft<'a> {
 
 /// Returns true if another process has reported one of the files in the same state, or has marked it as
 /// pending.
-fn any_reported(db: &Transaction<'_>, draft: &Draft<'_>) -> rusqlite::Result<bool> {
+fn any_reported(db: &Transaction<'_>, draft: &ReportDraft<'_>) -> rusqlite::Result<bool> {
     for (path, state) in draft.files {
         if exists(db, "reported", draft.session, path, state)? {
             return Ok(true);
@@ -126,9 +126,9 @@ fn next_number(db: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<u3
     )
 }
 
-fn put_files(
+fn persist_files(
     state: &StateDir,
-    draft: &Draft<'_>,
+    draft: &ReportDraft<'_>,
     dir: &Path,
     number: u32,
     texts: Vec<(&str, StagedFile)>,
@@ -136,10 +136,10 @@ fn put_files(
     for (extension, text) in texts {
         text.put(&dir.join(format!("{number}.{extension}")))?;
     }
-    if draft.alert.is_some() { mailbox::raise_flag(state, draft.session) } else { Ok(()) }
+    if draft.alert.is_some() { mailbox::set_flag(state, draft.session) } else { Ok(()) }
 }
 
-fn insert(db: &Transaction<'_>, draft: &Draft<'_>, number: u32) -> rusqlite::Result<()> {
+fn insert(db: &Transaction<'_>, draft: &ReportDraft<'_>, number: u32) -> rusqlite::Result<()> {
     let session = draft.session.as_str();
     db.execute(
         "INSERT INTO report VALUES (?1, ?2, ?3, ?4)",
@@ -164,7 +164,7 @@ fn insert(db: &Transaction<'_>, draft: &Draft<'_>, number: u32) -> rusqlite::Res
 }
 
 /// Returns the present state of a file, for comparison: equal texts, equal states.
-pub(crate) fn state_of(path: &Path) -> String {
+pub(crate) fn content_fingerprint(path: &Path) -> String {
     let meta = match std::fs::symlink_metadata(path) {
         Ok(meta) => meta,
         Err(error) if error.kind() == ErrorKind::NotFound => return "absent".to_owned(),
@@ -194,14 +194,14 @@ mod tests {
     #[test]
     fn a_file_is_reported_once_per_state() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
         let session = SessionId::new("s").unwrap();
         let file = root.path().join("a");
         let mut report = |expected: Option<u32>| {
             let news = store.unreported(&session, std::slice::from_ref(&file)).unwrap();
             assert_eq!(!news.is_empty(), expected.is_some());
             if let Some(number) = expected {
-                let draft = Draft {
+                let draft = ReportDraft {
                     session: &session,
                     agent: None,
                     files: &news,
@@ -211,8 +211,8 @@ mod tests {
                     alert: None,
                     at: Timestamp::UNIX_EPOCH,
                 };
-                assert_eq!(store.enter_report(&draft).unwrap(), Some(number));
-                assert_eq!(store.enter_report(&draft).unwrap(), None, "another was first");
+                assert_eq!(store.insert_report(&draft).unwrap(), Some(number));
+                assert_eq!(store.insert_report(&draft).unwrap(), None, "another was first");
                 let written = fs::read_dir(store.state().reports(&session)).unwrap().count();
                 assert_eq!(written, number as usize, "one file each, nothing left over");
             }
@@ -232,13 +232,13 @@ mod tests {
     #[test]
     fn a_file_that_was_not_analysed_stays_pending_until_it_is_reported() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
+        let state = StateDir::for_project(root.path());
         let mut store = Store::open(&state).unwrap();
         let session = SessionId::new("s").unwrap();
         let file = root.path().join("a");
         fs::write(&file, "one").unwrap();
         let news = store.unreported(&session, std::slice::from_ref(&file)).unwrap();
-        let draft = |files, pending| Draft {
+        let draft = |files, pending| ReportDraft {
             session: &session,
             agent: None,
             files,
@@ -248,18 +248,18 @@ mod tests {
             alert: None,
             at: Timestamp::UNIX_EPOCH,
         };
-        assert_eq!(store.enter_report(&draft(&[], &news)).unwrap(), Some(1));
-        assert_eq!(store.enter_report(&draft(&[], &news)).unwrap(), None, "another process said so");
+        assert_eq!(store.insert_report(&draft(&[], &news)).unwrap(), Some(1));
+        assert_eq!(store.insert_report(&draft(&[], &news)).unwrap(), None, "another process said so");
         assert!(pending::may_be_pending(&state, &session));
         assert_eq!(store.pending(&session).unwrap(), [Pending { path: file.clone(), agent: None, after: 7 }]);
         assert!(store.unreported(&session, std::slice::from_ref(&file)).unwrap().is_empty());
-        assert_eq!(store.enter_report(&draft(&news, &[])).unwrap(), Some(2));
+        assert_eq!(store.insert_report(&draft(&news, &[])).unwrap(), Some(2));
         assert!(store.pending(&session).unwrap().is_empty() && !pending::may_be_pending(&state, &session));
     }
 
     #[test]
     fn special_files_are_not_read() {
-        assert!(state_of(Path::new("/dev/zero")).starts_with("stat:"));
-        assert!(state_of(Path::new("/")).starts_with("stat:"));
+        assert!(content_fingerprint(Path::new("/dev/zero")).starts_with("stat:"));
+        assert!(content_fingerprint(Path::new("/")).starts_with("stat:"));
     }
 }

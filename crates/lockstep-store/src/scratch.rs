@@ -9,7 +9,7 @@ use crate::{Store, StoreError};
 impl Store {
     /// A session's scratch, if it has some.
     pub fn scratch(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
-        self.on(|db| {
+        self.read(|db| {
             db.query_row("SELECT content FROM scratch WHERE session = ?1", [session.as_str()], |row| {
                 row.get(0)
             })
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn scratch_is_swapped_and_belongs_to_its_session() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
         let [a, b] = ["a", "b"].map(|id| SessionId::new(id).unwrap());
         let at = Timestamp::UNIX_EPOCH;
         assert!(store.swap_scratch(&a, None, "x", at).unwrap());

@@ -33,8 +33,8 @@ impl Store {
     }
 
     /// Returns true if the session ran in this project.
-    pub fn knows_session(&self, session: &SessionId) -> Result<bool, StoreError> {
-        self.on(|db| {
+    pub fn has_session(&self, session: &SessionId) -> Result<bool, StoreError> {
+        self.read(|db| {
             db.query_row("SELECT 1 FROM session WHERE id = ?1", [session.as_str()], |_| Ok(()))
                 .optional()
                 .map(|found| found.is_some())
@@ -42,8 +42,8 @@ impl Store {
     }
 
     /// Returns true if a session other than `this` began after `since` and has not ended.
-    pub fn another_session_is_open(&self, this: &SessionId, since: Timestamp) -> Result<bool, StoreError> {
-        self.on(|db| {
+    pub fn has_other_open_session(&self, this: &SessionId, since: Timestamp) -> Result<bool, StoreError> {
+        self.read(|db| {
             db.query_row(
                 "SELECT EXISTS (SELECT 1 FROM session WHERE id <> ?1 AND closed_at IS NULL AND opened_at >= ?2)",
                 (this.as_str(), since.as_millisecond()),
@@ -62,7 +62,7 @@ impl Store {
     ) -> Result<Vec<SessionId>, StoreError> {
         let latest = now.as_millisecond().saturating_sub(grace.as_millis().try_into().unwrap_or(i64::MAX));
         let mut sessions = journal.sessions()?;
-        let expired = self.on(|db| {
+        let expired = self.read(|db| {
             let mut query = db.prepare("SELECT 1 FROM session WHERE id = ?1 AND closed_at <= ?2")?;
             sessions
                 .iter()
@@ -75,7 +75,7 @@ impl Store {
     }
 
     /// Records the type of an agent; the journal has only its id.
-    pub fn name_agent(
+    pub fn record_agent_type(
         &mut self,
         session: &SessionId,
         agent: &AgentId,
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn only_journals_of_ended_sessions_expire_and_a_resumed_one_lives_again() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
         let journal = JournalDir::new(root.path());
         let at = |seconds| Timestamp::from_second(seconds).unwrap();
         let [a, b, without, foreign] = ["a", "b", "without", "foreign"].map(|id| SessionId::new(id).unwrap());
@@ -117,10 +117,10 @@ mod tests {
         };
         assert!(expired(&store, 249).is_empty());
         assert_eq!(expired(&store, 250), std::slice::from_ref(&a));
-        assert!(store.another_session_is_open(&a, at(0)).unwrap());
-        assert!(!store.another_session_is_open(&b, at(0)).unwrap());
+        assert!(store.has_other_open_session(&a, at(0)).unwrap());
+        assert!(!store.has_other_open_session(&b, at(0)).unwrap());
         store.open_session(&a, at(300)).unwrap();
         assert!(expired(&store, 900).is_empty());
-        assert!(store.knows_session(&a).unwrap() && !store.knows_session(&foreign).unwrap());
+        assert!(store.has_session(&a).unwrap() && !store.has_session(&foreign).unwrap());
     }
 }

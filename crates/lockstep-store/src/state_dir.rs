@@ -18,7 +18,7 @@ impl StateDir {
     pub const NAME: &str = ".lockstep";
 
     /// The state directory of the project at `root`, which need not exist yet.
-    pub fn of(root: &Path) -> Self {
+    pub fn for_project(root: &Path) -> Self {
         Self { path: root.join(Self::NAME) }
     }
 
@@ -29,7 +29,7 @@ impl StateDir {
 
     /// Makes sure that the directory and `below` it exist, are private, and are no symbolic links: state is never
     /// written out of the project. Git ignores the directory by its own `.gitignore`.
-    pub fn ensure(&self, below: &str) -> Result<PathBuf, StoreError> {
+    pub fn ensure_dir(&self, below: &str) -> Result<PathBuf, StoreError> {
         private_dir(&self.path)?;
         self.hide_from_git()?;
         let mut path = self.path.clone();
@@ -64,7 +64,7 @@ impl StateDir {
     }
 
     /// Returns the path of the log of hook failures.
-    pub fn log(&self) -> PathBuf {
+    pub fn hook_log(&self) -> PathBuf {
         self.path.join("log").join("hooks.log")
     }
 
@@ -84,7 +84,7 @@ fn private_dir(path: &Path) -> Result<(), StoreError> {
     let why = "it must be a directory, not a link or a file";
     let is_directory =
         lockstep_fs::ensure_private_dir(path, false).map_err(StoreError::io("create", path))?;
-    if is_directory { Ok(()) } else { Err(StoreError::Unsafe { path: path.to_owned(), why }) }
+    if is_directory { Ok(()) } else { Err(StoreError::UnsafePath { path: path.to_owned(), why }) }
 }
 
 #[cfg(test)]
@@ -94,15 +94,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_private_and_ignored_by_git() {
+    fn state_directory_is_private_and_ignored_by_git() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
-        state.ensure("log").unwrap();
-        state.ensure("log").unwrap();
+        let state = StateDir::for_project(root.path());
+        state.ensure_dir("log").unwrap();
+        state.ensure_dir("log").unwrap();
         let ignore = state.path().join(".gitignore");
         assert_eq!(fs::read_to_string(&ignore).unwrap(), "*\n");
         fs::write(&ignore, "").unwrap();
-        state.ensure("").unwrap();
+        state.ensure_dir("").unwrap();
         assert_eq!(fs::read_to_string(&ignore).unwrap(), "*\n", "one that was cut short is mended");
         for dir in [state.path(), &state.path().join("log")] {
             assert_eq!(mode_of(&fs::metadata(dir).unwrap()), 0o700);
@@ -113,8 +113,8 @@ mod tests {
     fn a_link_is_never_followed_out_of_the_project() {
         let (root, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         symlink(elsewhere.path(), root.path().join(".lockstep")).unwrap();
-        let error = StateDir::of(root.path()).ensure("log").unwrap_err();
-        assert!(matches!(error, StoreError::Unsafe { .. }), "{error}");
+        let error = StateDir::for_project(root.path()).ensure_dir("log").unwrap_err();
+        assert!(matches!(error, StoreError::UnsafePath { .. }), "{error}");
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
     }
 }

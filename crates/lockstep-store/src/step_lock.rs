@@ -129,8 +129,8 @@ fn key(step: &Path) -> String {
 }
 
 fn path(state: &StateDir, step: &Path) -> Result<PathBuf, StoreError> {
-    state.ensure("steps")?;
-    state.ensure("steps/locks")?;
+    state.ensure_dir("steps")?;
+    state.ensure_dir("steps/locks")?;
     Ok(state.path().join("steps").join("locks").join(key(step)))
 }
 
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_hold_keeps_others_out_until_it_ends() {
         let root = tempfile::tempdir().unwrap();
-        let (state, step) = (StateDir::of(root.path()), Path::new("/p/steps/1.json"));
+        let (state, step) = (StateDir::for_project(root.path()), Path::new("/p/steps/1.json"));
         let at = |text: &str| text.parse::<Timestamp>().unwrap();
         let (now, until) = (at("2026-02-14T10:00:00Z"), at("2026-02-14T10:30:00Z"));
         StepLock::take(&state, step, "ada", now).unwrap().hold("ada", now, until).unwrap();

@@ -34,7 +34,7 @@ impl UserDir {
         lockstep_fs::ensure_private_dir(&path, true).map_err(StoreError::io("create", &path))?;
         for dir in [&self.path, &path] {
             let meta = fs::symlink_metadata(dir).map_err(StoreError::io("look at", dir))?;
-            let refused = |why| Err(StoreError::Unsafe { path: dir.clone(), why });
+            let refused = |why| Err(StoreError::UnsafePath { path: dir.clone(), why });
             if !meta.is_dir() {
                 return refused("it must be a directory, not a link or a file");
             }
@@ -58,7 +58,7 @@ impl UserDir {
         };
         let meta = file.metadata().map_err(StoreError::io("look at", &path))?;
         if !meta.is_file() || !is_own(&meta) {
-            return Err(StoreError::Unsafe { path, why: "it is not a plain file of this user" });
+            return Err(StoreError::UnsafePath { path, why: "it is not a plain file of this user" });
         }
         let mut text = String::new();
         file.take(MAX_BYTES).read_to_string(&mut text).map_err(StoreError::io("read", &path))?;

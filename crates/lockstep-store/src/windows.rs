@@ -112,7 +112,7 @@ impl<'a> Windows<'a> {
         if !self.state.path().exists() {
             return Ok(());
         }
-        self.state.ensure(&format!("windows/{}", self.session))?;
+        self.state.ensure_dir(&format!("windows/{}", self.session))?;
         let created = lockstep_fs::open_to_write(path).and_then(|file| file.set_len(0));
         created.map_err(StoreError::io("create", path))
     }
@@ -236,11 +236,11 @@ mod tests {
     #[test]
     fn commands_run_from_their_start_to_their_end() {
         let root = tempfile::tempdir().unwrap();
-        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
+        let (state, session) = (StateDir::for_project(root.path()), SessionId::new("s").unwrap());
         let windows = Windows::of(&state, &session);
         windows.open("t0", None).unwrap();
         assert!(!state.path().exists());
-        state.ensure("").unwrap();
+        state.ensure_dir("").unwrap();
         let running = || {
             let open = windows.list().into_iter().filter(|window| window.end.is_none());
             let mut agents: Vec<_> = open.map(|window| window.agent.map(|id| id.to_string())).collect();
@@ -269,9 +269,9 @@ mod tests {
     #[test]
     fn a_closed_window_stays_while_a_command_runs_that_overlapped_with_it() {
         let root = tempfile::tempdir().unwrap();
-        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
+        let (state, session) = (StateDir::for_project(root.path()), SessionId::new("s").unwrap());
         let windows = Windows::of(&state, &session);
-        state.ensure("").unwrap();
+        state.ensure_dir("").unwrap();
         let (a1, a2, a3) = (AgentId::new("a1"), AgentId::new("a2"), AgentId::new("a3"));
         let closed = || {
             let mut closed: Vec<Window> = windows.list();
@@ -294,10 +294,10 @@ mod tests {
     #[test]
     fn edits_of_others_are_pending_until_they_are_journaled() {
         let root = tempfile::tempdir().unwrap();
-        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
+        let (state, session) = (StateDir::for_project(root.path()), SessionId::new("s").unwrap());
         let other = SessionId::new("other").unwrap();
         let windows = Windows::of(&state, &session);
-        state.ensure("").unwrap();
+        state.ensure_dir("").unwrap();
         let (a1, path) = (AgentId::new("a1"), Path::new("/p/a.py"));
         windows.open_edit("t1", a1.as_ref(), path).unwrap();
         assert!(windows.list().is_empty(), "it is no command");
@@ -315,9 +315,9 @@ mod tests {
     #[test]
     fn a_file_that_is_written_later_is_not_older_than_the_start() {
         let root = tempfile::tempdir().unwrap();
-        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
+        let (state, session) = (StateDir::for_project(root.path()), SessionId::new("s").unwrap());
         let windows = Windows::of(&state, &session);
-        state.ensure("").unwrap();
+        state.ensure_dir("").unwrap();
         for call in 0..50 {
             windows.open(&call.to_string(), None).unwrap();
             let file = root.path().join("f");

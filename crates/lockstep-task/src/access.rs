@@ -9,9 +9,9 @@ pub mod table;
 
 use std::fmt;
 
-pub use check::{Access, Action, Refusal, Request};
+pub use check::{AccessDecision, AccessDenial, AccessRequest, TaskAction};
 pub use grant::Grant;
-pub use table::{AccessTable, AgentRule, Create, SkillRule};
+pub use table::{AccessTable, AgentRule, CreatePermission, SkillRule};
 
 /// The name of an unknown caller, in records and in the table of agents.
 pub const UNKNOWN: &str = "unknown";
@@ -39,7 +39,7 @@ impl Principal {
     }
 
     /// The principal of an agent's name; `None` and `lead` are the Lead.
-    pub fn named(agent: Option<&str>) -> Self {
+    pub fn from_agent_name(agent: Option<&str>) -> Self {
         match agent {
             None => Self::Lead,
             Some(name) if name.eq_ignore_ascii_case("lead") => Self::Lead,

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 /// The outcome of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum AuditVerdict {
+pub enum TaskAuditVerdict {
     Granted,
     Refused,
 }
 
 /// One entry. Every key is always present; unknown values are `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AuditEntry {
+pub struct TaskAuditEntry {
     pub timestamp: Timestamp,
     /// The client's session.
     pub session: Option<String>,
@@ -29,12 +29,12 @@ pub struct AuditEntry {
     pub version: Option<u64>,
     /// The sections it changes, `subject` among them.
     pub sections: Vec<String>,
-    pub verdict: AuditVerdict,
+    pub verdict: TaskAuditVerdict,
     /// The reason for the refusal or the action.
     pub reason: Option<String>,
 }
 
-impl AuditEntry {
+impl TaskAuditEntry {
     /// The entry as one line with its newline, to be appended in one write.
     pub fn to_line(&self) -> String {
         let mut line = serde_json::to_string(self).expect("an entry has only text keys");

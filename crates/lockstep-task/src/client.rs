@@ -1,30 +1,30 @@
 //! The task in a client's own list: the effect of `TaskCreate` and `TaskUpdate` calls, and whether they are
 //! allowed.
 //!
-//! The store holds the truth; the list mirrors it. [`judge`] decides before the call, and its result is
+//! The store holds the truth; the list mirrors it. [`evaluate_list_write`] decides before the call, and its result is
 //! written to the store afterwards. [`compare`] checks that both agree.
 
 mod agreement;
 mod own;
 mod revise;
 
-pub use agreement::{Agreement, compare};
+pub use agreement::{ListComparison, compare};
 pub use own::is_document;
 
 use std::iter;
 
-use self::revise::Revision;
-use crate::access::{Access, Action, Create, Principal, Refusal, Request};
-use crate::document::{Document, SUBJECT};
-use crate::problem::Problem;
-use crate::update::{self, Reason, Rules};
+use self::revise::TaskUpdateFields;
+use crate::access::{AccessDecision, AccessDenial, AccessRequest, CreatePermission, Principal, TaskAction};
+use crate::document::{SUBJECT, TaskDocument};
+use crate::problem::DocumentProblem;
+use crate::update::{self, RefusalReason, WriteRules};
 use crate::version::diff::diff;
-use crate::version::subject::Subject;
-use crate::version::swap::Held;
+use crate::version::subject::TaskSubject;
+use crate::version::swap::CurrentVersion;
 
 /// A call that writes the client's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Call<'a> {
+pub enum ListWrite<'a> {
     Create {
         subject: &'a str,
         /// The description: for the task, its document.
@@ -44,102 +44,111 @@ pub enum Call<'a> {
 
 /// The stored state of the task.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct KnownTask<'a> {
     /// The id in the client's list, once it was mirrored.
     pub task_id: Option<&'a str>,
     pub subject: &'a str,
     /// The current version.
-    pub held: Held<'a>,
+    pub held: CurrentVersion<'a>,
 }
 
 /// The effect of a call on the store.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
+pub enum ListWriteEffect {
     /// The call concerns an ordinary task, or does not change the task's content.
     Nothing,
     /// The call copies the current version into a list without one: nothing is written.
     Copy,
     /// The call writes a version.
-    Write(Box<Write>),
+    Write(Box<VersionWrite>),
 }
 
 /// A version that a call writes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Write {
+pub struct VersionWrite {
     pub version: u64,
-    pub subject: Subject,
-    pub document: Document,
+    pub subject: TaskSubject,
+    pub document: TaskDocument,
     /// The sections it changes, `subject` among them.
     pub sections: Vec<String>,
     /// Problems that do not prevent the write.
-    pub warnings: Vec<Problem>,
+    pub warnings: Vec<DocumentProblem>,
 }
 
 /// Decides a call. Returns all reasons against it.
-pub fn judge(
-    call: Call<'_>,
+pub fn evaluate_list_write(
+    call: ListWrite<'_>,
     principal: &Principal,
-    known: Option<Known<'_>>,
-    rules: Rules<'_>,
-) -> Result<Effect, Vec<Reason>> {
+    known: Option<KnownTask<'_>>,
+    rules: WriteRules<'_>,
+) -> Result<ListWriteEffect, Vec<RefusalReason>> {
     match call {
-        Call::Create { subject, description } => match Subject::parse(subject) {
+        ListWrite::Create { subject, description } => match TaskSubject::parse(subject) {
             Some(subject) => match known {
-                Some(known) if is_copy(&subject, description, principal, known, rules) => Ok(Effect::Copy),
+                Some(known) if is_copy(&subject, description, principal, known, rules) => {
+                    Ok(ListWriteEffect::Copy)
+                }
                 _ => create(subject, description, principal, known, rules),
             },
-            None => ordinary(Action::CreateOther, principal, rules),
+            None => check_ordinary_task(TaskAction::CreateOther, principal, rules),
         },
-        Call::Update { task_id, subject, description, status } => {
+        ListWrite::Update { task_id, subject, description, status } => {
             let the_task = known.filter(|known| known.task_id == Some(task_id));
-            match (the_task, subject.and_then(Subject::parse)) {
-                (Some(known), _) => {
-                    revise::revise(known, &Revision { subject, description, status }, principal, rules)
-                }
+            match (the_task, subject.and_then(TaskSubject::parse)) {
+                (Some(known), _) => revise::evaluate_update(
+                    known,
+                    &TaskUpdateFields { subject, description, status },
+                    principal,
+                    rules,
+                ),
                 // A task that is not the known one must not become another one by its subject.
                 (None, Some(stated)) => match known {
                     Some(known)
                         if is_copy(&stated, description.unwrap_or_default(), principal, known, rules) =>
                     {
-                        Ok(Effect::Copy)
+                        Ok(ListWriteEffect::Copy)
                     }
-                    Some(known) => Err(iter::once(another(principal, known.held.version))
-                        .chain(how_to_copy(principal, known, rules))
+                    Some(known) => Err(iter::once(second_task_reason(principal, known.held.version))
+                        .chain(copy_hint(principal, known, rules))
                         .collect()),
-                    None => adopt(subject, description, principal, rules),
+                    None => create_from_update(subject, description, principal, rules),
                 },
-                (None, None) => ordinary(Action::UpdateOther, principal, rules),
+                (None, None) => check_ordinary_task(TaskAction::UpdateOther, principal, rules),
             }
         }
     }
 }
 
-fn ordinary(action: Action, principal: &Principal, rules: Rules<'_>) -> Result<Effect, Vec<Reason>> {
-    match rules.access.check(&Request { principal, skill: None, action, places: &[], verdict: None }) {
-        Access::Granted => Ok(Effect::Nothing),
-        Access::Refused(refusal) => Err(vec![Reason::Access(refusal)]),
+fn check_ordinary_task(
+    action: TaskAction,
+    principal: &Principal,
+    rules: WriteRules<'_>,
+) -> Result<ListWriteEffect, Vec<RefusalReason>> {
+    match rules.access.check(&AccessRequest { principal, skill: None, action, places: &[], verdict: None }) {
+        AccessDecision::Granted => Ok(ListWriteEffect::Nothing),
+        AccessDecision::Refused(refusal) => Err(vec![RefusalReason::Access(refusal)]),
     }
 }
 
 /// Returns true if the call repeats the current version word for word in a list that does not have it. The
 /// list of a new session starts empty, and its agents read there.
 fn is_copy(
-    subject: &Subject,
+    subject: &TaskSubject,
     description: &str,
     principal: &Principal,
-    known: Known<'_>,
-    rules: Rules<'_>,
+    known: KnownTask<'_>,
+    rules: WriteRules<'_>,
 ) -> bool {
     let open = known.task_id.is_none() && !known.held.delivered && !subject.delivered;
     open && subject.version == Some(known.held.version)
-        && rules.access.rule(principal).create != Create::None
-        && Document::parse(description.as_bytes(), rules.limits)
+        && rules.access.rule(principal).create != CreatePermission::None
+        && TaskDocument::parse(description.as_bytes(), rules.limits)
             .is_ok_and(|document| diff(known.held.document, &document).is_empty())
 }
 
 /// Returns a hint for a caller that creates the task again because its list does not show it.
-fn how_to_copy(principal: &Principal, known: Known<'_>, rules: Rules<'_>) -> Option<Reason> {
-    let may = rules.access.rule(principal).create != Create::None;
+fn copy_hint(principal: &Principal, known: KnownTask<'_>, rules: WriteRules<'_>) -> Option<RefusalReason> {
+    let may = rules.access.rule(principal).create != CreatePermission::None;
     let missing = may && known.task_id.is_none() && !known.held.delivered;
     missing.then(|| {
         let version = known.held.version;
@@ -148,12 +157,12 @@ fn how_to_copy(principal: &Principal, known: Known<'_>, rules: Rules<'_>) -> Opt
             "create one with the subject {:?} and the document that `lockstep task show` prints, word for word",
             known.subject
         );
-        Reason::Invalid(Problem::of(SUBJECT, what, fix))
+        RefusalReason::Invalid(DocumentProblem::of(SUBJECT, what, fix))
     })
 }
 
-fn another(principal: &Principal, version: u64) -> Reason {
-    Reason::Access(Refusal {
+fn second_task_reason(principal: &Principal, version: u64) -> RefusalReason {
+    RefusalReason::Access(AccessDenial {
         who: principal.to_string(),
         what: "make another task the task".to_owned(),
         rule: format!("there is one task, and it is at PT-v{version}: it is updated, or delivered first"),
@@ -162,35 +171,48 @@ fn another(principal: &Principal, version: u64) -> Reason {
 }
 
 fn create(
-    subject: Subject,
+    subject: TaskSubject,
     description: &str,
     principal: &Principal,
-    known: Option<Known<'_>>,
-    rules: Rules<'_>,
-) -> Result<Effect, Vec<Reason>> {
+    known: Option<KnownTask<'_>>,
+    rules: WriteRules<'_>,
+) -> Result<ListWriteEffect, Vec<RefusalReason>> {
     let open = known.filter(|known| !known.held.delivered).map(|known| known.held.version);
     let mut reasons = Vec::new();
     match known.filter(|_| open.is_some()) {
-        Some(known) => reasons.extend(how_to_copy(principal, known, rules)),
+        Some(known) => reasons.extend(copy_hint(principal, known, rules)),
         None if subject.version.is_some_and(|version| version != 1) => {
             reasons.push(wrong_version(&subject, 1, None));
         }
         None => {}
     }
     let document = parsed(description, rules, &mut reasons);
-    match update::judge_new(principal, None, open, document.as_ref().unwrap_or(&Document::default()), rules) {
+    match update::evaluate_creation(
+        principal,
+        None,
+        open,
+        document.as_ref().unwrap_or(&TaskDocument::default()),
+        rules,
+    ) {
         Ok(warnings) if reasons.is_empty() => {
             let document = document.unwrap_or_default();
             let mut sections: Vec<_> = document.root().keys().map(str::to_owned).collect();
             sections.push(SUBJECT.to_owned());
-            let subject = Subject { version: Some(1), ..subject };
-            Ok(Effect::Write(Box::new(Write { version: 1, subject, document, sections, warnings })))
+            let subject = TaskSubject { version: Some(1), ..subject };
+            Ok(ListWriteEffect::Write(Box::new(VersionWrite {
+                version: 1,
+                subject,
+                document,
+                sections,
+                warnings,
+            })))
         }
         Ok(_) => Err(reasons),
         Err(more) => {
             // Without a document, judging an empty one would only repeat that there is none.
             reasons.extend(
-                more.into_iter().filter(|reason| document.is_some() || matches!(reason, Reason::Access(_))),
+                more.into_iter()
+                    .filter(|reason| document.is_some() || matches!(reason, RefusalReason::Access(_))),
             );
             Err(reasons)
         }
@@ -198,25 +220,25 @@ fn create(
 }
 
 /// Handles an ordinary task that gets the task's subject while there is no task: the same as creating it.
-fn adopt(
+fn create_from_update(
     subject: Option<&str>,
     description: Option<&str>,
     principal: &Principal,
-    rules: Rules<'_>,
-) -> Result<Effect, Vec<Reason>> {
-    let subject = subject.and_then(Subject::parse).expect("the caller saw the task's subject");
+    rules: WriteRules<'_>,
+) -> Result<ListWriteEffect, Vec<RefusalReason>> {
+    let subject = subject.and_then(TaskSubject::parse).expect("the caller saw the task's subject");
     create(subject, description.unwrap_or_default(), principal, None, rules)
 }
 
-fn parsed(text: &str, rules: Rules<'_>, reasons: &mut Vec<Reason>) -> Option<Document> {
-    let reading = Document::read(text.as_bytes(), rules.limits, rules.lookup);
+fn parsed(text: &str, rules: WriteRules<'_>, reasons: &mut Vec<RefusalReason>) -> Option<TaskDocument> {
+    let reading = TaskDocument::read(text.as_bytes(), rules.limits, rules.lookup);
     if reading.document.is_none() {
-        reasons.extend(reading.findings.problems.into_iter().map(Reason::Invalid));
+        reasons.extend(reading.findings.problems.into_iter().map(RefusalReason::Invalid));
     }
     reading.document
 }
 
-fn wrong_version(subject: &Subject, expected: u64, stated: Option<u64>) -> Reason {
+fn wrong_version(subject: &TaskSubject, expected: u64, stated: Option<u64>) -> RefusalReason {
     let what = match (stated.or(subject.version), expected) {
         (stated, 1) => {
             format!("the first version is PT-v1, and the subject says PT-v{}", stated.unwrap_or(0))
@@ -230,7 +252,7 @@ fn wrong_version(subject: &Subject, expected: u64, stated: Option<u64>) -> Reaso
         ),
         (None, _) => format!("the subject names no version, and the next is PT-v{expected}"),
     };
-    let title = Subject { version: Some(expected), ..subject.clone() };
+    let title = TaskSubject { version: Some(expected), ..subject.clone() };
     let set = format!("set the subject {:?}", title.to_string());
     let fix = match expected {
         1 => set,
@@ -239,5 +261,5 @@ fn wrong_version(subject: &Subject, expected: u64, stated: Option<u64>) -> Reaso
             expected - 1
         ),
     };
-    Reason::Invalid(Problem::of(SUBJECT, what, fix))
+    RefusalReason::Invalid(DocumentProblem::of(SUBJECT, what, fix))
 }

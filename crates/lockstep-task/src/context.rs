@@ -7,9 +7,9 @@ use lockstep_text::{push_line, single_line};
 
 use crate::access::{AccessTable, Principal};
 use crate::markdown::fenced;
-use crate::place::Place;
+use crate::place::KeyPath;
 use crate::scratch::Scratch;
-use crate::version::swap::Held;
+use crate::version::swap::CurrentVersion;
 
 /// The inputs of a fork agent's context.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub struct ForkContext<'a> {
     /// The title of the task.
     pub title: &'a str,
     /// The present version; `None` when there is no task.
-    pub held: Option<Held<'a>>,
+    pub held: Option<CurrentVersion<'a>>,
     /// The rules that determine what the agent may write.
     pub access: &'a AccessTable,
 }
@@ -55,11 +55,11 @@ fn task(context: &ForkContext<'_>) -> String {
     let state = if held.delivered { "DELIVERED" } else { "open" };
     let title =
         if context.title.is_empty() { String::new() } else { format!(" {}", single_line(context.title)) };
-    let rule = context.access.rule(&Principal::named(Some(context.agent)));
+    let rule = context.access.rule(&Principal::from_agent_name(Some(context.agent)));
     let grants: Vec<_> = rule
         .update
         .iter()
-        .map(|g| if g.place == Place::top() { "every section".to_owned() } else { g.to_string() })
+        .map(|g| if g.place == KeyPath::root() { "every section".to_owned() } else { g.to_string() })
         .collect();
     let may = if grants.is_empty() {
         "reads the task and does not update it".to_owned()

@@ -8,32 +8,32 @@ mod sections;
 mod size;
 
 pub use sections::{METRICS, SECTIONS, SUBJECT, TASK, is_section};
-pub use size::Limits;
+pub use size::DocumentLimits;
 
-use crate::place::Place;
-use crate::pointer::{Lookup, POINTER_KEYS};
-use crate::problem::{Findings, Problem};
+use crate::place::KeyPath;
+use crate::pointer::{POINTER_KEYS, PointerResolver};
+use crate::problem::{Diagnostics, DocumentProblem};
 use crate::value::{Map, Value};
 use crate::yaml;
 
 /// The content of one version of the task.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Document {
+pub struct TaskDocument {
     root: Map,
 }
 
 /// The result of reading a text: the document, if there is one, and all findings.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub struct ParsedDocument {
     /// The document, unless the text is no mapping or too large to be read at all.
-    pub document: Option<Document>,
+    pub document: Option<TaskDocument>,
     /// Problems and warnings, all at once.
-    pub findings: Findings,
+    pub findings: Diagnostics,
 }
 
-impl Reading {
+impl ParsedDocument {
     /// Returns the document with its warnings if it has no errors, otherwise all findings.
-    pub fn valid(self) -> Result<(Document, Vec<Problem>), Findings> {
+    pub fn into_valid(self) -> Result<(TaskDocument, Vec<DocumentProblem>), Diagnostics> {
         match self.document {
             Some(document) if self.findings.is_valid() => Ok((document, self.findings.warnings)),
             _ => Err(self.findings),
@@ -41,41 +41,41 @@ impl Reading {
     }
 }
 
-impl Document {
+impl TaskDocument {
     /// Reads a text and checks its size, its shape and its pointers.
-    pub fn read(bytes: &[u8], limits: Limits, lookup: &Lookup<'_>) -> Reading {
-        let mut findings = Findings::default();
-        if bytes.len() > limits.readable() {
-            findings.problems.push(size::over(bytes, limits));
-            return Reading { document: None, findings };
+    pub fn read(bytes: &[u8], limits: DocumentLimits, lookup: &PointerResolver<'_>) -> ParsedDocument {
+        let mut findings = Diagnostics::default();
+        if bytes.len() > limits.max_parse_bytes() {
+            findings.problems.push(size::oversize_problem(bytes, limits));
+            return ParsedDocument { document: None, findings };
         }
         match Self::parse(bytes, limits) {
             Ok(document) => {
                 findings.extend(document.check(limits, lookup));
-                Reading { document: Some(document), findings }
+                ParsedDocument { document: Some(document), findings }
             }
             Err(problem) => {
                 if bytes.len() > limits.max_bytes {
-                    findings.problems.push(size::over(bytes, limits));
+                    findings.problems.push(size::oversize_problem(bytes, limits));
                 }
                 findings.problems.push(problem);
-                Reading { document: None, findings }
+                ParsedDocument { document: None, findings }
             }
         }
     }
 
     /// Reads a stored version without validating its content.
-    pub fn parse(bytes: &[u8], limits: Limits) -> Result<Self, Problem> {
-        let value = yaml::read(bytes, limits.readable())
-            .map_err(|error| Problem::of("document", error.to_string(), "nothing was stored"))?;
+    pub fn parse(bytes: &[u8], limits: DocumentLimits) -> Result<Self, DocumentProblem> {
+        let value = yaml::read(bytes, limits.max_parse_bytes())
+            .map_err(|error| DocumentProblem::of("document", error.to_string(), "nothing was stored"))?;
         match value {
             Value::Map(root) => Ok(Self::from_root(root)),
-            Value::Null => Err(Problem::of(
+            Value::Null => Err(DocumentProblem::of(
                 "document",
                 "it is empty",
                 "begin with user_intent: what is wanted, in one to three sentences",
             )),
-            other => Err(Problem::of(
+            other => Err(DocumentProblem::of(
                 "document",
                 format!("expected sections, found {}", other.kind()),
                 "write the sections as top-level keys, beginning with user_intent",
@@ -95,8 +95,8 @@ impl Document {
     }
 
     /// Everything about this document that is not as it should be: size, shape, pointers.
-    pub fn check(&self, limits: Limits, lookup: &Lookup<'_>) -> Findings {
-        let mut findings = TASK.check(&Value::Map(self.root.clone()), &Place::top(), lookup);
+    pub fn check(&self, limits: DocumentLimits, lookup: &PointerResolver<'_>) -> Diagnostics {
+        let mut findings = TASK.check(&Value::Map(self.root.clone()), &KeyPath::root(), lookup);
         if let Some(problem) = size::check(self, limits) {
             findings.problems.insert(0, problem);
         }
@@ -115,7 +115,7 @@ impl Document {
 
     /// Returns true if the section exists and has content. An empty list means "none"; an absent one means
     /// unknown.
-    pub fn has(&self, name: &str) -> bool {
+    pub fn has_content(&self, name: &str) -> bool {
         match self.section(name) {
             None | Some(Value::Null) => false,
             Some(Value::List(_)) => true,
@@ -124,7 +124,7 @@ impl Document {
     }
 
     /// The value at a place of mappings.
-    pub fn get(&self, place: &Place) -> Option<&Value> {
+    pub fn get(&self, place: &KeyPath) -> Option<&Value> {
         let (first, rest) = place.keys().split_first()?;
         rest.iter().try_fold(self.root.get(first)?, |value, key| value.get(key))
     }
@@ -150,16 +150,16 @@ impl Document {
     }
 
     /// Every pointer of the document with its place, in order.
-    pub fn pointers(&self) -> Vec<(Place, String)> {
+    pub fn pointers(&self) -> Vec<(KeyPath, String)> {
         let mut found = Vec::new();
         for (key, value) in self.root.iter() {
-            collect_pointers(value, key, &Place::section(key), &mut found);
+            collect_pointers(value, key, &KeyPath::section(key), &mut found);
         }
         found
     }
 }
 
-fn collect_pointers(value: &Value, key: &str, place: &Place, found: &mut Vec<(Place, String)>) {
+fn collect_pointers(value: &Value, key: &str, place: &KeyPath, found: &mut Vec<(KeyPath, String)>) {
     match value {
         Value::Text(text) if POINTER_KEYS.contains(&key) && !text.trim().is_empty() => {
             found.push((place.clone(), text.clone()));
@@ -168,7 +168,7 @@ fn collect_pointers(value: &Value, key: &str, place: &Place, found: &mut Vec<(Pl
             map.iter().for_each(|(key, inner)| collect_pointers(inner, key, &place.child(key), found));
         }
         Value::List(items) => {
-            let names = crate::version::entries::names(items);
+            let names = crate::version::entries::item_keys(items);
             for (n, inner) in items.iter().enumerate() {
                 let name = names.as_ref().map_or_else(|| n.to_string(), |names| names[n].clone());
                 collect_pointers(inner, "", &place.child(&name), found);

@@ -9,10 +9,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::place::Place;
-use crate::pointer::Lookup;
-use crate::problem::{Findings, Problem};
-use crate::shape::{Field, Shape, list, required};
+use crate::place::KeyPath;
+use crate::pointer::PointerResolver;
+use crate::problem::{Diagnostics, DocumentProblem};
+use crate::shape::{FieldSchema, ValueSchema, list, required};
 use crate::value::Value;
 use crate::yaml;
 
@@ -20,41 +20,49 @@ use crate::yaml;
 pub const MAX_BYTES: usize = 256 * 1024;
 
 /// The shape of a record.
-pub const GATE_RECORD: Shape = Shape::Record(&FIELDS);
+pub const GATE_RECORD: ValueSchema = ValueSchema::Record(&FIELDS);
 
-const FIELDS: [Field; 10] = [
-    required("gate", Shape::Gate, "the gate, as in G4"),
-    required("phase_from", Shape::PhaseName, "the phase that ends"),
-    required("phase_to", Shape::NextPhase, "the phase that begins, or DELIVERED"),
-    required("tier", Shape::Word(&["TRIVIAL", "STANDARD", "COMPLEX"]), "how deep the gate looks"),
-    required("timestamp", Shape::Timestamp, "when it was evaluated, in ISO 8601"),
+const FIELDS: [FieldSchema; 10] = [
+    required("gate", ValueSchema::Gate, "the gate, as in G4"),
+    required("phase_from", ValueSchema::PhaseName, "the phase that ends"),
+    required("phase_to", ValueSchema::NextPhase, "the phase that begins, or DELIVERED"),
+    required("tier", ValueSchema::OneOf(&["TRIVIAL", "STANDARD", "COMPLEX"]), "how deep the gate looks"),
+    required("timestamp", ValueSchema::Timestamp, "when it was evaluated, in ISO 8601"),
     required("evidence", list(&EVIDENCE), "what was produced; `[]` when nothing"),
     required("checklist", list(&CHECKLIST_ITEM), "what was verified"),
     required(
         "verdict",
-        Shape::Word(&["PASS", "CONDITIONAL_PASS", "FAIL"]),
+        ValueSchema::OneOf(&["PASS", "CONDITIONAL_PASS", "FAIL"]),
         "what follows from the checklist",
     ),
-    required("justification", Shape::Text, "one to three sentences"),
-    required("downstream", Shape::Named(&Shape::Any), "what the next phase needs to know; `{}` when nothing"),
+    required("justification", ValueSchema::Text, "one to three sentences"),
+    required(
+        "downstream",
+        ValueSchema::MapOf(&ValueSchema::Any),
+        "what the next phase needs to know; `{}` when nothing",
+    ),
 ];
 
-const EVIDENCE: Shape = Shape::Record(&[
-    required("artifact", Shape::Text, "the file's name"),
-    required("type", Shape::Word(&["L1", "L2", "L3", "reference", "code"]), "what kind of evidence it is"),
-    required("location", Shape::Text, "its path"),
+const EVIDENCE: ValueSchema = ValueSchema::Record(&[
+    required("artifact", ValueSchema::Text, "the file's name"),
+    required(
+        "type",
+        ValueSchema::OneOf(&["L1", "L2", "L3", "reference", "code"]),
+        "what kind of evidence it is",
+    ),
+    required("location", ValueSchema::Text, "its path"),
 ]);
 
-const CHECKLIST_ITEM: Shape = Shape::Record(&[
-    required("item", Shape::Text, "the criterion"),
-    required("status", Shape::Word(&["PASS", "FAIL", "SKIP"]), "what was found"),
-    required("evidence_ref", Shape::Text, "where it can be seen; for SKIP, why"),
+const CHECKLIST_ITEM: ValueSchema = ValueSchema::Record(&[
+    required("item", ValueSchema::Text, "the criterion"),
+    required("status", ValueSchema::OneOf(&["PASS", "FAIL", "SKIP"]), "what was found"),
+    required("evidence_ref", ValueSchema::Text, "where it can be seen; for SKIP, why"),
 ]);
 
 /// The verdict of a gate record. The order matters: a later one is stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Verdict {
+pub enum RecordVerdict {
     /// Everything was checked and holds.
     Pass,
     /// Nothing failed, but something was not checked.
@@ -63,7 +71,7 @@ pub enum Verdict {
     Fail,
 }
 
-impl Verdict {
+impl RecordVerdict {
     /// Reads a verdict.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Pass, Self::ConditionalPass, Self::Fail].into_iter().find(|v| v.as_str() == text)
@@ -79,7 +87,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for RecordVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -87,42 +95,42 @@ impl fmt::Display for Verdict {
 
 /// A record as it was read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct GateReading {
+pub struct ParsedGateRecord {
     /// The record in the present dialect, as far as it could be read.
     pub record: Option<Value>,
     /// The verdict that follows from the checklist; `None` when there is no checklist to follow from.
-    pub computed: Option<Verdict>,
+    pub computed: Option<RecordVerdict>,
     /// Translations from an older dialect, and parts that could not be translated.
     pub notes: Vec<String>,
     #[serde(flatten)]
-    pub findings: Findings,
+    pub findings: Diagnostics,
 }
 
-impl GateReading {
+impl ParsedGateRecord {
     /// The phase that ends, `P4`.
     pub fn phase_from(&self) -> Option<&str> {
         self.record.as_ref()?.get("phase_from")?.as_text()
     }
 
     /// Returns the effective verdict: the stricter of the stated and the computed one.
-    pub fn verdict(&self) -> Option<Verdict> {
-        let stated = self.record.as_ref().and_then(|r| Verdict::parse(r.get("verdict")?.as_text()?));
+    pub fn verdict(&self) -> Option<RecordVerdict> {
+        let stated = self.record.as_ref().and_then(|r| RecordVerdict::parse(r.get("verdict")?.as_text()?));
         stated.max(self.computed)
     }
 }
 
 /// Reads and checks a record. `lookup` resolves the paths of evidence.
-pub fn read(bytes: &[u8], lookup: &Lookup<'_>) -> GateReading {
+pub fn read(bytes: &[u8], lookup: &PointerResolver<'_>) -> ParsedGateRecord {
     let record = match yaml::read(bytes, MAX_BYTES) {
         Ok(Value::Map(map)) => map,
-        Ok(other) => return refused(format!("expected a mapping, found {}", other.kind())),
-        Err(error) => return refused(format!("it is not valid YAML: {error}")),
+        Ok(other) => return unreadable_record(format!("expected a mapping, found {}", other.kind())),
+        Err(error) => return unreadable_record(format!("it is not valid YAML: {error}")),
     };
-    let (record, notes, imported) = match dialect::import(&record) {
+    let (record, notes, imported) = match dialect::convert_legacy(&record) {
         Some((imported, notes)) => (Value::Map(imported), notes, true),
         None => (Value::Map(record), Vec::new(), false),
     };
-    let mut findings = GATE_RECORD.check(&record, &Place::top(), lookup);
+    let mut findings = GATE_RECORD.check(&record, &KeyPath::root(), lookup);
     if imported {
         // An older record may lack its tier; the notes report that nothing was concluded from it.
         findings.problems.retain(|problem| problem.at != "tier" || record.get("tier").is_some());
@@ -131,19 +139,21 @@ pub fn read(bytes: &[u8], lookup: &Lookup<'_>) -> GateReading {
     }
     findings.problems.extend(check_phases(&record));
     check_length(&record, &mut findings);
-    let computed = compute(&record);
+    let computed = compute_verdict(&record);
     findings.problems.extend(check_verdict(&record, computed));
-    GateReading { record: Some(record), computed, notes, findings }
+    ParsedGateRecord { record: Some(record), computed, notes, findings }
 }
 
-fn refused(what: String) -> GateReading {
+fn unreadable_record(what: String) -> ParsedGateRecord {
     let fix = "write one YAML mapping with gate, phase_from, phase_to, tier, timestamp, evidence, checklist, verdict, justification, downstream";
-    let findings =
-        Findings { problems: vec![Problem::of("gate-record.yaml", what, fix)], warnings: Vec::new() };
-    GateReading { record: None, computed: None, notes: Vec::new(), findings }
+    let findings = Diagnostics {
+        problems: vec![DocumentProblem::of("gate-record.yaml", what, fix)],
+        warnings: Vec::new(),
+    };
+    ParsedGateRecord { record: None, computed: None, notes: Vec::new(), findings }
 }
 
-fn check_locations(record: &Value, lookup: &Lookup<'_>) -> Vec<Problem> {
+fn check_locations(record: &Value, lookup: &PointerResolver<'_>) -> Vec<DocumentProblem> {
     let evidence = record.get("evidence").and_then(Value::as_list).unwrap_or_default();
     let mut problems = Vec::new();
     for (n, item) in evidence.iter().enumerate() {
@@ -152,27 +162,31 @@ fn check_locations(record: &Value, lookup: &Lookup<'_>) -> Vec<Problem> {
         if let (true, Some(location)) = (is_file, location)
             && let Err(fault) = lookup.resolve(location)
         {
-            let place = Place::section("evidence").child(&n.to_string()).child("location");
-            problems.push(Problem::at(&place, fault.what(location), fault.fix()));
+            let place = KeyPath::section("evidence").child(&n.to_string()).child("location");
+            problems.push(DocumentProblem::at(&place, fault.what(location), fault.fix()));
         }
     }
     problems
 }
 
 /// Checks that the gate's number is that of the ending phase, and that the beginning phase follows it.
-fn check_phases(record: &Value) -> Vec<Problem> {
+fn check_phases(record: &Value) -> Vec<DocumentProblem> {
     let number = |key: &str| record.get(key)?.as_text()?.get(1..2)?.parse::<u8>().ok();
     let mut problems = Vec::new();
     let Some(from) = number("phase_from") else { return problems };
     if number("gate").is_some_and(|gate| gate != from) {
-        problems.push(Problem::of(
+        problems.push(DocumentProblem::of(
             "gate",
             format!("the gate after P{from} is G{from}"),
             "name the gate after the phase that ends",
         ));
     }
     if number("phase_to").is_some_and(|to| to < from) {
-        problems.push(Problem::of("phase_to", "it comes before phase_from", "name the phase that begins"));
+        problems.push(DocumentProblem::of(
+            "phase_to",
+            "it comes before phase_from",
+            "name the phase that begins",
+        ));
     }
     problems
 }
@@ -183,7 +197,7 @@ fn statuses(record: &Value) -> Option<Vec<&str>> {
 }
 
 /// Requires at least 3, 5 or 7 items by tier, and at most 10.
-fn check_length(record: &Value, findings: &mut Findings) {
+fn check_length(record: &Value, findings: &mut Diagnostics) {
     let Some(length) = record.get("checklist").and_then(Value::as_list).map(<[_]>::len) else { return };
     let tier = record.get("tier").and_then(Value::as_text).unwrap_or_default();
     let least = match tier {
@@ -194,24 +208,24 @@ fn check_length(record: &Value, findings: &mut Findings) {
     };
     if length < least {
         let what = format!("a {tier} gate checks at least {least} items, and this record has {length}");
-        findings.problems.push(Problem::of(
+        findings.problems.push(DocumentProblem::of(
             "checklist",
             what,
             "check the items that are missing, or state the tier that was meant",
         ));
     } else if length > 10 {
         let what = format!("{length} items are more than the 10 a gate looks at");
-        findings.warnings.push(Problem::of("checklist", what, "bring items together"));
+        findings.warnings.push(DocumentProblem::of("checklist", what, "bring items together"));
     }
 }
 
 /// Computes FAIL if an item failed, CONDITIONAL_PASS if one was skipped, otherwise PASS. Returns `None` if a
 /// status is unreadable.
-fn compute(record: &Value) -> Option<Verdict> {
+fn compute_verdict(record: &Value) -> Option<RecordVerdict> {
     let of = |status: &str| match status {
-        "PASS" => Some(Verdict::Pass),
-        "SKIP" => Some(Verdict::ConditionalPass),
-        "FAIL" => Some(Verdict::Fail),
+        "PASS" => Some(RecordVerdict::Pass),
+        "SKIP" => Some(RecordVerdict::ConditionalPass),
+        "FAIL" => Some(RecordVerdict::Fail),
         _ => None,
     };
     let verdicts: Option<Vec<_>> = statuses(record)?.into_iter().map(of).collect();
@@ -219,15 +233,15 @@ fn compute(record: &Value) -> Option<Verdict> {
 }
 
 /// A record may be stricter than its checklist, never more lenient.
-fn check_verdict(record: &Value, computed: Option<Verdict>) -> Option<Problem> {
-    let stated = Verdict::parse(record.get("verdict")?.as_text()?)?;
+fn check_verdict(record: &Value, computed: Option<RecordVerdict>) -> Option<DocumentProblem> {
+    let stated = RecordVerdict::parse(record.get("verdict")?.as_text()?)?;
     let Some(computed) = computed else {
         // An unreadable status has its own problem; only a checklist without items is reported here.
         if record.get("checklist").and_then(Value::as_list).is_some_and(|items| !items.is_empty()) {
             return None;
         }
         let what = format!("it says {stated} over no checklist");
-        return Some(Problem::of(
+        return Some(DocumentProblem::of(
             "verdict",
             what,
             "list what was checked; a verdict follows from its checklist",
@@ -236,7 +250,7 @@ fn check_verdict(record: &Value, computed: Option<Verdict>) -> Option<Problem> {
     if stated >= computed {
         return None;
     }
-    let because = if computed == Verdict::Fail { "FAIL" } else { "SKIP" };
+    let because = if computed == RecordVerdict::Fail { "FAIL" } else { "SKIP" };
     let items = record.get("checklist").and_then(Value::as_list).unwrap_or_default();
     let culprits: Vec<_> = items
         .iter()
@@ -244,5 +258,9 @@ fn check_verdict(record: &Value, computed: Option<Verdict>) -> Option<Problem> {
         .filter_map(|item| item.get("item")?.as_text())
         .collect();
     let what = format!("it says {stated} over {because}: {}", culprits.join("; "));
-    Some(Problem::of("verdict", what, format!("the verdict that follows from the checklist is {computed}")))
+    Some(DocumentProblem::of(
+        "verdict",
+        what,
+        format!("the verdict that follows from the checklist is {computed}"),
+    ))
 }

@@ -9,7 +9,7 @@ pub mod scaffold;
 
 use serde::Serialize;
 
-use crate::problem::Problem;
+use crate::problem::DocumentProblem;
 
 /// The six categories of a handoff, by their headings, in order.
 pub const CATEGORIES: [&str; 6] = [
@@ -52,13 +52,13 @@ pub struct Handoff {
 
 /// The result of checking an L2 file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct HandoffReport {
+pub struct HandoffCheck {
     pub file: String,
     /// Set if the next phase can start from the file.
     pub valid: bool,
-    pub problems: Vec<Problem>,
+    pub problems: Vec<DocumentProblem>,
     /// Findings that do not make the file invalid.
-    pub warnings: Vec<Problem>,
+    pub warnings: Vec<DocumentProblem>,
     /// The handoff, as far as it could be read.
     pub handoff: Handoff,
 }

@@ -18,7 +18,7 @@ pub struct Heading {
 impl Heading {
     /// Returns true if the heading has no content except comments and lower headings.
     pub fn is_blank(&self) -> bool {
-        visible(&self.body).iter().all(|line| line.text.trim().is_empty() || line.heading.is_some())
+        visible_lines(&self.body).iter().all(|line| line.text.trim().is_empty() || line.heading.is_some())
     }
 
     /// The headings one level down.
@@ -29,7 +29,7 @@ impl Heading {
     /// Returns the items of the lists under it, without markers. Continuation lines are joined.
     pub fn items(&self) -> Vec<String> {
         let mut items: Vec<String> = Vec::new();
-        for line in visible(&self.body) {
+        for line in visible_lines(&self.body) {
             if let Some(item) = list_item(&line.text) {
                 items.push(item.to_owned());
             } else if let (true, Some(last)) = (line.text.starts_with(' '), items.last_mut()) {
@@ -44,7 +44,7 @@ impl Heading {
     pub fn prose(&self) -> Vec<String> {
         let mut in_item = false;
         let mut prose = Vec::new();
-        for line in visible(&self.body) {
+        for line in visible_lines(&self.body) {
             let text = line.text.trim();
             if list_item(&line.text).is_some() {
                 in_item = true;
@@ -70,7 +70,7 @@ fn list_item(line: &str) -> Option<&str> {
 /// All headings of a text. `offset` is the number of lines before it.
 pub fn outline(text: &str, offset: usize) -> Vec<Heading> {
     let lines: Vec<&str> = text.lines().collect();
-    let marks: Vec<_> = visible(text)
+    let marks: Vec<_> = visible_lines(text)
         .into_iter()
         .filter_map(|line| line.heading.map(|(level, title)| (line.number, level, title)))
         .collect();
@@ -88,34 +88,34 @@ pub fn outline(text: &str, offset: usize) -> Vec<Heading> {
     headings
 }
 
-struct Line {
+struct VisibleLine {
     number: usize,
     text: String,
     heading: Option<(usize, String)>,
 }
 
 /// Returns the lines without comments, with their headings.
-fn visible(text: &str) -> Vec<Line> {
+fn visible_lines(text: &str) -> Vec<VisibleLine> {
     let mut fence: Option<String> = None;
     let mut comment = false;
     let mut lines = Vec::new();
     for (number, line) in text.lines().enumerate() {
         if let Some(open) = &fence {
-            if closes(line, open) {
+            if is_closing_fence(line, open) {
                 fence = None;
             }
-            lines.push(Line { number, text: line.to_owned(), heading: None });
+            lines.push(VisibleLine { number, text: line.to_owned(), heading: None });
             continue;
         }
         let seen = without_comments(line, &mut comment);
-        fence = opens(&seen);
+        fence = opening_fence(&seen);
         let heading = if fence.is_none() { heading(&seen) } else { None };
-        lines.push(Line { number, text: seen, heading });
+        lines.push(VisibleLine { number, text: seen, heading });
     }
     lines
 }
 
-fn opens(line: &str) -> Option<String> {
+fn opening_fence(line: &str) -> Option<String> {
     let line = line.trim_start();
     let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let run: String = line.chars().take_while(|c| *c == mark).collect();
@@ -124,7 +124,7 @@ fn opens(line: &str) -> Option<String> {
     (run.len() >= 3 && !is_span).then_some(run)
 }
 
-fn closes(line: &str, open: &str) -> bool {
+fn is_closing_fence(line: &str, open: &str) -> bool {
     let line = line.trim();
     line.len() >= open.len() && line.chars().all(|c| open.starts_with(c))
 }

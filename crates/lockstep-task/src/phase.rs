@@ -1,6 +1,6 @@
 //! The nine phases, and the inputs of each from the previous one.
 //!
-//! [`Phase`] is the name; [`enter`] and [`complete`] are the checks at its start and end.
+//! [`TaskPhase`] is the name; [`enter`] and [`complete`] are the checks at its start and end.
 
 pub mod complete;
 pub mod enter;
@@ -11,11 +11,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::document::SECTIONS;
-use crate::shape::{Field, Shape};
+use crate::shape::{FieldSchema, ValueSchema};
 
 /// A phase of the pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Phase {
+pub enum TaskPhase {
     /// Discovery: the requirements.
     P1,
     P2,
@@ -35,7 +35,7 @@ pub const STATUSES: [&str; 4] = ["PENDING", "IN_PROGRESS", "BLOCKED", COMPLETE];
 /// The status of a completed phase.
 pub const COMPLETE: &str = "COMPLETE";
 
-impl Phase {
+impl TaskPhase {
     /// All phases in order.
     pub const ALL: [Self; 9] =
         [Self::P1, Self::P2, Self::P3, Self::P4, Self::P5, Self::P6, Self::P7, Self::P8, Self::P9];
@@ -99,15 +99,16 @@ impl Phase {
 }
 
 /// Returns the fix for a missing section. Only a list can be empty on purpose.
-fn write_first(section: &str) -> &'static str {
-    let is_list = |field: &&Field| field.name == section && matches!(field.shape, Shape::List { .. });
+fn missing_section_fix(section: &str) -> &'static str {
+    let is_list =
+        |field: &&FieldSchema| field.name == section && matches!(field.shape, ValueSchema::List { .. });
     match SECTIONS.iter().find(is_list) {
         Some(_) => "write it with `lockstep task update`; `[]` says that there is nothing",
         None => "write it with `lockstep task update`",
     }
 }
 
-impl fmt::Display for Phase {
+impl fmt::Display for TaskPhase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -116,12 +117,12 @@ impl fmt::Display for Phase {
 /// A text that names no phase.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no phase; the phases are P1 … P9")]
-pub struct UnknownPhase(String);
+pub struct ParsePhaseError(String);
 
-impl FromStr for Phase {
-    type Err = UnknownPhase;
+impl FromStr for TaskPhase {
+    type Err = ParsePhaseError;
 
-    fn from_str(text: &str) -> Result<Self, UnknownPhase> {
-        Self::ALL.into_iter().find(|p| p.name() == text).ok_or_else(|| UnknownPhase(text.to_owned()))
+    fn from_str(text: &str) -> Result<Self, ParsePhaseError> {
+        Self::ALL.into_iter().find(|p| p.name() == text).ok_or_else(|| ParsePhaseError(text.to_owned()))
     }
 }

@@ -9,17 +9,17 @@ use serde::{Serialize, Serializer};
 
 /// A path of keys from the top of a document. The first is the section.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Place(Vec<String>);
+pub struct KeyPath(Vec<String>);
 
-impl Place {
+impl KeyPath {
     /// The top of a document.
-    pub fn top() -> Self {
+    pub fn root() -> Self {
         Self::default()
     }
 
     /// A section, or a key of a top-level mapping.
     pub fn section(name: &str) -> Self {
-        Self::top().child(name)
+        Self::root().child(name)
     }
 
     /// The place of `key` in the mapping or keyed list at this place.
@@ -41,7 +41,7 @@ impl Place {
     }
 
     /// Returns true if this place is `outer` or below it.
-    pub fn is_within(&self, outer: &Self) -> bool {
+    pub fn starts_with(&self, outer: &Self) -> bool {
         self.0.starts_with(&outer.0)
     }
 }
@@ -50,7 +50,7 @@ fn is_bare(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for KeyPath {
     /// Keys that hold anything but letters, digits, `_` and `-` are written as `["key"]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {
@@ -75,13 +75,16 @@ impl fmt::Display for Place {
 #[error(
     "{0:?} names no place in the document; write it as in phase_status.P2.l2_path or modules[\"a b\"].files"
 )]
-pub struct InvalidPlace(String);
+pub struct ParseKeyPathError(String);
 
-impl FromStr for Place {
-    type Err = InvalidPlace;
+impl FromStr for KeyPath {
+    type Err = ParseKeyPathError;
 
-    fn from_str(text: &str) -> Result<Self, InvalidPlace> {
-        parse(text).filter(|keys| !keys.is_empty()).map(Self).ok_or_else(|| InvalidPlace(text.to_owned()))
+    fn from_str(text: &str) -> Result<Self, ParseKeyPathError> {
+        parse(text)
+            .filter(|keys| !keys.is_empty())
+            .map(Self)
+            .ok_or_else(|| ParseKeyPathError(text.to_owned()))
     }
 }
 
@@ -125,7 +128,7 @@ fn quoted_key(text: &str) -> Option<(String, &str)> {
     None
 }
 
-impl Serialize for Place {
+impl Serialize for KeyPath {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }

@@ -10,7 +10,7 @@ pub const POINTER_KEYS: [&str; 3] = ["l2_path", "l3_path", "gate_record"];
 
 /// The reason why a pointer is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PointerFault {
+pub enum PointerError {
     Empty,
     Absolute,
     /// The path is outside the project.
@@ -19,7 +19,7 @@ pub enum PointerFault {
     Missing(Vec<PathBuf>),
 }
 
-impl PointerFault {
+impl PointerError {
     /// Describes the problem of `pointer`.
     pub fn what(&self, pointer: &str) -> String {
         match self {
@@ -45,18 +45,18 @@ impl PointerFault {
 
 /// Resolves pointers to files and checks that they exist.
 #[derive(Clone)]
-pub struct Lookup<'a> {
+pub struct PointerResolver<'a> {
     exists: &'a dyn Fn(&Path) -> bool,
     bases: Vec<PathBuf>,
 }
 
-impl fmt::Debug for Lookup<'_> {
+impl fmt::Debug for PointerResolver<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lookup").field("bases", &self.bases).finish_non_exhaustive()
     }
 }
 
-impl<'a> Lookup<'a> {
+impl<'a> PointerResolver<'a> {
     /// Creates a lookup of pointers relative to the project's root. `exists` gets paths relative to that
     /// root.
     pub fn new(exists: &'a dyn Fn(&Path) -> bool) -> Self {
@@ -67,8 +67,8 @@ impl<'a> Lookup<'a> {
     ///
     /// A base that is absolute or climbs out of the project is not tried.
     #[must_use]
-    pub fn also(mut self, base: &Path) -> Self {
-        if let Ok(base) = inside(base)
+    pub fn with_base(mut self, base: &Path) -> Self {
+        if let Ok(base) = normalize_inside(base)
             && !self.bases.contains(&base)
         {
             self.bases.push(base);
@@ -77,31 +77,31 @@ impl<'a> Lookup<'a> {
     }
 
     /// Resolves `pointer` to a path relative to the project's root.
-    pub fn resolve(&self, pointer: &str) -> Result<PathBuf, PointerFault> {
+    pub fn resolve(&self, pointer: &str) -> Result<PathBuf, PointerError> {
         let pointer = pointer.trim();
         if pointer.is_empty() {
-            return Err(PointerFault::Empty);
+            return Err(PointerError::Empty);
         }
-        let relative = inside(Path::new(pointer))?;
+        let relative = normalize_inside(Path::new(pointer))?;
         let candidates: Vec<_> = self.bases.iter().map(|base| base.join(&relative)).collect();
         match candidates.iter().find(|path| (self.exists)(path)) {
             Some(path) => Ok(path.clone()),
-            None => Err(PointerFault::Missing(candidates)),
+            None => Err(PointerError::Missing(candidates)),
         }
     }
 }
 
 /// `path` with `.` and `..` resolved by name, if it stays inside the project.
-fn inside(path: &Path) -> Result<PathBuf, PointerFault> {
+fn normalize_inside(path: &Path) -> Result<PathBuf, PointerError> {
     let mut out = PathBuf::new();
     for component in path.components() {
         match component {
             Component::Normal(name) => out.push(name),
             Component::CurDir => {}
             Component::ParentDir if out.pop() => {}
-            Component::ParentDir => return Err(PointerFault::Outside),
-            Component::RootDir | Component::Prefix(_) => return Err(PointerFault::Absolute),
+            Component::ParentDir => return Err(PointerError::Outside),
+            Component::RootDir | Component::Prefix(_) => return Err(PointerError::Absolute),
         }
     }
-    if out.as_os_str().is_empty() { Err(PointerFault::Empty) } else { Ok(out) }
+    if out.as_os_str().is_empty() { Err(PointerError::Empty) } else { Ok(out) }
 }

@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::place::Place;
+use crate::place::KeyPath;
 
 /// An error or a warning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
+pub struct DocumentProblem {
     /// The section; empty if the problem concerns the complete document.
     pub section: String,
     /// The exact place.
@@ -18,9 +18,9 @@ pub struct Problem {
     pub fix: String,
 }
 
-impl Problem {
+impl DocumentProblem {
     /// A problem at a place in a document.
-    pub fn at(place: &Place, what: impl Into<String>, fix: impl Into<String>) -> Self {
+    pub fn at(place: &KeyPath, what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self {
             section: place.section_name().to_owned(),
             at: place.to_string(),
@@ -35,7 +35,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for DocumentProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}; {}", self.at, self.what, self.fix)
     }
@@ -43,13 +43,13 @@ impl fmt::Display for Problem {
 
 /// Everything a check found, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Findings {
-    pub problems: Vec<Problem>,
+pub struct Diagnostics {
+    pub problems: Vec<DocumentProblem>,
     /// Warnings; the content is kept.
-    pub warnings: Vec<Problem>,
+    pub warnings: Vec<DocumentProblem>,
 }
 
-impl Findings {
+impl Diagnostics {
     /// Returns true if there are no errors.
     pub fn is_valid(&self) -> bool {
         self.problems.is_empty()
@@ -62,7 +62,7 @@ impl Findings {
     }
 }
 
-impl fmt::Display for Findings {
+impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for problem in &self.problems {
             writeln!(f, "error: {problem}")?;

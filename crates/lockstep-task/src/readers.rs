@@ -27,7 +27,7 @@ pub struct ActiveAgent {
 
 /// The version of the task that a running agent has read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Reader {
+pub struct TaskReader {
     /// `None` is the Lead.
     pub agent_id: Option<String>,
     pub agent_type: Option<String>,
@@ -41,17 +41,17 @@ pub struct Reader {
 
 /// Returns every active agent with the version it read last, the oldest first, then those that have read
 /// none.
-pub fn readers(records: &[ReadRecord], active: &[ActiveAgent], present: u64) -> Vec<Reader> {
+pub fn readers(records: &[ReadRecord], active: &[ActiveAgent], present: u64) -> Vec<TaskReader> {
     let mut readers: Vec<_> = active.iter().map(|agent| reader(records, agent, present)).collect();
     readers.sort_by_key(|reader| (reader.behind.is_none(), std::cmp::Reverse(reader.behind)));
     readers
 }
 
-fn reader(records: &[ReadRecord], agent: &ActiveAgent, present: u64) -> Reader {
+fn reader(records: &[ReadRecord], agent: &ActiveAgent, present: u64) -> TaskReader {
     // An agent that went back to an older version works from that one, so the last read counts, not the
     // highest version.
     let last = records.iter().filter(|r| r.agent_id == agent.agent_id).max_by_key(|r| (r.at, r.version));
-    Reader {
+    TaskReader {
         agent_id: agent.agent_id.clone(),
         agent_type: agent.agent_type.clone().or_else(|| last?.agent_type.clone()),
         version: last.map(|r| r.version),
@@ -61,18 +61,18 @@ fn reader(records: &[ReadRecord], agent: &ActiveAgent, present: u64) -> Reader {
 }
 
 /// Returns the Lead's notice after a new version: the agents that work from an older one, if any.
-pub fn notice(readers: &[Reader], present: u64) -> Option<String> {
+pub fn outdated_readers_notice(readers: &[TaskReader], present: u64) -> Option<String> {
     let stale: Vec<_> = readers
         .iter()
         .filter(|reader| reader.agent_id.is_some() && reader.behind.is_some_and(|n| n > 0))
-        .map(Reader::to_string)
+        .map(TaskReader::to_string)
         .collect();
     (!stale.is_empty()).then(|| {
         format!("The task is at PT-v{present}. Agents at work from an older version: {}.", stale.join(", "))
     })
 }
 
-impl fmt::Display for Reader {
+impl fmt::Display for TaskReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.agent_id, &self.agent_type) {
             (None, _) => f.write_str("the Lead")?,

@@ -3,11 +3,11 @@
 //! It holds exactly three concerns (execution metrics, gate summaries, a version marker), and nothing else is
 //! accepted, so that it cannot become a second source of truth next to the task.
 
-use crate::access::{AccessTable, Principal, Refusal};
-use crate::place::Place;
-use crate::pointer::Lookup;
-use crate::problem::{Findings, Problem};
-use crate::shape::{Field, Shape, list, optional};
+use crate::access::{AccessDenial, AccessTable, Principal};
+use crate::place::KeyPath;
+use crate::pointer::PointerResolver;
+use crate::problem::{Diagnostics, DocumentProblem};
+use crate::shape::{FieldSchema, ValueSchema, list, optional};
 use crate::value::{Map, Value};
 use crate::yaml;
 
@@ -15,22 +15,22 @@ use crate::yaml;
 pub const MAX_BYTES: usize = 256 * 1024;
 
 /// The shape of scratch.
-pub const SCRATCH: Shape = Shape::Record(&CONCERNS);
+pub const SCRATCH: ValueSchema = ValueSchema::Record(&CONCERNS);
 
-const CONCERNS: [Field; 3] = [
+const CONCERNS: [FieldSchema; 3] = [
     optional("execution_metrics", METRICS, "how many agents were started, which, and how long it took"),
     optional(
         "gate_summaries",
-        Shape::Named(&Shape::Text),
+        ValueSchema::MapOf(&ValueSchema::Text),
         "what gates said, in short; the task points to their records",
     ),
-    optional("gc_version", Shape::Count, "the marker by which the session is found"),
+    optional("gc_version", ValueSchema::Count, "the marker by which the session is found"),
 ];
 
-const METRICS: Shape = Shape::Record(&[
-    optional("spawn_count", Shape::Count, "how many agents were started"),
-    optional("spawn_log", list(&Shape::Any), "which"),
-    optional("timing", Shape::Named(&Shape::Any), "how long it took"),
+const METRICS: ValueSchema = ValueSchema::Record(&[
+    optional("spawn_count", ValueSchema::Count, "how many agents were started"),
+    optional("spawn_log", list(&ValueSchema::Any), "which"),
+    optional("timing", ValueSchema::MapOf(&ValueSchema::Any), "how long it took"),
 ]);
 
 /// The scratch of one session.
@@ -41,9 +41,9 @@ pub struct Scratch {
 
 impl Scratch {
     /// Reads scratch; refuses anything but the three concerns.
-    pub fn read(bytes: &[u8]) -> Result<Self, Findings> {
-        let refuse = |what: String, fix: &str| Findings {
-            problems: vec![Problem::of("scratch", what, fix)],
+    pub fn read(bytes: &[u8]) -> Result<Self, Diagnostics> {
+        let refuse = |what: String, fix: &str| Diagnostics {
+            problems: vec![DocumentProblem::of("scratch", what, fix)],
             warnings: Vec::new(),
         };
         match yaml::read(bytes, MAX_BYTES) {
@@ -58,10 +58,10 @@ impl Scratch {
     }
 
     /// Returns a copy with `value` at `place`; refuses a place outside the three concerns.
-    pub fn with(&self, place: &Place, value: Value) -> Result<Self, Findings> {
+    pub fn with(&self, place: &KeyPath, value: Value) -> Result<Self, Diagnostics> {
         let mut next = self.clone();
         let Some((last, path)) = place.keys().split_last() else {
-            return Err(not_a_concern(&Place::top()));
+            return Err(not_a_concern(&KeyPath::root()));
         };
         let mut map = &mut next.root;
         for key in path {
@@ -81,12 +81,15 @@ impl Scratch {
         &self.root
     }
 
-    fn checked(mut self) -> Result<Self, Findings> {
+    fn checked(mut self) -> Result<Self, Diagnostics> {
         let nothing_exists = |_: &std::path::Path| false;
-        let mut findings =
-            SCRATCH.check(&Value::Map(self.root.clone()), &Place::top(), &Lookup::new(&nothing_exists));
+        let mut findings = SCRATCH.check(
+            &Value::Map(self.root.clone()),
+            &KeyPath::root(),
+            &PointerResolver::new(&nothing_exists),
+        );
         let unknown = std::mem::take(&mut findings.warnings);
-        findings.problems.extend(unknown.into_iter().map(|warning| Problem {
+        findings.problems.extend(unknown.into_iter().map(|warning| DocumentProblem {
             what: NOT_A_CONCERN.to_owned(),
             fix: WHERE_ELSE.to_owned(),
             ..warning
@@ -104,16 +107,19 @@ const NOT_A_CONCERN: &str =
     "scratch holds execution_metrics, gate_summaries and gc_version, and nothing else";
 const WHERE_ELSE: &str = "what another phase needs belongs in the task, or in the L2 file of this one";
 
-fn not_a_concern(place: &Place) -> Findings {
-    Findings { problems: vec![Problem::at(place, NOT_A_CONCERN, WHERE_ELSE)], warnings: Vec::new() }
+fn not_a_concern(place: &KeyPath) -> Diagnostics {
+    Diagnostics {
+        problems: vec![DocumentProblem::at(place, NOT_A_CONCERN, WHERE_ELSE)],
+        warnings: Vec::new(),
+    }
 }
 
 /// Returns an error if `principal` may not write scratch. An agent in its own context has no session.
-pub fn may_write(principal: &Principal, table: &AccessTable) -> Result<(), Refusal> {
+pub fn may_write(principal: &Principal, table: &AccessTable) -> Result<(), AccessDenial> {
     if !table.rule(principal).fork {
         return Ok(());
     }
-    Err(Refusal {
+    Err(AccessDenial {
         who: principal.to_string(),
         what: "write scratch".to_owned(),
         rule: "a fork agent runs outside the session whose scratch it is".to_owned(),

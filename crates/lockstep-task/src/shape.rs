@@ -1,14 +1,14 @@
 //! Shapes: the schema of a document, as data.
 //!
-//! One table per document is both the check ([`Shape::check`], all problems at once) and the published JSON
-//! Schema ([`Shape::json_schema`]), so the two cannot diverge.
+//! One table per document is both the check ([`ValueSchema::check`], all problems at once) and the published JSON
+//! Schema ([`ValueSchema::json_schema`]), so the two cannot diverge.
 
 mod check;
 mod schema;
 
 /// The allowed form of a value.
 #[derive(Debug, Clone, Copy)]
-pub enum Shape {
+pub enum ValueSchema {
     Any,
     /// Text that is not blank.
     Text,
@@ -17,7 +17,7 @@ pub enum Shape {
     /// A share, as in `"98.5%"`.
     Percent,
     /// One of these words.
-    Word(&'static [&'static str]),
+    OneOf(&'static [&'static str]),
     /// `PREFIX-1`, `PREFIX-2`, ….
     Id(&'static str),
     /// A gate, `G0` … `G9`, with a letter for a gate between two phases (`G2b`).
@@ -32,43 +32,43 @@ pub enum Shape {
     Pointer,
     /// A list. `unique` is a field no two items may share.
     List {
-        item: &'static Shape,
+        item: &'static ValueSchema,
         /// A field no two items may share.
         unique: Option<&'static str>,
     },
     /// A mapping with known fields. Unknown fields are kept with a warning, unless the record is open.
-    Record(&'static [Field]),
+    Record(&'static [FieldSchema]),
     /// A mapping with known fields that may have others too.
-    Open(&'static [Field]),
+    OpenRecord(&'static [FieldSchema]),
     /// A mapping from phases, `P1` … `P9`.
-    Phases(&'static Shape),
+    PhaseMap(&'static ValueSchema),
     /// A mapping from names to one shape.
-    Named(&'static Shape),
+    MapOf(&'static ValueSchema),
 }
 
 /// One field of a record.
 #[derive(Debug, Clone, Copy)]
-pub struct Field {
+pub struct FieldSchema {
     pub name: &'static str,
     pub required: bool,
-    pub shape: Shape,
+    pub shape: ValueSchema,
     /// A description in one line.
     pub doc: &'static str,
 }
 
 /// A field that must be there.
-pub(crate) const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Field {
-    Field { name, required: true, shape, doc }
+pub(crate) const fn required(name: &'static str, shape: ValueSchema, doc: &'static str) -> FieldSchema {
+    FieldSchema { name, required: true, shape, doc }
 }
 
 /// A field that may be left out.
-pub(crate) const fn optional(name: &'static str, shape: Shape, doc: &'static str) -> Field {
-    Field { name, required: false, shape, doc }
+pub(crate) const fn optional(name: &'static str, shape: ValueSchema, doc: &'static str) -> FieldSchema {
+    FieldSchema { name, required: false, shape, doc }
 }
 
 /// A list of `item`.
-pub(crate) const fn list(item: &'static Shape) -> Shape {
-    Shape::List { item, unique: None }
+pub(crate) const fn list(item: &'static ValueSchema) -> ValueSchema {
+    ValueSchema::List { item, unique: None }
 }
 
 /// Returns true if `text` is `prefix` and a digit, optionally with a letter between two phases: `P2b`.

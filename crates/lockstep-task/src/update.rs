@@ -4,50 +4,50 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::access::{Access, AccessTable, Action, Principal, Refusal, Request};
-use crate::document::{Document, Limits, SUBJECT};
-use crate::place::Place;
-use crate::pointer::Lookup;
-use crate::problem::Problem;
+use crate::access::{AccessDecision, AccessDenial, AccessRequest, AccessTable, Principal, TaskAction};
+use crate::document::{DocumentLimits, SUBJECT, TaskDocument};
+use crate::place::KeyPath;
+use crate::pointer::PointerResolver;
+use crate::problem::DocumentProblem;
 use crate::value::Value;
 use crate::version::diff::diff;
-use crate::version::swap::{Held, Proposal, Swap, SwapRefusal, swap};
+use crate::version::swap::{CurrentVersion, SwapDecision, SwapError, VersionProposal, compare_and_swap};
 
 /// A requested write.
 #[derive(Debug, Clone, Copy)]
-pub struct Update<'a> {
+pub struct WriteRequest<'a> {
     pub principal: &'a Principal,
     /// The skill they run.
     pub skill: Option<&'a str>,
     /// The present version.
-    pub current: Held<'a>,
+    pub current: CurrentVersion<'a>,
     /// The requested next version.
-    pub proposal: Proposal<'a>,
+    pub proposal: VersionProposal<'a>,
     /// Set if the subject changes apart from its version.
     pub changes_subject: bool,
 }
 
 /// The rules of a write.
 #[derive(Debug, Clone, Copy)]
-pub struct Rules<'a> {
+pub struct WriteRules<'a> {
     pub access: &'a AccessTable,
-    pub limits: Limits,
-    pub lookup: &'a Lookup<'a>,
+    pub limits: DocumentLimits,
+    pub lookup: &'a PointerResolver<'a>,
 }
 
 /// A reason to refuse a write.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reason {
+pub enum RefusalReason {
     /// The document is not as it should be.
-    Invalid(Problem),
+    Invalid(DocumentProblem),
     /// The principal lacks the permission.
-    Access(Refusal),
+    Access(AccessDenial),
     /// The write does not follow from the current version.
-    Version(SwapRefusal),
+    Version(SwapError),
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Invalid(problem) => problem.fmt(f),
@@ -59,31 +59,34 @@ impl fmt::Display for Reason {
 
 /// An accepted write.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
-    pub swap: Swap,
+pub struct AcceptedWrite {
+    pub swap: SwapDecision,
     /// Problems that do not prevent the write.
-    pub warnings: Vec<Problem>,
+    pub warnings: Vec<DocumentProblem>,
 }
 
 /// Judges an update of the task.
-pub fn judge(update: &Update<'_>, rules: Rules<'_>) -> Result<Judged, Vec<Reason>> {
+pub fn evaluate_update(
+    update: &WriteRequest<'_>,
+    rules: WriteRules<'_>,
+) -> Result<AcceptedWrite, Vec<RefusalReason>> {
     let mut reasons = Vec::new();
     let proposal = update.proposal;
     let reopened = rules.access.writes_after_delivery(update.principal, update.skill);
-    let current = Held { delivered: update.current.delivered && !reopened, ..update.current };
-    let swapped = swap(current, proposal);
+    let current = CurrentVersion { delivered: update.current.delivered && !reopened, ..update.current };
+    let swapped = compare_and_swap(current, proposal);
     let result = match &swapped {
-        Ok(Swap::Next(next)) => &next.document,
+        Ok(SwapDecision::Next(next)) => &next.document,
         _ => proposal.document,
     };
     let findings = result.check(rules.limits, rules.lookup);
-    reasons.extend(findings.problems.into_iter().map(Reason::Invalid));
-    reasons.extend(access(update, rules.access));
+    reasons.extend(findings.problems.into_iter().map(RefusalReason::Invalid));
+    reasons.extend(access_denial(update, rules.access));
     match swapped {
-        Ok(swap) if reasons.is_empty() => Ok(Judged { swap, warnings: findings.warnings }),
+        Ok(swap) if reasons.is_empty() => Ok(AcceptedWrite { swap, warnings: findings.warnings }),
         Ok(_) => Err(reasons),
         Err(refusal) => {
-            reasons.push(Reason::Version(refusal));
+            reasons.push(RefusalReason::Version(refusal));
             Err(reasons)
         }
     }
@@ -91,27 +94,34 @@ pub fn judge(update: &Update<'_>, rules: Rules<'_>) -> Result<Judged, Vec<Reason
 
 /// Checks access to the writer's changes: against the version they started from, not against later writes of
 /// others.
-fn access(update: &Update<'_>, table: &AccessTable) -> Option<Reason> {
+fn access_denial(update: &WriteRequest<'_>, table: &AccessTable) -> Option<RefusalReason> {
     let base = update.proposal.base_document.unwrap_or(update.current.document);
     let mut places = diff(base, update.proposal.document).places();
     if update.changes_subject {
-        places.push(Place::section(SUBJECT));
+        places.push(KeyPath::section(SUBJECT));
     }
-    refusal(table, update.principal, update.skill, Action::UpdateTask, &places, update.proposal.document)
+    refusal(table, update.principal, update.skill, TaskAction::UpdateTask, &places, update.proposal.document)
 }
 
 /// Judges the creation of the task. `open` is the version of one that is not delivered.
-pub fn judge_new(
+pub fn evaluate_creation(
     principal: &Principal,
     skill: Option<&str>,
     open: Option<u64>,
-    document: &Document,
-    rules: Rules<'_>,
-) -> Result<Vec<Problem>, Vec<Reason>> {
+    document: &TaskDocument,
+    rules: WriteRules<'_>,
+) -> Result<Vec<DocumentProblem>, Vec<RefusalReason>> {
     let findings = document.check(rules.limits, rules.lookup);
-    let mut reasons: Vec<_> = findings.problems.into_iter().map(Reason::Invalid).collect();
-    let places = diff(&Document::default(), document).places();
-    reasons.extend(refusal(rules.access, principal, skill, Action::CreateTask { open }, &places, document));
+    let mut reasons: Vec<_> = findings.problems.into_iter().map(RefusalReason::Invalid).collect();
+    let places = diff(&TaskDocument::default(), document).places();
+    reasons.extend(refusal(
+        rules.access,
+        principal,
+        skill,
+        TaskAction::CreateTask { open },
+        &places,
+        document,
+    ));
     if reasons.is_empty() { Ok(findings.warnings) } else { Err(reasons) }
 }
 
@@ -119,13 +129,13 @@ fn refusal(
     table: &AccessTable,
     principal: &Principal,
     skill: Option<&str>,
-    action: Action,
-    places: &[Place],
-    document: &Document,
-) -> Option<Reason> {
+    action: TaskAction,
+    places: &[KeyPath],
+    document: &TaskDocument,
+) -> Option<RefusalReason> {
     let verdict = document.section("validation_verdict").and_then(Value::as_text);
-    match table.check(&Request { principal, skill, action, places, verdict }) {
-        Access::Granted => None,
-        Access::Refused(refusal) => Some(Reason::Access(refusal)),
+    match table.check(&AccessRequest { principal, skill, action, places, verdict }) {
+        AccessDecision::Granted => None,
+        AccessDecision::Refused(refusal) => Some(RefusalReason::Access(refusal)),
     }
 }

@@ -173,7 +173,7 @@ impl Value {
     }
 
     /// The value as one short line, for a message.
-    pub fn brief(&self) -> String {
+    pub fn short_text(&self) -> String {
         const WIDTH: usize = 80;
         let line = serde_json::to_string(self).unwrap_or_else(|_| self.kind().to_owned());
         if line.chars().count() <= WIDTH {

@@ -99,7 +99,7 @@ pub fn read(bytes: &[u8], limit: usize) -> Result<Value, YamlError> {
         return Err(YamlError::TooLong { bytes: bytes.len(), limit });
     }
     let text = std::str::from_utf8(bytes).map_err(|e| YamlError::NotUtf8 { offset: e.valid_up_to() })?;
-    yaml::read(text, options()).map_err(|error| refused(&error))
+    yaml::read(text, options()).map_err(|error| classify_error(&error))
 }
 
 /// Writes `value` in block style, keys in their order, with a final newline.
@@ -115,7 +115,7 @@ fn options() -> Options {
     options
 }
 
-fn refused(error: &serde_saphyr::Error) -> YamlError {
+fn classify_error(error: &serde_saphyr::Error) -> YamlError {
     use serde_saphyr::Error;
 
     let error = error.without_snippet();

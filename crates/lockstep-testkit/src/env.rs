@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::{SignedDuration, Zoned};
 
-use crate::{Event, Listing, Output};
+use crate::{DirSnapshot, HookEvent, ProcessOutput};
 
 /// The initial time. Its zone is a plain offset, so no time zone data is read.
 const START: &str = "2026-02-14T15:30:42+09:00[+09:00]";
@@ -19,7 +19,7 @@ const START: &str = "2026-02-14T15:30:42+09:00[+09:00]";
 /// An ordinary user and group that every system has.
 const NOBODY: u32 = 65534;
 
-/// The environment of one test: `project`, `home`, `tmp` and `elsewhere` below one temporary directory that
+/// The environment of one test: `project`, `home`, `tmp` and `outside_dir` below one temporary directory that
 /// is removed with it.
 #[derive(Debug)]
 pub struct TestEnv {
@@ -66,7 +66,7 @@ impl TestEnv {
 
     /// Gives all files to an ordinary user and runs the binary as that user from now on: root ignores modes,
     /// so a test about modes would prove nothing. Has no effect if the tests run as an ordinary user.
-    pub fn as_ordinary_user(mut self) -> Self {
+    pub fn as_unprivileged_user(mut self) -> Self {
         if rustix::process::geteuid().is_root() {
             self.user = Some(NOBODY);
             self.give_to_user(&self.root);
@@ -113,7 +113,7 @@ impl TestEnv {
     }
 
     /// Returns a directory outside the others.
-    pub fn elsewhere(&self) -> PathBuf {
+    pub fn outside_dir(&self) -> PathBuf {
         self.root.join("elsewhere")
     }
 
@@ -128,12 +128,12 @@ impl TestEnv {
     }
 
     /// Returns a session's journal as text; empty if there is none.
-    pub fn journaled(&self, session: &str) -> String {
+    pub fn journal_text(&self, session: &str) -> String {
         self.text(&self.journal(session))
     }
 
     /// Returns the lines of the log of hook failures.
-    pub fn logged(&self) -> Vec<String> {
+    pub fn log_lines(&self) -> Vec<String> {
         self.text(&self.state().join("log/hooks.log")).lines().map(str::to_owned).collect()
     }
 
@@ -143,7 +143,7 @@ impl TestEnv {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 String::new()
             }
-            Err(error) => panic!("cannot read {}: {error}\n{}", path.display(), Listing::of(&self.root)),
+            Err(error) => panic!("cannot read {}: {error}\n{}", path.display(), DirSnapshot::of(&self.root)),
         }
     }
 
@@ -210,22 +210,22 @@ impl TestEnv {
     }
 
     /// Runs `lockstep ARGS` in the project.
-    pub fn lockstep<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Output {
+    pub fn lockstep<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> ProcessOutput {
         self.run(self.command(args), b"")
     }
 
     /// Sends an event to the hook as the client does.
-    pub fn hook(&self, event: &Event) -> Output {
+    pub fn hook(&self, event: &HookEvent) -> ProcessOutput {
         self.hook_bytes(event.json(&self.project()).as_bytes())
     }
 
     /// Sends these bytes to the hook.
-    pub fn hook_bytes(&self, stdin: &[u8]) -> Output {
+    pub fn hook_bytes(&self, stdin: &[u8]) -> ProcessOutput {
         self.run(self.hook_command(), stdin)
     }
 
     /// Starts the hook, sends it the event, and does not wait for it.
-    pub fn start_hook(&self, event: &Event) -> Child {
+    pub fn start_hook(&self, event: &HookEvent) -> Child {
         let mut child = self.hook_command().spawn().unwrap();
         // A process that has exited or was killed does not read it.
         let _ = child.stdin.take().unwrap().write_all(event.json(&self.project()).as_bytes());
@@ -234,17 +234,20 @@ impl TestEnv {
 
     /// Sends events to as many hooks at the same time: all of them are started before the first one gets its
     /// event.
-    pub fn hooks_at_once(&self, events: &[Event]) -> Vec<Output> {
+    pub fn run_hooks_concurrently(&self, events: &[HookEvent]) -> Vec<ProcessOutput> {
         let command = self.hook_command();
         let mut hooks: Vec<Child> = events.iter().map(|_| self.hook_command().spawn().unwrap()).collect();
         for (hook, event) in hooks.iter_mut().zip(events) {
             hook.stdin.take().unwrap().write_all(event.json(&self.project()).as_bytes()).unwrap();
         }
-        hooks.into_iter().map(|hook| Output::new(self, &command, hook.wait_with_output().unwrap())).collect()
+        hooks
+            .into_iter()
+            .map(|hook| ProcessOutput::new(self, &command, hook.wait_with_output().unwrap()))
+            .collect()
     }
 
     /// Runs a command made by [`Self::command`] or [`Self::hook_command`].
-    pub fn run(&self, mut command: Command, stdin: &[u8]) -> Output {
+    pub fn run(&self, mut command: Command, stdin: &[u8]) -> ProcessOutput {
         let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
         if let Some(mut pipe) = child.stdin.take() {
             match pipe.write_all(stdin) {
@@ -252,31 +255,31 @@ impl TestEnv {
                 _ => {}
             }
         }
-        Output::new(self, &command, child.wait_with_output().unwrap())
+        ProcessOutput::new(self, &command, child.wait_with_output().unwrap())
     }
 
     /// Runs a shell command in the project, as an agent's `Bash` tool would.
     pub fn shell(&self, script: &str) {
-        self.run(self.program("sh", ["-c", script]), b"").succeeded();
+        self.run(self.program("sh", ["-c", script]), b"").assert_success();
     }
 
     /// Runs git in the project, with a fixed author and date and no configuration but the repository's.
     pub fn git<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) {
-        self.git_output(args).succeeded();
+        self.git_output(args).assert_success();
     }
 
     /// Runs git in the same way, and accepts any result. Hooks of the repository see this environment's
     /// clock.
-    pub fn git_output<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Output {
+    pub fn git_output<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> ProcessOutput {
         self.run_as_author(self.program("git", args))
     }
 
     /// Runs a shell script whose calls of git have a fixed author and date, and accepts any result.
-    pub fn git_script(&self, script: &str) -> Output {
+    pub fn git_script(&self, script: &str) -> ProcessOutput {
         self.run_as_author(self.program("sh", ["-c", script]))
     }
 
-    fn run_as_author(&self, mut command: Command) -> Output {
+    fn run_as_author(&self, mut command: Command) -> ProcessOutput {
         for (name, value) in [
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_AUTHOR_NAME", "Test"),
@@ -293,15 +296,15 @@ impl TestEnv {
     }
 
     /// Replaces this environment's paths by names, so that the text is the same in every run.
-    pub fn neutral(&self, text: &str) -> String {
+    pub fn redact_paths(&self, text: &str) -> String {
         self.filters().iter().fold(text.to_owned(), |text, (path, name)| text.replace(path, name))
     }
 
-    /// Returns the replacements of [`Self::neutral`], longest first.
+    /// Returns the replacements of [`Self::redact_paths`], longest first.
     pub fn filters(&self) -> Vec<(String, &'static str)> {
         let path = |path: &Path| path.to_str().unwrap().to_owned();
         vec![
-            (path(&self.elsewhere()), "$ELSEWHERE"),
+            (path(&self.outside_dir()), "$ELSEWHERE"),
             (path(&self.project()), "$ROOT"),
             (path(&self.home()), "$HOME"),
             (path(&self.tmp()), "$TMP"),
@@ -310,7 +313,7 @@ impl TestEnv {
     }
 
     /// Everything on disk that a hook in this environment could reach.
-    pub fn listing(&self) -> Listing {
-        Listing::of(&self.root)
+    pub fn dir_snapshot(&self) -> DirSnapshot {
+        DirSnapshot::of(&self.root)
     }
 }

@@ -13,67 +13,67 @@ const SESSION: &str = "s1";
 
 /// One event of Claude Code.
 #[derive(Debug, Clone)]
-pub struct Event(Value);
+pub struct HookEvent(Value);
 
-impl Event {
+impl HookEvent {
     /// A recorded payload; its paths become paths of the test's project when it is sent.
-    pub fn of(sample: &str) -> Self {
+    pub fn from_sample(sample: &str) -> Self {
         Self(serde_json::from_str(sample).unwrap()).session(SESSION)
     }
 
     /// `Edit` of a file by the Lead.
     pub fn edit(path: impl AsRef<Path>) -> Self {
-        Self::of(samples::POST_TOOL_USE_EDIT_IN_SUBAGENT).by_lead().file(path)
+        Self::from_sample(samples::POST_TOOL_USE_EDIT_IN_SUBAGENT).by_lead().file(path)
     }
 
     /// `Write` of a file by the Lead.
     pub fn write(path: impl AsRef<Path>) -> Self {
-        Self::of(samples::POST_TOOL_USE_WRITE_IN_SUBAGENT).by_lead().file(path)
+        Self::from_sample(samples::POST_TOOL_USE_WRITE_IN_SUBAGENT).by_lead().file(path)
     }
 
     /// A shell command of the Lead has ended.
     pub fn bash() -> Self {
-        Self::of(samples::POST_TOOL_USE_BASH)
+        Self::from_sample(samples::POST_TOOL_USE_BASH)
     }
 
     /// A subagent has ended and the Lead has its result.
     pub fn agent_done() -> Self {
-        Self::of(samples::POST_TOOL_USE_AGENT)
+        Self::from_sample(samples::POST_TOOL_USE_AGENT)
     }
 
     /// A background subagent has been started.
     pub fn agent_launched() -> Self {
-        Self::of(samples::POST_TOOL_USE_AGENT_BACKGROUND)
+        Self::from_sample(samples::POST_TOOL_USE_AGENT_BACKGROUND)
     }
 
     /// A subagent starts.
     pub fn subagent_start(id: &str, agent_type: &str) -> Self {
-        Self::of(samples::SUBAGENT_START).by(id, agent_type)
+        Self::from_sample(samples::SUBAGENT_START).by_agent(id, agent_type)
     }
 
     /// A subagent stops.
     pub fn subagent_stop(id: &str, agent_type: &str) -> Self {
-        Self::of(samples::SUBAGENT_STOP).by(id, agent_type)
+        Self::from_sample(samples::SUBAGENT_STOP).by_agent(id, agent_type)
     }
 
     /// The Lead stops.
     pub fn stop() -> Self {
-        Self::of(samples::STOP)
+        Self::from_sample(samples::STOP)
     }
 
     /// The user has sent a prompt.
     pub fn prompt() -> Self {
-        Self::of(samples::USER_PROMPT_SUBMIT)
+        Self::from_sample(samples::USER_PROMPT_SUBMIT)
     }
 
     /// A session begins.
     pub fn session_start() -> Self {
-        Self::of(samples::SESSION_START)
+        Self::from_sample(samples::SESSION_START)
     }
 
     /// A session ends.
     pub fn session_end() -> Self {
-        Self::of(samples::SESSION_END)
+        Self::from_sample(samples::SESSION_END)
     }
 
     /// In this session.
@@ -82,7 +82,7 @@ impl Event {
     }
 
     /// By this subagent.
-    pub fn by(self, id: &str, agent_type: &str) -> Self {
+    pub fn by_agent(self, id: &str, agent_type: &str) -> Self {
         self.with("agent_id", id).with("agent_type", agent_type)
     }
 
@@ -91,7 +91,7 @@ impl Event {
     }
 
     /// Sets the file's former content.
-    pub fn former(mut self, text: &str) -> Self {
+    pub fn original_content(mut self, text: &str) -> Self {
         self.0["tool_response"]["originalFile"] = text.into();
         self
     }

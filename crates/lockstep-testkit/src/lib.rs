@@ -1,6 +1,6 @@
 //! A hermetic environment in which tests run the real binary: real processes, real files, real git.
 //!
-//! [`TestEnv`] is the environment, [`Event`] a client's input for a hook, [`Output`] its result, [`Listing`]
+//! [`TestEnv`] is the environment, [`HookEvent`] a client's input for a hook, [`ProcessOutput`] its result, [`DirSnapshot`]
 //! the state of the disk, and [`attacks`] the actions of a hostile repository or agent. On failure,
 //! everything panics with the command and a listing of the environment. It depends on no product crate but
 //! the recorded payloads.
@@ -14,6 +14,6 @@ mod listing;
 mod output;
 
 pub use env::TestEnv;
-pub use event::Event;
-pub use listing::Listing;
-pub use output::Output;
+pub use event::HookEvent;
+pub use listing::DirSnapshot;
+pub use output::ProcessOutput;

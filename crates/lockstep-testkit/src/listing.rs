@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// Every file below a directory with its type, mode, link count, size, modification time and content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listing(BTreeMap<PathBuf, String>);
+pub struct DirSnapshot(BTreeMap<PathBuf, String>);
 
-impl Listing {
+impl DirSnapshot {
     /// Takes a snapshot of `root`, by relative path.
     pub fn of(root: &Path) -> Self {
         let mut listing = Self(BTreeMap::new());
@@ -65,7 +65,7 @@ impl Listing {
 
     /// Fails the test with every difference unless `other` is the same.
     #[track_caller]
-    pub fn assert_same(&self, other: &Self, when: &str) {
+    pub fn assert_eq(&self, other: &Self, when: &str) {
         let paths: std::collections::BTreeSet<_> = self.0.keys().chain(other.0.keys()).collect();
         let mut differences = String::new();
         for path in paths {
@@ -78,7 +78,7 @@ impl Listing {
     }
 }
 
-impl fmt::Display for Listing {
+impl fmt::Display for DirSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|(path, entry)| writeln!(f, "  {}  {entry}", path.display()))
     }

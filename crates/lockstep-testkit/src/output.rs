@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::{Listing, TestEnv};
+use crate::{DirSnapshot, TestEnv};
 
 /// The output of a process. A test that ignores it proves nothing.
 #[must_use = "assert on the output: `silent`, `succeeded`, `failed` or `snapshot`"]
 #[derive(Debug)]
-pub struct Output {
+pub struct ProcessOutput {
     /// Standard output.
     pub stdout: Vec<u8>,
     /// Standard error.
@@ -21,7 +21,7 @@ pub struct Output {
     command: String,
 }
 
-impl Output {
+impl ProcessOutput {
     pub(crate) fn new(env: &TestEnv, command: &Command, output: std::process::Output) -> Self {
         Self {
             stdout: output.stdout,
@@ -51,8 +51,8 @@ impl Output {
 
     /// Exit code 0 and not a byte of output.
     #[track_caller]
-    pub fn silent(&self) {
-        self.expect(
+    pub fn assert_silent(&self) {
+        self.assert_that(
             "exit 0 and no output",
             self.code == Some(0) && self.stdout.is_empty() && self.stderr.is_empty(),
         );
@@ -60,22 +60,25 @@ impl Output {
 
     /// Asserts exit code 0 and an empty standard error. Returns standard output.
     #[track_caller]
-    pub fn succeeded(&self) -> String {
-        self.expect("exit 0 and no complaint", self.code == Some(0) && self.stderr.is_empty());
+    pub fn assert_success(&self) -> String {
+        self.assert_that("exit 0 and no complaint", self.code == Some(0) && self.stderr.is_empty());
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
     /// Asserts this exit code and an empty standard output; returns standard error.
     #[track_caller]
-    pub fn failed(&self, code: i32) -> String {
-        self.expect(&format!("exit {code} and no answer"), self.code == Some(code) && self.stdout.is_empty());
+    pub fn assert_failure(&self, code: i32) -> String {
+        self.assert_that(
+            &format!("exit {code} and no answer"),
+            self.code == Some(code) && self.stdout.is_empty(),
+        );
         String::from_utf8_lossy(&self.stderr).into_owned()
     }
 
     /// The context a hook's reply carries, with the name of the event it is for; `None` for silence.
     #[track_caller]
     pub fn context(&self) -> Option<(String, String)> {
-        let stdout = self.succeeded();
+        let stdout = self.assert_success();
         if stdout.is_empty() {
             return None;
         }
@@ -85,14 +88,14 @@ impl Output {
     }
 
     #[track_caller]
-    fn expect(&self, what: &str, holds: bool) {
+    fn assert_that(&self, what: &str, holds: bool) {
         assert!(
             holds,
             "expected {what} of {}\n{}in the environment {}:\n{}",
             self.command,
             self.snapshot(),
             self.root.display(),
-            Listing::of(&self.root)
+            DirSnapshot::of(&self.root)
         );
     }
 }

@@ -5,13 +5,13 @@
 //! fields are absent. Output is strict: exactly what the client accepts. No I/O.
 
 pub mod claude;
-mod reply;
+mod response;
 
-pub use reply::Reply;
+pub use response::HookResponse;
 
 /// The reason why bytes are not an event.
 #[derive(Debug, thiserror::Error)]
-pub enum WireError {
+pub enum ParseEventError {
     /// Nothing arrived on standard input.
     #[error("the event is empty: nothing arrived on standard input")]
     Empty,

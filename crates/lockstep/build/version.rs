@@ -3,14 +3,14 @@
 use std::env;
 use std::process::Command;
 
-/// The version, and which commit it is. Only a release knows: a build for development would be made anew for every commit.
+/// The version and its commit. Only a release contains the commit: a development build would be rebuilt for every commit.
 pub(crate) fn version() -> String {
     let version = env::var("CARGO_PKG_VERSION").unwrap_or_default();
     println!("cargo:rerun-if-env-changed=LOCKSTEP_COMMIT");
     if env::var("PROFILE").is_ok_and(|profile| profile != "release") {
         return version;
     }
-    // Sources without git, as in an archive, are told by whoever builds them.
+    // For sources without git, such as an archive, the builder passes the commit.
     match env::var("LOCKSTEP_COMMIT").ok().filter(|commit| !commit.is_empty()).or_else(commit) {
         Some(commit) => format!("{version} ({commit})"),
         None => version,

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// The values of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     /// For people
     #[default]
     Text,
@@ -21,7 +21,7 @@ pub(crate) enum Format {
     Sarif,
 }
 
-impl Format {
+impl OutputFormat {
     /// Returns true for formats that only have a form for findings in files.
     pub(crate) fn is_for_findings(self) -> bool {
         matches!(self, Self::Gcc | Self::Sarif)

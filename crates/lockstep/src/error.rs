@@ -4,20 +4,20 @@ use std::error::Error;
 use std::fmt::Write as _;
 
 use lockstep_cache::CacheError;
-use lockstep_config::{Fault, Problem};
+use lockstep_config::{ConfigProblem, DiscoverError};
 use lockstep_fs::FsError;
 use lockstep_index::IndexError;
 use lockstep_store::StoreError;
 use lockstep_text::{error_chain, single_line};
 
-use crate::cache::CacheFault;
+use crate::cache::SessionCacheError;
 use crate::exit_code;
 use crate::steps::StepsError;
 use crate::task::TaskError;
 
 /// The party that can fix the error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CommandErrorKind {
     /// The arguments.
     Usage,
     /// `lockstep.toml`, or a client's settings.
@@ -29,7 +29,7 @@ pub(crate) enum Kind {
 /// An error: what failed, why, and the fix. Names from outside begin no line of their own in it.
 #[derive(Debug)]
 pub(crate) struct CommandError {
-    kind: Kind,
+    kind: CommandErrorKind,
     /// One line.
     message: String,
     /// More lines of the message.
@@ -40,7 +40,7 @@ pub(crate) struct CommandError {
 }
 
 impl CommandError {
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: CommandErrorKind, message: impl Into<String>) -> Self {
         let message = single_line(&message.into());
         Self { kind, message, details: String::new(), causes: Vec::new(), hints: Vec::new() }
     }
@@ -52,13 +52,13 @@ impl CommandError {
     }
 
     /// All problems of a configuration file at once.
-    pub(crate) fn configuration(path: &std::path::Path, problems: &[Problem]) -> Self {
+    pub(crate) fn configuration(path: &std::path::Path, problems: &[ConfigProblem]) -> Self {
         let count = match problems.len() {
             1 => "1 problem".to_owned(),
             n => format!("{n} problems"),
         };
-        let details = lockstep_config::problem::render(path, problems);
-        let mut error = Self::new(Kind::Configuration, format!("{} has {count}", path.display()));
+        let details = lockstep_config::diagnostic::render(path, problems);
+        let mut error = Self::new(CommandErrorKind::Configuration, format!("{} has {count}", path.display()));
         error.details = format!("{}\n", details.trim_end());
         error
     }
@@ -70,9 +70,9 @@ impl CommandError {
 
     pub(crate) fn exit_code(&self) -> u8 {
         match self.kind {
-            Kind::Usage => exit_code::USAGE,
-            Kind::Configuration => exit_code::CONFIGURATION,
-            Kind::Store => exit_code::STORE,
+            CommandErrorKind::Usage => exit_code::USAGE,
+            CommandErrorKind::Configuration => exit_code::CONFIGURATION,
+            CommandErrorKind::Store => exit_code::STORE,
         }
     }
 
@@ -89,7 +89,7 @@ impl CommandError {
     }
 
     /// An error of a library: its message is ours, its cause stays the cause.
-    pub(crate) fn from_error(kind: Kind, error: impl Error + Send + Sync + 'static) -> Self {
+    pub(crate) fn from_error(kind: CommandErrorKind, error: impl Error + Send + Sync + 'static) -> Self {
         let causes = error.source().map(|cause| single_line(&error_chain(cause))).into_iter().collect();
         Self { causes, ..Self::new(kind, error.to_string()) }
     }
@@ -97,14 +97,14 @@ impl CommandError {
 
 impl From<FsError> for CommandError {
     fn from(error: FsError) -> Self {
-        Self::from_error(Kind::Store, error)
+        Self::from_error(CommandErrorKind::Store, error)
     }
 }
 
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
-        let damage = error.is_damage();
-        let error = Self::from_error(Kind::Store, error);
+        let damage = error.is_corruption();
+        let error = Self::from_error(CommandErrorKind::Store, error);
         if damage {
             error.hint("delete the file and those beside it; the history is lost, nothing else")
         } else {
@@ -118,7 +118,7 @@ impl From<TaskError> for CommandError {
         match error {
             TaskError::Store(error) => error.into(),
             stored @ (TaskError::Stored { .. } | TaskError::Scratch(_)) => {
-                Self::from_error(Kind::Store, stored)
+                Self::from_error(CommandErrorKind::Store, stored)
                     .hint("a version is checked before, so the store was changed by something else")
             }
         }
@@ -129,44 +129,45 @@ impl From<StepsError> for CommandError {
     fn from(error: StepsError) -> Self {
         match error {
             StepsError::Store(error) => error.into(),
-            table @ StepsError::Table { .. } => Self::from_error(Kind::Configuration, table)
+            table @ StepsError::Table { .. } => Self::from_error(CommandErrorKind::Configuration, table)
                 .hint("mend the file, or remove it to have the built-in one"),
-            missing @ StepsError::NoFile(_) => Self::from_error(Kind::Store, missing)
+            missing @ StepsError::NoFile(_) => Self::from_error(CommandErrorKind::Store, missing)
                 .hint("`lockstep step list` shows the steps; `lockstep step new` makes one"),
-            other => Self::from_error(Kind::Store, other),
+            other => Self::from_error(CommandErrorKind::Store, other),
         }
     }
 }
 
 impl From<IndexError> for CommandError {
     fn from(error: IndexError) -> Self {
-        Self::from_error(Kind::Store, error)
+        Self::from_error(CommandErrorKind::Store, error)
     }
 }
 
 impl From<CacheError> for CommandError {
     fn from(error: CacheError) -> Self {
-        Self::from_error(Kind::Store, error)
+        Self::from_error(CommandErrorKind::Store, error)
     }
 }
 
-impl From<CacheFault> for CommandError {
-    fn from(fault: CacheFault) -> Self {
+impl From<SessionCacheError> for CommandError {
+    fn from(fault: SessionCacheError) -> Self {
         match fault {
-            CacheFault::Cache(error) => error.into(),
-            CacheFault::Settings(problems) => {
-                let mut error = Self::new(Kind::Configuration, "[cache] in lockstep.toml is wrong:");
+            SessionCacheError::Cache(error) => error.into(),
+            SessionCacheError::Settings(problems) => {
+                let mut error =
+                    Self::new(CommandErrorKind::Configuration, "[cache] in lockstep.toml is wrong:");
                 error.details =
                     problems.iter().map(|it| format!("  {}\n", single_line(&it.to_string()))).collect();
                 error
             }
-            other => Self::from_error(Kind::Store, other),
+            other => Self::from_error(CommandErrorKind::Store, other),
         }
     }
 }
 
-impl From<Fault> for CommandError {
-    fn from(error: Fault) -> Self {
-        Self::from_error(Kind::Configuration, error)
+impl From<DiscoverError> for CommandError {
+    fn from(error: DiscoverError) -> Self {
+        Self::from_error(CommandErrorKind::Configuration, error)
     }
 }

@@ -16,7 +16,7 @@ use crate::cli::VERSION;
 use crate::doctor::registered_commands;
 use crate::env_vars::PATH;
 use crate::program;
-use crate::reply::Reply;
+use crate::reply::CommandOutput;
 use crate::setup::git_hook_programs;
 
 /// The name of the program.
@@ -164,7 +164,7 @@ fn problem_of_state(state: &StateDir) -> Option<String> {
     Store::open_existing(state).err().map(|error| format!("The project's state cannot be used: {error}."))
 }
 
-impl Reply for Installed {
+impl CommandOutput for Installed {
     fn text(&self) -> String {
         let mut out = String::new();
         let own = self.path.as_deref().map_or("an unknown file".to_owned(), printable_path);

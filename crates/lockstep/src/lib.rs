@@ -53,8 +53,8 @@ pub fn main() -> ExitCode {
 
 /// A call of the hook as `init` and the plugin register it; `None` if the command line has to explain: `--help`, an unknown
 /// client.
-fn hook_call(mut arguments: impl Iterator<Item = OsString>) -> Option<hook::Call> {
-    let mut call = hook::Call::default();
+fn hook_call(mut arguments: impl Iterator<Item = OsString>) -> Option<hook::HookInvocation> {
+    let mut call = hook::HookInvocation::default();
     match arguments.next() {
         None => return Some(call),
         Some(client) if client == "claude" => {}
@@ -63,7 +63,7 @@ fn hook_call(mut arguments: impl Iterator<Item = OsString>) -> Option<hook::Call
     while let Some(option) = arguments.next() {
         match option.to_str()? {
             "--part" => call.part = arguments.next()?.to_str()?.parse().ok()?,
-            "--plugin" => call.by = hook::RegisteredBy::Plugin,
+            "--plugin" => call.by = hook::RegistrationSource::Plugin,
             _ => return None,
         }
     }

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::cache::entry::arguments;
+use crate::cache::entry::hook_arguments;
 use crate::hook::route::REGISTRATIONS;
 
 /// The plugin's name: the client calls its skills and agents `lockstep:NAME`.
@@ -44,7 +44,7 @@ pub(crate) fn hooks_json_of(session_starts: usize) -> String {
         let entries = if registration.event == "SessionStart" { session_starts } else { 1 };
         let timeout = registration.timeout_seconds;
         let entry = |arguments: String| json!({ "type": "command", "command": command(registration.event, &arguments), "timeout": timeout });
-        group.insert("hooks".to_owned(), arguments(entries).into_iter().map(entry).collect());
+        group.insert("hooks".to_owned(), hook_arguments(entries).into_iter().map(entry).collect());
         hooks.insert(registration.event.to_owned(), Value::Array(vec![Value::Object(group)]));
     }
     let text = serde_json::to_string_pretty(&json!({

@@ -16,25 +16,25 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
 }
 
 /// Returns the name of this program for a shell command: its name if PATH finds it, otherwise its path.
-pub(crate) fn own_name() -> String {
+pub(crate) fn self_command() -> String {
     let Ok(own) = env::current_exe().and_then(|path| path.canonicalize()) else {
         return "lockstep".to_owned();
     };
     let by_name = find("lockstep").and_then(|path| path.canonicalize().ok());
-    if by_name.as_deref() == Some(&own) { "lockstep".to_owned() } else { quoted(&own.to_string_lossy()) }
+    if by_name.as_deref() == Some(&own) { "lockstep".to_owned() } else { shell_quote(&own.to_string_lossy()) }
 }
 
 /// Quotes one word for a shell.
-pub(crate) fn quoted(word: &str) -> String {
+pub(crate) fn shell_quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+');
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// Returns the word that [`quoted`] quoted; `None` for a text that a shell would read as more than one plain word.
+/// Returns the word that [`shell_quote`] quoted; `None` for a text that a shell would read as more than one plain word.
 pub(crate) fn unquoted(text: &str) -> Option<String> {
     let inner = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
     let word = inner.map_or_else(|| text.to_owned(), |inner| inner.replace(r"'\''", "'"));
-    (quoted(&word) == text).then_some(word)
+    (shell_quote(&word) == text).then_some(word)
 }
 
 #[cfg(test)]
@@ -45,11 +45,11 @@ mod tests {
     fn words_survive_a_shell() {
         for word in ["/usr/bin/lockstep", "/a b/it's/$HOME/lockstep", "x\"y"] {
             let out = std::process::Command::new("sh")
-                .args(["-c", &format!("printf %s {}", quoted(word))])
+                .args(["-c", &format!("printf %s {}", shell_quote(word))])
                 .output()
                 .unwrap();
             assert_eq!(String::from_utf8(out.stdout).unwrap(), word);
-            assert_eq!(unquoted(&quoted(word)).as_deref(), Some(word));
+            assert_eq!(unquoted(&shell_quote(word)).as_deref(), Some(word));
         }
         for text in ["a; b", "a b", "$(a)", "'a' b", "'a'b'"] {
             assert_eq!(unquoted(text), None, "{text}");

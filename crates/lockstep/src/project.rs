@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use lockstep_config::{Config, FILE_NAME, Loaded, Project};
-use lockstep_model::path::absolute;
+use lockstep_config::{Config, FILE_NAME, LoadedConfig, Project};
+use lockstep_model::path::absolute_lexical;
 use lockstep_store::journal::JournalDir;
 use lockstep_store::project_memory::ProjectMemory;
 use lockstep_store::{PathRefusal, StateDir, Store};
 
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::setup::OwnFiles;
-use crate::terminal::complain;
+use crate::terminal::print_error;
 use crate::trust::{IgnoredKey, confine_keys, user_dir};
 
 /// An active project with its configuration in effect.
@@ -18,7 +18,7 @@ use crate::trust::{IgnoredKey, confine_keys, user_dir};
 pub(crate) struct ActiveProject {
     pub(crate) root: PathBuf,
     pub(crate) config_path: PathBuf,
-    pub(crate) loaded: Loaded,
+    pub(crate) loaded: LoadedConfig,
     pub(crate) state: StateDir,
     /// The keys that are set to a path which is not used.
     pub(crate) ignored: Vec<IgnoredKey>,
@@ -26,12 +26,12 @@ pub(crate) struct ActiveProject {
 
 impl ActiveProject {
     /// Loads the project's configuration, problems and all.
-    pub(crate) fn load(project: Project) -> Result<Self, lockstep_config::Fault> {
+    pub(crate) fn load(project: Project) -> Result<Self, lockstep_config::DiscoverError> {
         let mut loaded = project.load()?;
         // The store opens its files without following links, so the path of the project must have none.
         let root = project.root.canonicalize().unwrap_or(project.root);
         Ok(Self {
-            state: StateDir::of(&root),
+            state: StateDir::for_project(&root),
             ignored: confine_keys(&mut loaded, &root),
             root,
             config_path: project.config_path,
@@ -40,7 +40,7 @@ impl ActiveProject {
     }
 
     /// The project a command in `dir` is about. A command does not work with a configuration that is partly wrong.
-    pub(crate) fn of_command(dir: &Path) -> Result<Self, CommandError> {
+    pub(crate) fn discover(dir: &Path) -> Result<Self, CommandError> {
         Self::find(dir)?.ok_or_else(|| inactive(dir))
     }
 
@@ -51,7 +51,7 @@ impl ActiveProject {
         if !project.loaded.problems.is_empty() {
             return Err(CommandError::configuration(&project.config_path, &project.loaded.problems));
         }
-        project.ignored.iter().for_each(|key| complain(&format!("lockstep: {key}\n")));
+        project.ignored.iter().for_each(|key| print_error(&format!("lockstep: {key}\n")));
         Ok(Some(project))
     }
 
@@ -63,10 +63,10 @@ impl ActiveProject {
         let root =
             dir.ancestors().find(|above| above.join(".isdlc").is_dir()).ok_or_else(|| inactive(dir))?;
         Ok(Self {
-            state: StateDir::of(root),
+            state: StateDir::for_project(root),
             root: root.to_owned(),
             config_path: root.join(FILE_NAME),
-            loaded: Loaded::default(),
+            loaded: LoadedConfig::default(),
             ignored: Vec::new(),
         })
     }
@@ -76,7 +76,7 @@ impl ActiveProject {
     }
 
     /// The audit of the task.
-    pub(crate) fn events(&self) -> PathBuf {
+    pub(crate) fn task_audit_path(&self) -> PathBuf {
         self.config().task.events.resolve(&self.root)
     }
 
@@ -99,7 +99,7 @@ impl ActiveProject {
     pub(crate) fn journal(&self) -> JournalDir {
         if let Some(ignored) = self.ignored.iter().find(|key| (key.section, key.name) == ("journal", "dir")) {
             return JournalDir::refused(
-                absolute(&self.root, Path::new(&ignored.value)),
+                absolute_lexical(&self.root, Path::new(&ignored.value)),
                 PathRefusal::Outside,
             );
         }
@@ -108,14 +108,14 @@ impl ActiveProject {
 
     /// Updates the history: complete journals of sessions that ran here, and lines about this project from
     /// other journals.
-    pub(crate) fn read_journals(&self, store: &mut Store) -> Result<(), CommandError> {
+    pub(crate) fn import_journals(&self, store: &mut Store) -> Result<(), CommandError> {
         let journal = self.journal();
         for session in journal.sessions()? {
-            let ours = store.knows_session(&session)?;
+            let ours = store.has_session(&session)?;
             // An unreadable journal in a shared directory belongs to another user's session.
             if let Err(error) =
-                store.read_journal(&journal, &session, &|path| ours || path.starts_with(&self.root))
-                && !matches!(error, lockstep_store::StoreError::Unsafe { .. })
+                store.import_journal(&journal, &session, &|path| ours || path.starts_with(&self.root))
+                && !matches!(error, lockstep_store::StoreError::UnsafePath { .. })
             {
                 return Err(error.into());
             }
@@ -126,7 +126,7 @@ impl ActiveProject {
 
 pub(crate) fn inactive(dir: &Path) -> CommandError {
     CommandError::new(
-        Kind::Configuration,
+        CommandErrorKind::Configuration,
         format!("there is no lockstep.toml in {} or above it, so Lockstep is not active here", dir.display()),
     )
     .hint("`lockstep init` sets up the project in the present directory; `-C DIR` names another one")

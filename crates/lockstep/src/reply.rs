@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 /// The answer of a verb.
-pub(crate) trait Reply: Serialize {
+pub(crate) trait CommandOutput: Serialize {
     /// Renders the result for people and models, in complete lines.
     fn text(&self) -> String;
 }

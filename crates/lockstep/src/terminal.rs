@@ -8,7 +8,7 @@ use anstyle::Style;
 use clap::ValueEnum;
 use lockstep_text::{escape_unprintable, printable, single_line};
 
-use crate::document::Format;
+use crate::document::OutputFormat;
 use crate::env_vars::NO_COLOR;
 
 /// The values of `--color`.
@@ -38,13 +38,13 @@ pub(crate) struct Terminal {
     color: bool,
     quiet: bool,
     verbose: bool,
-    format: Format,
+    format: OutputFormat,
     /// The first failure to write the answer.
     failure: Cell<Option<io::Error>>,
 }
 
 impl Terminal {
-    pub(crate) fn new(color: ColorChoice, quiet: bool, verbose: bool, format: Format) -> Self {
+    pub(crate) fn new(color: ColorChoice, quiet: bool, verbose: bool, format: OutputFormat) -> Self {
         Self { color: color.is_on(), quiet, verbose, format, failure: Cell::new(None) }
     }
 
@@ -69,9 +69,9 @@ impl Terminal {
     }
 
     /// Prints the command's answer. Characters from outside that could control the terminal are replaced.
-    pub(crate) fn say(&self, text: &str) {
+    pub(crate) fn print(&self, text: &str) {
         let safe = match self.format {
-            Format::Json | Format::Sarif => escape_unprintable(text),
+            OutputFormat::Json | OutputFormat::Sarif => escape_unprintable(text),
             _ if self.color => Cow::Owned(printable_with_colors(text)),
             _ => printable(text),
         };
@@ -80,7 +80,7 @@ impl Terminal {
 
     /// Prints one line of the answer, whatever ends of lines its values have.
     pub(crate) fn say_line(&self, line: &str) {
-        self.say(&(single_line(line) + "\n"));
+        self.print(&(single_line(line) + "\n"));
     }
 
     /// Prints an answer that is content, byte for byte. On a terminal, characters that could control it are replaced.
@@ -101,9 +101,9 @@ impl Terminal {
 
     /// Prints a sentence next to the answer. `--quiet` and formats for programs omit it, because a sentence
     /// after a JSON document would make it invalid.
-    pub(crate) fn note(&self, text: &str) {
-        if !self.quiet && self.format == Format::Text {
-            self.say(text);
+    pub(crate) fn print_note(&self, text: &str) {
+        if !self.quiet && self.format == OutputFormat::Text {
+            self.print(text);
         }
     }
 
@@ -118,7 +118,7 @@ impl Terminal {
 }
 
 /// Prints an error. A failure to do so cannot be reported.
-pub(crate) fn complain(text: &str) {
+pub(crate) fn print_error(text: &str) {
     let _ = io::stderr().write_all(printable(text).as_bytes());
 }
 

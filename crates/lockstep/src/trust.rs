@@ -5,11 +5,11 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lockstep_config::table::{Key, all_keys};
+use lockstep_config::key_schema::{KeySchema, all_keys};
 use lockstep_config::user::allowed_paths;
-use lockstep_config::{Loaded, Origin};
+use lockstep_config::{LoadedConfig, ValueOrigin};
 use lockstep_index::user_cache::UserCache;
-use lockstep_model::path::absolute;
+use lockstep_model::path::absolute_lexical;
 use lockstep_store::{PathRefusal, StoreError, UserDir, confine, reserved};
 use serde::Serialize;
 
@@ -70,7 +70,7 @@ fn base(named: Option<PathBuf>, below_home: &str) -> Option<PathBuf> {
 
 /// Resets every key of `loaded` whose path may not be used to its default, and returns these keys. A
 /// configuration without paths costs nothing.
-pub(crate) fn confine_keys(loaded: &mut Loaded, root: &Path) -> Vec<IgnoredKey> {
+pub(crate) fn confine_keys(loaded: &mut LoadedConfig, root: &Path) -> Vec<IgnoredKey> {
     let refused = refused_keys(loaded, root);
     if refused.is_empty() {
         return Vec::new();
@@ -82,8 +82,8 @@ pub(crate) fn confine_keys(loaded: &mut Loaded, root: &Path) -> Vec<IgnoredKey> 
             continue;
         }
         let line = match loaded.origin(key.section, key.name) {
-            Origin::Line(line) => line,
-            Origin::Default => 0,
+            ValueOrigin::Line(line) => line,
+            ValueOrigin::Default => 0,
         };
         key.reset(&mut loaded.config);
         loaded.origins.retain(|set| (set.section, set.name) != (key.section, key.name));
@@ -105,7 +105,7 @@ pub(crate) fn confine_keys(loaded: &mut Loaded, root: &Path) -> Vec<IgnoredKey> 
 }
 
 /// Returns the keys whose paths are outside the project, with the resolved paths.
-pub(crate) fn outside_keys(loaded: &Loaded, root: &Path) -> Vec<OutsideKey> {
+pub(crate) fn outside_keys(loaded: &LoadedConfig, root: &Path) -> Vec<OutsideKey> {
     outside(&refused_keys(loaded, root))
 }
 
@@ -119,7 +119,7 @@ fn outside(refused: &[RefusedKey]) -> Vec<OutsideKey> {
 
 /// A key that is set to a path outside the project.
 struct RefusedKey {
-    key: &'static Key,
+    key: &'static KeySchema,
     value: String,
     refusal: PathRefusal,
     /// The place outside the project; `None` for a git directory, which no approval opens.
@@ -133,15 +133,15 @@ const INSIDE_ONLY: [(&str, &str); 4] =
 /// The keys of files that are only read.
 const READ_ONLY: [(&str, &str); 3] = [("steps", "commands"), ("steps", "sections"), ("steps", "machine")];
 
-fn refused_keys(loaded: &Loaded, root: &Path) -> Vec<RefusedKey> {
-    let is_set = |key: &&'static Key| loaded.origin(key.section, key.name) != Origin::Default;
-    let refused = |key: &'static Key| {
+fn refused_keys(loaded: &LoadedConfig, root: &Path) -> Vec<RefusedKey> {
+    let is_set = |key: &&'static KeySchema| loaded.origin(key.section, key.name) != ValueOrigin::Default;
+    let refused = |key: &'static KeySchema| {
         let value = key.path(&loaded.config)?;
         let named = (key.section, key.name);
         let outside = || confine(root, Path::new(&value)).err().filter(|_| !INSIDE_ONLY.contains(&named));
         let hidden = || reserved(root, Path::new(&value)).filter(|_| !READ_ONLY.contains(&named));
         let refusal = outside().or_else(hidden)?;
-        let place = real_place(&absolute(root, Path::new(&value)));
+        let place = real_place(&absolute_lexical(root, Path::new(&value)));
         if key.section == "impact" && is_temporary_report(&place) {
             return None;
         }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::contestants::Role;
-use super::race::{Measured, Race};
+use super::contestants::TargetRole;
+use super::race::{BenchRun, TargetResult};
 
 /// A journaling hook against the bare process.
 const TIMES_BARE: f64 = 1.5;
@@ -23,18 +23,19 @@ const PUBLISHED_GATES: &str = "84–102 ms";
 const TIMES_FASTER_THAN_NODE: f64 = 5.0;
 
 /// Each budget with what was measured, warm and one at a time, by the medians; the worst hook counts.
-pub(super) fn table(race: &Race, files: usize) -> String {
-    let journal = worst(race, |one| one.role == Role::Journal, |one| one.warm.median());
-    let sweep = race.of(Role::LargeSweep).warm.median();
-    let listed = race.of(Role::Listed).warm.median() / race.of(Role::Bare).warm.median();
+pub(super) fn table(race: &BenchRun, files: usize) -> String {
+    let journal = worst(race, |one| one.role == TargetRole::Journal, |one| one.warm.median());
+    let sweep = race.of(TargetRole::LargeSweep).warm.median();
+    let listed = race.of(TargetRole::Listed).warm.median() / race.of(TargetRole::Bare).warm.median();
     let peak = worst(race, |one| one.role.is_hook(), |one| one.peak_kib as f64 / 1024.0);
     let median = |role| race.of(role).warm.median();
-    let bare = journal / median(Role::Bare);
-    let faster = median(Role::Script) / journal;
-    let deliver = worst(race, |one| one.role == Role::Deliver, |one| one.warm.median()) / median(Role::Bare);
-    let rebuild = median(Role::Rebuild);
-    let gate_ms = worst(race, |one| one.role == Role::Gate, |one| one.warm.median());
-    let (gate, prompt_check) = (gate_ms / median(Role::Bare), median(Role::PromptCheck));
+    let bare = journal / median(TargetRole::Bare);
+    let faster = median(TargetRole::Script) / journal;
+    let deliver = worst(race, |one| one.role == TargetRole::Deliver, |one| one.warm.median())
+        / median(TargetRole::Bare);
+    let rebuild = median(TargetRole::Rebuild);
+    let gate_ms = worst(race, |one| one.role == TargetRole::Gate, |one| one.warm.median());
+    let (gate, prompt_check) = (gate_ms / median(TargetRole::Bare), median(TargetRole::PromptCheck));
     let mut rows = vec![
         (
             format!("a journaling hook takes at most {TIMES_BARE} × a bare process"),
@@ -43,7 +44,7 @@ pub(super) fn table(race: &Race, files: usize) -> String {
         ),
         (
             format!("a journaling hook is at least {TIMES_FASTER} × faster than bash + jq"),
-            format!("{faster:.0} × (one jq: {:.0} ×)", median(Role::KindScript) / journal),
+            format!("{faster:.0} × (one jq: {:.0} ×)", median(TargetRole::KindScript) / journal),
             faster >= TIMES_FASTER,
         ),
         (
@@ -81,8 +82,8 @@ pub(super) fn table(race: &Race, files: usize) -> String {
         ),
     ];
     // Without Node there is no comparison.
-    if let Some(node) = race.results.iter().find(|one| one.role == Role::NodeBuild) {
-        let faster = node.warm.median() / median(Role::Build);
+    if let Some(node) = race.results.iter().find(|one| one.role == TargetRole::NodeBuild) {
+        let faster = node.warm.median() / median(TargetRole::Build);
         rows.push((
             format!(
                 "a build of that cache is at least {TIMES_FASTER_THAN_NODE} × faster than a Node program"
@@ -95,7 +96,7 @@ pub(super) fn table(race: &Race, files: usize) -> String {
     for (budget, measured, met) in rows {
         let _ = writeln!(out, "| {budget} | {measured} | {} |", if met { "yes" } else { "**no**" });
     }
-    let linked = journal / median(Role::BareLinked);
+    let linked = journal / median(TargetRole::BareLinked);
     let _ = writeln!(
         out,
         "\nAgainst a bare process of the product's own size, a journaling hook takes {linked:.2} ×."
@@ -103,6 +104,10 @@ pub(super) fn table(race: &Race, files: usize) -> String {
     out
 }
 
-fn worst(race: &Race, counts: impl Fn(&Measured) -> bool, number: impl Fn(&Measured) -> f64) -> f64 {
+fn worst(
+    race: &BenchRun,
+    counts: impl Fn(&TargetResult) -> bool,
+    number: impl Fn(&TargetResult) -> f64,
+) -> f64 {
     race.results.iter().filter(|one| counts(one)).map(number).fold(0.0, f64::max)
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use super::page;
 use crate::metadata::Metadata;
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// Measure which files a cascade works on, in projects where that is known
 ///
@@ -30,7 +30,7 @@ const WIDTH: usize = 3;
 /// The agent: every `x_old` in its files becomes `x_new`, its own definitions included.
 const AGENT: &str = "cat > /dev/null; for file in $LOCKSTEP_FILES; do sed -i -E 's/\\b([a-z0-9]+)_old\\b/\\1_new/g' $file; done";
 
-pub(crate) fn run(args: &CascadeArgs) -> Outcome {
+pub(crate) fn run(args: &CascadeArgs) -> XtaskResult {
     let mut cargo = workspace::cargo();
     cargo.args(["build", "--quiet", "--locked", "-p", "lockstep-cli", "--bin", "lockstep"]);
     workspace::output(cargo)?;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &CascadeArgs) -> Outcome {
     );
     for language in [Language::Rust, Language::TypeScript] {
         for rounds in 1..=4 {
-            let planted = language.followers(rounds);
+            let planted = language.dependents(rounds);
             let (worked_on, ended) = by_cascade(&lockstep, language, rounds)?;
             row(&mut table, language, rounds, &planted, "cascade", &worked_on, &ended);
             let worked_on = by_basename(language, rounds)?;
@@ -100,7 +100,7 @@ impl Language {
     }
 
     /// Every file that must follow, in whichever round.
-    fn followers(self, rounds: usize) -> BTreeSet<String> {
+    fn dependents(self, rounds: usize) -> BTreeSet<String> {
         (1..=rounds).flat_map(|round| (0..WIDTH).map(move |at| self.path(round, at))).collect()
     }
 
@@ -127,7 +127,7 @@ impl Language {
     }
 
     /// Files that have the same words and need nothing.
-    fn bystanders(self, rounds: usize) -> Vec<(String, String)> {
+    fn unrelated_files(self, rounds: usize) -> Vec<(String, String)> {
         let mut files = vec![
             (
                 "README.md".to_owned(),
@@ -146,9 +146,9 @@ impl Language {
     }
 
     /// A project with a rename in its base that is not committed.
-    fn plant(self, rounds: usize) -> Outcome<tempfile::TempDir> {
+    fn plant(self, rounds: usize) -> XtaskResult<tempfile::TempDir> {
         let dir = tempfile::tempdir()?;
-        let mut files = self.bystanders(rounds);
+        let mut files = self.unrelated_files(rounds);
         files.push((self.path(0, 0), self.text(0, 0)));
         for round in 1..=rounds {
             files.extend((0..WIDTH).map(|at| (self.path(round, at), self.text(round, at))));
@@ -173,7 +173,7 @@ impl Language {
 }
 
 /// The files that a cascade gave to agents, and how it ended.
-fn by_cascade(lockstep: &Path, language: Language, rounds: usize) -> Outcome<(BTreeSet<String>, String)> {
+fn by_cascade(lockstep: &Path, language: Language, rounds: usize) -> XtaskResult<(BTreeSet<String>, String)> {
     let dir = language.plant(rounds)?;
     let mut command = Command::new(lockstep);
     command.args(["cascade", "run", "--format", "json", "--agent", AGENT]).current_dir(dir.path());
@@ -187,7 +187,7 @@ fn by_cascade(lockstep: &Path, language: Language, rounds: usize) -> Outcome<(BT
 }
 
 /// The files that the same loop gives to agents when it searches for the basenames of what changed.
-fn by_basename(language: Language, rounds: usize) -> Outcome<BTreeSet<String>> {
+fn by_basename(language: Language, rounds: usize) -> XtaskResult<BTreeSet<String>> {
     let dir = language.plant(rounds)?;
     let mut changed = BTreeSet::from([language.path(0, 0)]);
     let mut worked_on = BTreeSet::new();
@@ -217,7 +217,7 @@ fn by_basename(language: Language, rounds: usize) -> Outcome<BTreeSet<String>> {
 }
 
 /// The files that hold a text, relative to the root.
-fn containing(root: &Path, text: &str) -> Outcome<BTreeSet<String>> {
+fn containing(root: &Path, text: &str) -> XtaskResult<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     let mut open: Vec<PathBuf> = vec![root.to_owned()];
     while let Some(dir) = open.pop() {
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn a_planted_project_has_its_followers_and_bystanders() {
         let dir = Language::Rust.plant(2).unwrap();
-        assert!(Language::Rust.followers(2).iter().all(|path| dir.path().join(path).is_file()));
+        assert!(Language::Rust.dependents(2).iter().all(|path| dir.path().join(path).is_file()));
         assert!(containing(dir.path(), "base").unwrap().contains("README.md"));
         assert!(!containing(dir.path(), "base_old").unwrap().contains("src/base.rs"), "it was renamed");
     }

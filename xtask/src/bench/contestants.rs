@@ -8,29 +8,29 @@ use std::process::{Command, Stdio};
 use lockstep_wire::claude::samples;
 
 use super::programs::Programs;
-use super::scene::{Project, SMALL, Scene, Stepped};
-use crate::Outcome;
+use super::scene::{BenchFixture, FixtureProject, SMALL, StepProject};
+use crate::XtaskResult;
 
 /// The Node program that builds a session cache.
 const CACHE_PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/bench/cache.mjs");
 
 /// A process that is run again and again.
-pub(super) struct Contestant {
+pub(super) struct BenchTarget {
     pub(super) name: String,
-    pub(super) role: Role,
+    pub(super) role: TargetRole,
     /// Set if it is also run with empty caches.
     pub(super) cold: bool,
     program: PathBuf,
     arguments: &'static [&'static str],
     payload: PathBuf,
-    project: Project,
-    before: Before,
+    project: FixtureProject,
+    before: Setup,
     turns: Cell<u64>,
 }
 
 /// The role of a program in comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum TargetRole {
     /// The process that only reads its input.
     Bare,
     /// The same in the size of the product.
@@ -61,7 +61,7 @@ pub(super) enum Role {
     NodeBuild,
 }
 
-impl Role {
+impl TargetRole {
     /// Returns true for the product.
     pub(super) fn is_hook(self) -> bool {
         matches!(
@@ -73,7 +73,7 @@ impl Role {
 
 /// The preparation before each run, not measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum Setup {
     Nothing,
     /// A file is changed behind the client's back.
     Change,
@@ -83,104 +83,104 @@ enum Before {
     Forget,
 }
 
-impl Contestant {
+impl BenchTarget {
     /// Gets everything ready for its next turn.
-    pub(super) fn prepare(&self) -> Outcome {
+    pub(super) fn prepare(&self) -> XtaskResult {
         match self.before {
-            Before::Nothing => Ok(()),
-            Before::Change => {
+            Setup::Nothing => Ok(()),
+            Setup::Change => {
                 self.turns.set(self.turns.get() + 1);
                 let text = format!("def greet(): return {}\n", self.turns.get());
                 Ok(fs::write(self.project.root.join("a.py"), text)?)
             }
-            Before::Edit => Ok(fs::write(self.project.root.join("a.py"), "def greet():\n    return 1\n")?),
-            Before::Forget => self.project.forget_cache(),
+            Setup::Edit => Ok(fs::write(self.project.root.join("a.py"), "def greet():\n    return 1\n")?),
+            Setup::Forget => self.project.forget_cache(),
         }
     }
 
     /// The process, ready to start.
-    pub(super) fn command(&self) -> Outcome<Command> {
+    pub(super) fn command(&self) -> XtaskResult<Command> {
         self.started_by(Command::new(&self.program))
     }
 
     /// The process, started by `starter`, which takes a command line.
-    pub(super) fn command_under(&self, starter: &std::path::Path) -> Outcome<Command> {
+    pub(super) fn command_under(&self, starter: &std::path::Path) -> XtaskResult<Command> {
         let mut command = Command::new(starter);
         command.arg(&self.program);
         self.started_by(command)
     }
 
-    fn started_by(&self, mut command: Command) -> Outcome<Command> {
+    fn started_by(&self, mut command: Command) -> XtaskResult<Command> {
         command.args(self.arguments).stdin(File::open(&self.payload)?).stdout(Stdio::null());
-        self.project.surround(&mut command);
+        self.project.set_environment(&mut command);
         Ok(command)
     }
 
     /// Returns the number of journaled lines, if journaling is its purpose.
     pub(super) fn journaled(&self) -> Option<usize> {
-        let journals = matches!(self.role, Role::Script | Role::KindScript | Role::Journal);
+        let journals = matches!(self.role, TargetRole::Script | TargetRole::KindScript | TargetRole::Journal);
         journals.then(|| self.project.journaled())
     }
 }
 
 /// A hook with one event.
-struct Event {
+struct HookCase {
     name: String,
-    role: Role,
+    role: TargetRole,
     cold: bool,
     sample: String,
     files: usize,
     active: bool,
-    before: Before,
+    before: Setup,
 }
 
-fn event(name: &str, sample: &str) -> Event {
-    Event {
+fn event(name: &str, sample: &str) -> HookCase {
+    HookCase {
         name: name.to_owned(),
-        role: Role::Hook,
+        role: TargetRole::Hook,
         cold: false,
         sample: sample.to_owned(),
         files: SMALL,
         active: true,
-        before: Before::Nothing,
+        before: Setup::Nothing,
     }
 }
 
-fn events(large: usize) -> Vec<Event> {
+fn events(large: usize) -> Vec<HookCase> {
     let by_lead = by_lead(samples::POST_TOOL_USE_EDIT_IN_SUBAGENT);
     let listed = samples::POST_TOOL_USE_BASH_EDIT_IN_SUBAGENT;
     let partial = listed.replace("\"moreFiles\": 0", "\"moreFiles\": 1");
     vec![
-        Event {
-            role: Role::Journal,
+        HookCase {
+            role: TargetRole::Journal,
             cold: true,
             ..event("journal: Edit by a subagent", samples::POST_TOOL_USE_EDIT_IN_SUBAGENT)
         },
-        Event { role: Role::Journal, ..event("journal: Edit by the Lead", &by_lead) },
-        Event {
+        HookCase { role: TargetRole::Journal, ..event("journal: Edit by the Lead", &by_lead) },
+        HookCase {
             cold: true,
             ..event(&format!("Bash, sweep of {SMALL} files, nothing changed"), samples::POST_TOOL_USE_BASH)
         },
-        Event {
-            role: Role::LargeSweep,
+        HookCase {
+            role: TargetRole::LargeSweep,
             cold: true,
             files: large,
             ..event(&format!("Bash, sweep of {large} files, nothing changed"), samples::POST_TOOL_USE_BASH)
         },
-        Event {
-            role: Role::Listed,
+        HookCase {
+            role: TargetRole::Listed,
             files: large,
-            before: Before::Edit,
+            before: Setup::Edit,
             ..event(&format!("Bash, complete list of its edits, {large} files"), listed)
         },
-        Event {
+        HookCase {
             files: large,
-            before: Before::Edit,
+            before: Setup::Edit,
             ..event(&format!("Bash, partial list of its edits, {large} files"), &partial)
         },
-        Event {
+        HookCase {
             files: large,
-            before: Before::Edit,
+            before: Setup::Edit,
             ..event(&format!("Bash, no list of its edits, {large} files"), samples::POST_TOOL_USE_BASH)
         },
         event("Bash failed, nothing changed", samples::POST_TOOL_USE_FAILURE_BASH),
@@ -192,12 +192,15 @@ fn events(large: usize) -> Vec<Event> {
         event("after TaskUpdate", samples::POST_TOOL_USE_TASK_UPDATE),
         event("SubagentStart, no session cache", samples::SUBAGENT_START),
         event("SubagentStop, nothing changed", samples::SUBAGENT_STOP),
-        Event { before: Before::Change, ..event("SubagentStop, a file changed", samples::SUBAGENT_STOP) },
+        HookCase { before: Setup::Change, ..event("SubagentStop, a file changed", samples::SUBAGENT_STOP) },
         event("Stop, nothing changed", samples::STOP),
         event("UserPromptSubmit", samples::USER_PROMPT_SUBMIT),
-        Event { cold: true, ..event("SessionStart", samples::SESSION_START) },
+        HookCase { cold: true, ..event("SessionStart", samples::SESSION_START) },
         event("SessionEnd", samples::SESSION_END),
-        Event { active: false, ..event("Edit, inactive project", samples::POST_TOOL_USE_EDIT_IN_SUBAGENT) },
+        HookCase {
+            active: false,
+            ..event("Edit, inactive project", samples::POST_TOOL_USE_EDIT_IN_SUBAGENT)
+        },
     ]
 }
 
@@ -210,20 +213,24 @@ fn by_lead(sample: &str) -> String {
 }
 
 /// Everybody, the yardsticks first. `large` is the number of files in the large tree.
-pub(super) fn contestants(scene: &Scene, programs: &Programs, large: usize) -> Outcome<Vec<Contestant>> {
+pub(super) fn contestants(
+    scene: &BenchFixture,
+    programs: &Programs,
+    large: usize,
+) -> XtaskResult<Vec<BenchTarget>> {
     let edit = samples::POST_TOOL_USE_EDIT_IN_SUBAGENT;
     let mut all = Vec::new();
     for (name, role, program) in [
-        ("bare process", Role::Bare, &programs.bare),
-        ("bare process, size of the product", Role::BareLinked, &programs.bare_linked),
-        ("bash + jq, a jq per field", Role::Script, &programs.script),
-        ("bash + jq, one jq", Role::KindScript, &programs.kind_script),
+        ("bare process", TargetRole::Bare, &programs.bare),
+        ("bare process, size of the product", TargetRole::BareLinked, &programs.bare_linked),
+        ("bash + jq, a jq per field", TargetRole::Script, &programs.script),
+        ("bash + jq, one jq", TargetRole::KindScript, &programs.kind_script),
     ] {
-        let yardstick = Event { role, cold: true, active: false, ..event(name, edit) };
-        all.push(entered(scene, program, &[], yardstick)?);
+        let yardstick = HookCase { role, cold: true, active: false, ..event(name, edit) };
+        all.push(target_for(scene, program, &[], yardstick)?);
     }
     for event in events(large) {
-        all.push(entered(scene, &programs.lockstep, &["hook", "claude"], event)?);
+        all.push(target_for(scene, &programs.lockstep, &["hook", "claude"], event)?);
     }
     all.extend(with_cache(scene, programs)?);
     all.extend(with_step(scene, programs)?);
@@ -231,72 +238,81 @@ pub(super) fn contestants(scene: &Scene, programs: &Programs, large: usize) -> O
 }
 
 /// Returns the programs that judge a step: before its agent starts, when it ends, and its prompt alone.
-fn with_step(scene: &Scene, programs: &Programs) -> Outcome<Vec<Contestant>> {
+fn with_step(scene: &BenchFixture, programs: &Programs) -> XtaskResult<Vec<BenchTarget>> {
     let hook: &[&str] = &["hook", "claude"];
     let mut all = Vec::new();
-    let mut enter = |name: &str, role, arguments, of: &dyn Fn(&Stepped) -> String| {
+    let mut enter = |name: &str, role, arguments, of: &dyn Fn(&StepProject) -> String| {
         let stepped = scene.stepped()?;
         let sample = of(&stepped);
-        let event = Event { role, ..event(name, &sample) };
+        let event = HookCase { role, ..event(name, &sample) };
         all.push(entered_in(stepped.project, &programs.lockstep, arguments, event)?);
-        Outcome::Ok(())
+        XtaskResult::Ok(())
     };
-    enter("gate 1, before an agent is started", Role::Gate, hook, &|stepped| {
+    enter("gate 1, before an agent is started", TargetRole::Gate, hook, &|stepped| {
         stepped.invocation(&stepped.prompt)
     })?;
-    enter("gate 2, when it wants to end", Role::Gate, hook, &|stepped| stepped.stop.clone())?;
-    enter("prompt check, 200 KB", Role::PromptCheck, &["prompt", "check"], &|stepped| stepped.long_prompt())?;
+    enter("gate 2, when it wants to end", TargetRole::Gate, hook, &|stepped| stepped.stop.clone())?;
+    enter("prompt check, 200 KB", TargetRole::PromptCheck, &["prompt", "check"], &|stepped| {
+        stepped.long_prompt()
+    })?;
     Ok(all)
 }
 
-fn entered(
-    scene: &Scene,
+fn target_for(
+    scene: &BenchFixture,
     program: &std::path::Path,
     arguments: &'static [&'static str],
-    event: Event,
-) -> Outcome<Contestant> {
+    event: HookCase,
+) -> XtaskResult<BenchTarget> {
     let project = if event.active { scene.active(event.files)? } else { scene.inactive(event.files)? };
     entered_in(project, program, arguments, event)
 }
 
 /// Returns the programs that build and deliver a session cache of the usual size.
-fn with_cache(scene: &Scene, programs: &Programs) -> Outcome<Vec<Contestant>> {
+fn with_cache(scene: &BenchFixture, programs: &Programs) -> XtaskResult<Vec<BenchTarget>> {
     let subagent = samples::SUBAGENT_START.replace("implementer", "agent-03");
     let mut all = Vec::new();
     let mut enter = |name: &str, role, program: &std::path::Path, arguments, sample: &str, before| {
-        let event = Event { role, before, ..event(name, sample) };
+        let event = HookCase { role, before, ..event(name, sample) };
         all.push(entered_in(scene.cached()?, program, arguments, event)?);
-        Outcome::Ok(())
+        XtaskResult::Ok(())
     };
-    let (ours, nothing) = (&programs.lockstep, Before::Nothing);
+    let (ours, nothing) = (&programs.lockstep, Setup::Nothing);
     let build: &[&str] = &["cache", "build", "--quiet"];
     enter(
         "SubagentStart, its part of the cache",
-        Role::Deliver,
+        TargetRole::Deliver,
         ours,
         &["hook", "claude"],
         &subagent,
         nothing,
     )?;
     let part: &[&str] = &["hook", "claude", "--part", "2/24"];
-    enter("SessionStart, a part of the cache", Role::Deliver, ours, part, samples::SESSION_START, nothing)?;
-    enter("cache build, nothing changed", Role::Rebuild, ours, build, "", nothing)?;
-    enter("cache build, from nothing", Role::Build, ours, build, "", Before::Forget)?;
+    enter(
+        "SessionStart, a part of the cache",
+        TargetRole::Deliver,
+        ours,
+        part,
+        samples::SESSION_START,
+        nothing,
+    )?;
+    enter("cache build, nothing changed", TargetRole::Rebuild, ours, build, "", nothing)?;
+    enter("cache build, from nothing", TargetRole::Build, ours, build, "", Setup::Forget)?;
     if let Some(node) = &programs.node {
-        enter("cache build by Node", Role::NodeBuild, node, &[CACHE_PROGRAM], "", nothing)?;
+        enter("cache build by Node", TargetRole::NodeBuild, node, &[CACHE_PROGRAM], "", nothing)?;
     }
     Ok(all)
 }
 
 fn entered_in(
-    project: Project,
+    project: FixtureProject,
     program: &std::path::Path,
     arguments: &'static [&'static str],
-    event: Event,
-) -> Outcome<Contestant> {
+    event: HookCase,
+) -> XtaskResult<BenchTarget> {
     let payload = project.root.with_extension("event.json");
     fs::write(&payload, project.event(&event.sample))?;
-    Ok(Contestant {
+    Ok(BenchTarget {
         name: event.name,
         role: event.role,
         cold: event.cold,

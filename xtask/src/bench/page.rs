@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// Replaces the results of a benchmark on its page and prints the page's path.
 ///
 /// `bench` is the part of the command after `cargo xtask bench`. Its first word names the page.
-pub(super) fn write(bench: &str, results: &str) -> Outcome {
+pub(super) fn write(bench: &str, results: &str) -> XtaskResult {
     let name = bench.split(' ').next().unwrap_or(bench);
     let path = format!("docs/benchmarks/{name}.md");
     let page = workspace::root().join(&path);

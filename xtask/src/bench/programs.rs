@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::metadata::Metadata;
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// Paths of the measured programs.
 pub(super) struct Programs {
@@ -22,7 +22,7 @@ impl Programs {
     ///
     /// A smoke run uses the profile of the tests: it checks that the benchmark works, and an optimised build would take
     /// longer than the rest of CI.
-    pub(super) fn build(smoke: bool) -> Outcome<Self> {
+    pub(super) fn build(smoke: bool) -> XtaskResult<Self> {
         let (profile, folder) = if smoke { ("dev", "debug") } else { ("dist", "dist") };
         // One after the other: cargo unifies features within one call, and the product must not get those of xtask.
         cargo_build(profile, &["-p", "lockstep-cli", "--bin", "lockstep"])?;
@@ -45,7 +45,7 @@ impl Programs {
     }
 }
 
-fn cargo_build(profile: &str, what: &[&str]) -> Outcome {
+fn cargo_build(profile: &str, what: &[&str]) -> XtaskResult {
     let mut cargo = workspace::cargo();
     cargo.args(["build", "--quiet", "--locked", "--profile", profile]).args(what);
     workspace::output(cargo).map(drop)
@@ -57,6 +57,6 @@ fn on_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| path.is_file())
 }
 
-fn exists(path: &Path) -> Outcome {
+fn exists(path: &Path) -> XtaskResult {
     if path.is_file() { Ok(()) } else { Err(format!("cargo built no {}", path.display()).into()) }
 }

@@ -5,39 +5,43 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::contestants::{Contestant, Role};
+use super::contestants::{BenchTarget, TargetRole};
 use super::statistics::Times;
-use super::{CROWD, Plan};
-use crate::{Outcome, workspace};
+use super::{BenchPlan, CONCURRENT_PROCESSES};
+use crate::{XtaskResult, workspace};
 
 /// Runs that count for memory; the largest of them is the peak.
 const MEMORY_RUNS: usize = 3;
 
 /// The measurements, in the order of the programs.
-pub(super) struct Race {
-    pub(super) results: Vec<Measured>,
+pub(super) struct BenchRun {
+    pub(super) results: Vec<TargetResult>,
     /// The reason why nothing was measured with empty caches, if so.
     pub(super) not_cold: Option<String>,
 }
 
 /// One contestant's numbers.
-pub(super) struct Measured {
+pub(super) struct TargetResult {
     pub(super) name: String,
-    pub(super) role: Role,
+    pub(super) role: TargetRole,
     pub(super) warm: Times,
     pub(super) crowd: Times,
     pub(super) cold: Times,
     pub(super) peak_kib: u64,
 }
 
-impl Race {
-    pub(super) fn run(contestants: &[Contestant], plan: &Plan, peak: &std::path::Path) -> Outcome<Self> {
+impl BenchRun {
+    pub(super) fn run(
+        contestants: &[BenchTarget],
+        plan: &BenchPlan,
+        peak: &std::path::Path,
+    ) -> XtaskResult<Self> {
         // Once each before it counts: caches are warm from the second run on.
-        in_turns(contestants, 2, |_| true, alone)?;
-        let before: Vec<_> = contestants.iter().map(Contestant::journaled).collect();
-        let warm = in_turns(contestants, plan.warm_runs, |_| true, alone)?;
+        in_turns(contestants, 2, |_| true, run_once)?;
+        let before: Vec<_> = contestants.iter().map(BenchTarget::journaled).collect();
+        let warm = in_turns(contestants, plan.warm_runs, |_| true, run_once)?;
         prove_journaled(contestants, &before, plan.warm_runs)?;
-        let crowd = in_turns(contestants, plan.crowd_rounds, |_| true, together)?;
+        let crowd = in_turns(contestants, plan.crowd_rounds, |_| true, run_concurrently)?;
         let (cold, not_cold) = match caches_can_be_emptied(plan) {
             Ok(()) => (in_turns(contestants, plan.cold_runs, |one| one.cold, with_empty_caches)?, None),
             Err(why) => (vec![Times::default(); contestants.len()], Some(why)),
@@ -45,13 +49,20 @@ impl Race {
         let mut results = Vec::new();
         for (((one, warm), crowd), cold) in contestants.iter().zip(warm).zip(crowd).zip(cold) {
             let peak_kib = peak_of(one, peak)?;
-            results.push(Measured { name: one.name.clone(), role: one.role, warm, crowd, cold, peak_kib });
+            results.push(TargetResult {
+                name: one.name.clone(),
+                role: one.role,
+                warm,
+                crowd,
+                cold,
+                peak_kib,
+            });
         }
         Ok(Self { results, not_cold })
     }
 
     /// The first contestant of a role.
-    pub(super) fn of(&self, role: Role) -> &Measured {
+    pub(super) fn of(&self, role: TargetRole) -> &TargetResult {
         self.results.iter().find(|one| one.role == role).expect("every role has a contestant")
     }
 }
@@ -59,14 +70,14 @@ impl Race {
 /// Runs rounds in which every program runs once, in another order each time: a program after a large one
 /// finds other caches than one after a small one.
 fn in_turns(
-    contestants: &[Contestant],
+    contestants: &[BenchTarget],
     rounds: u32,
-    takes_part: impl Fn(&Contestant) -> bool,
-    turn: impl Fn(&Contestant) -> Outcome<Vec<Duration>>,
-) -> Outcome<Vec<Times>> {
+    takes_part: impl Fn(&BenchTarget) -> bool,
+    turn: impl Fn(&BenchTarget) -> XtaskResult<Vec<Duration>>,
+) -> XtaskResult<Vec<Times>> {
     let mut times = vec![Vec::new(); contestants.len()];
     let mut order: Vec<usize> = (0..contestants.len()).filter(|at| takes_part(&contestants[*at])).collect();
-    let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
+    let mut dice = SplitMix64(0x9E37_79B9_7F4A_7C15);
     for _ in 0..rounds {
         dice.shuffle(&mut order);
         for &at in &order {
@@ -77,7 +88,7 @@ fn in_turns(
     Ok(times.into_iter().map(Times::new).collect())
 }
 
-fn alone(contestant: &Contestant) -> Outcome<Vec<Duration>> {
+fn run_once(contestant: &BenchTarget) -> XtaskResult<Vec<Duration>> {
     Ok(vec![timed(contestant.command()?)?])
 }
 
@@ -89,9 +100,10 @@ fn timed(mut command: std::process::Command) -> Result<Duration, String> {
     if status.success() { Ok(took) } else { Err(format!("{command:?}: {status}")) }
 }
 
-fn together(contestant: &Contestant) -> Outcome<Vec<Duration>> {
-    let commands = (0..CROWD).map(|_| contestant.command()).collect::<Outcome<Vec<_>>>()?;
-    let line = Barrier::new(CROWD);
+fn run_concurrently(contestant: &BenchTarget) -> XtaskResult<Vec<Duration>> {
+    let commands =
+        (0..CONCURRENT_PROCESSES).map(|_| contestant.command()).collect::<XtaskResult<Vec<_>>>()?;
+    let line = Barrier::new(CONCURRENT_PROCESSES);
     let times: Result<Vec<Duration>, String> = thread::scope(|scope| {
         let start = |command| {
             line.wait();
@@ -106,7 +118,7 @@ fn together(contestant: &Contestant) -> Outcome<Vec<Duration>> {
 
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
-fn caches_can_be_emptied(plan: &Plan) -> Result<(), String> {
+fn caches_can_be_emptied(plan: &BenchPlan) -> Result<(), String> {
     if plan.cold_runs == 0 {
         return Err("not asked for".to_owned());
     }
@@ -119,13 +131,13 @@ fn empty_caches() -> std::io::Result<()> {
     fs::write(DROP_CACHES, "3")
 }
 
-fn with_empty_caches(contestant: &Contestant) -> Outcome<Vec<Duration>> {
+fn with_empty_caches(contestant: &BenchTarget) -> XtaskResult<Vec<Duration>> {
     let command = contestant.command()?;
     empty_caches()?;
     Ok(vec![timed(command)?])
 }
 
-fn peak_of(contestant: &Contestant, peak: &std::path::Path) -> Outcome<u64> {
+fn peak_of(contestant: &BenchTarget, peak: &std::path::Path) -> XtaskResult<u64> {
     let mut largest = 0;
     for _ in 0..MEMORY_RUNS {
         contestant.prepare()?;
@@ -138,7 +150,7 @@ fn peak_of(contestant: &Contestant, peak: &std::path::Path) -> Outcome<u64> {
 }
 
 /// Checks that every journaling program did so in every run: a process that does nothing is fast.
-fn prove_journaled(contestants: &[Contestant], before: &[Option<usize>], runs: u32) -> Outcome {
+fn prove_journaled(contestants: &[BenchTarget], before: &[Option<usize>], runs: u32) -> XtaskResult {
     for (one, before) in contestants.iter().zip(before) {
         let lines = one.journaled().zip(*before).map(|(after, before)| after - before);
         if let Some(lines) = lines.filter(|lines| *lines != runs as usize) {
@@ -149,9 +161,9 @@ fn prove_journaled(contestants: &[Contestant], before: &[Option<usize>], runs: u
 }
 
 /// Random enough for an order, and the same in every run.
-struct Dice(u64);
+struct SplitMix64(u64);
 
-impl Dice {
+impl SplitMix64 {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use super::programs::Programs;
 use super::{machine, page};
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// Replay the renames of a public repository, and count the reported files that had to follow
 ///
@@ -30,26 +30,30 @@ pub(crate) struct RenamesArgs {
 }
 
 /// A change, and who had to follow but did not at first.
-struct Row {
+struct RenameCase {
     commit: &'static str,
     /// The renamed or deleted file.
     path: &'static str,
-    missed: Missed,
+    missed: ExpectedFiles,
 }
 
-enum Missed {
+enum ExpectedFiles {
     Files(&'static [&'static str]),
     /// The files that named it in the commit and no longer do in this later one.
     MendedIn(&'static str),
 }
 
 /// The files that are known to have been missed. A name without a slash is a skill's.
-const ROWS: &[Row] = &[
-    Row { commit: "ab407d7", path: ".claude/rules/conventions.md", missed: Missed::MendedIn("b9725bd") },
-    Row {
+const ROWS: &[RenameCase] = &[
+    RenameCase {
+        commit: "ab407d7",
+        path: ".claude/rules/conventions.md",
+        missed: ExpectedFiles::MendedIn("b9725bd"),
+    },
+    RenameCase {
         commit: "f24b294",
         path: ".claude/skills/plan-strategy/SKILL.md",
-        missed: Missed::Files(&[
+        missed: ExpectedFiles::Files(&[
             "execution-code",
             "audit-impact",
             "design-risk",
@@ -60,10 +64,10 @@ const ROWS: &[Row] = &[
             ".claude/README.md",
         ]),
     },
-    Row {
+    RenameCase {
         commit: "f24b294",
         path: ".claude/skills/plan-interface/SKILL.md",
-        missed: Missed::Files(&[
+        missed: ExpectedFiles::Files(&[
             "execution-code",
             "execution-infra",
             "orchestrate-relational",
@@ -73,10 +77,10 @@ const ROWS: &[Row] = &[
             ".claude/README.md",
         ]),
     },
-    Row {
+    RenameCase {
         commit: "f24b294",
         path: ".claude/skills/plan-decomposition/SKILL.md",
-        missed: Missed::Files(&[
+        missed: ExpectedFiles::Files(&[
             "design-interface",
             "research-codebase",
             "verify-structural-content",
@@ -85,10 +89,10 @@ const ROWS: &[Row] = &[
             ".claude/README.md",
         ]),
     },
-    Row {
+    RenameCase {
         commit: "f24b294",
         path: ".claude/skills/orchestration-verify/SKILL.md",
-        missed: Missed::Files(&[
+        missed: ExpectedFiles::Files(&[
             "execution-code",
             "execution-infra",
             "verify-quality",
@@ -96,10 +100,10 @@ const ROWS: &[Row] = &[
             ".claude/README.md",
         ]),
     },
-    Row {
+    RenameCase {
         commit: "100be05",
         path: ".claude/skills/manage-skills/SKILL.md",
-        missed: Missed::Files(&[
+        missed: ExpectedFiles::Files(&[
             "manage-infra",
             "self-diagnose",
             "self-implement",
@@ -107,15 +111,15 @@ const ROWS: &[Row] = &[
             ".claude/README.md",
         ]),
     },
-    Row {
+    RenameCase {
         commit: "2b2c49a",
         path: ".claude/hooks/file-lock-release.sh",
-        missed: Missed::Files(&[".claude/hooks/on-task-completed.sh"]),
+        missed: ExpectedFiles::Files(&[".claude/hooks/on-task-completed.sh"]),
     },
-    Row {
+    RenameCase {
         commit: "d7b0ed3",
         path: ".claude/skills/permanent-tasks/SKILL.md",
-        missed: Missed::Files(&[".claude/agents/delivery-agent.md", ".claude/rsil-review-output.md"]),
+        missed: ExpectedFiles::Files(&[".claude/agents/delivery-agent.md", ".claude/rsil-review-output.md"]),
     },
 ];
 
@@ -124,13 +128,13 @@ const CONTROL: &str = "b48355c";
 
 /// The number of expected files that were reported, and of all reported files.
 #[derive(Default, Clone, Copy)]
-struct Score {
+struct RenameScore {
     wanted: usize,
     found: usize,
     told: usize,
 }
 
-impl Score {
+impl RenameScore {
     fn and(self, other: Self) -> Self {
         Self {
             wanted: self.wanted + other.wanted,
@@ -140,7 +144,7 @@ impl Score {
     }
 }
 
-pub(crate) fn run(args: &RenamesArgs) -> Outcome {
+pub(crate) fn run(args: &RenamesArgs) -> XtaskResult {
     let from =
         args.repository.canonicalize().map_err(|error| format!("{}: {error}", args.repository.display()))?;
     let lockstep = match &args.program {
@@ -153,7 +157,7 @@ pub(crate) fn run(args: &RenamesArgs) -> Outcome {
     let mut out = String::from(
         "| commit | what went | had to follow | told | of so many told |\n|---|---|--:|--:|--:|\n",
     );
-    let mut all = Score::default();
+    let mut all = RenameScore::default();
     for row in ROWS {
         let score = replay.row(row)?;
         all = all.and(score);
@@ -176,7 +180,7 @@ pub(crate) fn run(args: &RenamesArgs) -> Outcome {
     Ok(())
 }
 
-fn line(out: &mut String, commit: &str, what: &str, score: Score) {
+fn line(out: &mut String, commit: &str, what: &str, score: RenameScore) {
     let _ = writeln!(out, "| {commit} | {what} | {} | {} | {} |", score.wanted, score.found, score.told);
 }
 
@@ -187,25 +191,25 @@ struct Replay {
 
 impl Replay {
     /// The commit is checked out, with those that were missed as they were.
-    fn row(&self, row: &Row) -> Outcome<Score> {
+    fn row(&self, row: &RenameCase) -> XtaskResult<RenameScore> {
         self.check_out(row.commit)?;
         let told = self.impact(&["--rev", &format!("{0}^..{0}", row.commit)])?;
         let told = told.get(row.path).cloned().unwrap_or_default();
         let wanted = match row.missed {
-            Missed::Files(names) => names.iter().map(|name| path_of(name)).collect(),
-            Missed::MendedIn(later) => self.lost(row.path, row.commit, later)?,
+            ExpectedFiles::Files(names) => names.iter().map(|name| path_of(name)).collect(),
+            ExpectedFiles::MendedIn(later) => self.lost(row.path, row.commit, later)?,
         };
         Ok(score(&wanted, &told))
     }
 
     /// Checks out the commit before and makes one deletion at a time, so that all files still have to follow,
     /// also those that went in the same commit.
-    fn control(&self) -> Outcome<Score> {
+    fn control(&self) -> XtaskResult<RenameScore> {
         let before = format!("{CONTROL}^");
         self.check_out(&before)?;
         let deleted =
             git(&self.root, &["diff", "--name-only", "--no-renames", "--diff-filter=D", &before, CONTROL])?;
-        let mut all = Score::default();
+        let mut all = RenameScore::default();
         for path in deleted.lines().filter(|path| path.ends_with("/SKILL.md")) {
             std::fs::remove_file(self.root.join(path))?;
             let told = self.impact(&[])?;
@@ -217,7 +221,7 @@ impl Replay {
     }
 
     /// The files that name what is at a path in one commit and no longer in another.
-    fn lost(&self, path: &str, from: &str, to: &str) -> Outcome<BTreeSet<String>> {
+    fn lost(&self, path: &str, from: &str, to: &str) -> XtaskResult<BTreeSet<String>> {
         let mut before = self.naming(path, from)?;
         let after = self.naming(path, to)?;
         before.retain(|file| !after.contains(file) && file != path);
@@ -226,7 +230,7 @@ impl Replay {
 
     /// Returns the files of a commit that contain a name as a complete word: a skill's name, or the name of a
     /// file.
-    fn naming(&self, path: &str, commit: &str) -> Outcome<BTreeSet<String>> {
+    fn naming(&self, path: &str, commit: &str) -> XtaskResult<BTreeSet<String>> {
         let mut parts = path.rsplit('/');
         let name = match (parts.next(), parts.next()) {
             (Some("SKILL.md"), Some(skill)) => skill,
@@ -246,12 +250,12 @@ impl Replay {
         Ok(text.lines().filter_map(|line| line.split_once(':')).map(|(_, file)| file.to_owned()).collect())
     }
 
-    fn check_out(&self, commit: &str) -> Outcome {
+    fn check_out(&self, commit: &str) -> XtaskResult {
         git(&self.root, &["checkout", "--quiet", "--force", "--detach", commit]).map(drop)
     }
 
     /// Returns the files that `lockstep impact` reports, for each changed file.
-    fn impact(&self, arguments: &[&str]) -> Outcome<BTreeMap<String, BTreeSet<String>>> {
+    fn impact(&self, arguments: &[&str]) -> XtaskResult<BTreeMap<String, BTreeSet<String>>> {
         let output = Command::new(&self.lockstep)
             .args(["impact", "--quiet", "--format", "json"])
             .args(arguments)
@@ -278,15 +282,15 @@ impl Replay {
     }
 }
 
-fn score(wanted: &BTreeSet<String>, told: &BTreeSet<String>) -> Score {
-    Score { wanted: wanted.len(), found: wanted.intersection(told).count(), told: told.len() }
+fn score(wanted: &BTreeSet<String>, told: &BTreeSet<String>) -> RenameScore {
+    RenameScore { wanted: wanted.len(), found: wanted.intersection(told).count(), told: told.len() }
 }
 
 fn path_of(name: &str) -> String {
     if name.contains('/') { name.to_owned() } else { format!(".claude/skills/{name}/SKILL.md") }
 }
 
-fn git(dir: &Path, arguments: &[&str]) -> Outcome<String> {
+fn git(dir: &Path, arguments: &[&str]) -> XtaskResult<String> {
     let mut git = Command::new("git");
     git.args(arguments).current_dir(dir);
     Ok(String::from_utf8(workspace::output(git)?)?)

@@ -8,17 +8,17 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
-use lockstep_cache::fixture::{self, Shape};
+use lockstep_cache::fixture::{self, FixtureSize};
 use lockstep_wire::claude::samples;
 
 use super::programs::Programs;
-use crate::Outcome;
+use crate::XtaskResult;
 
 /// Files of the small projects.
 pub(super) const SMALL: usize = 30;
 
 /// A temporary directory with projects in it.
-pub(super) struct Scene {
+pub(super) struct BenchFixture {
     dir: PathBuf,
     lockstep: PathBuf,
     roots: RefCell<Vec<PathBuf>>,
@@ -26,22 +26,22 @@ pub(super) struct Scene {
 
 /// One project. Each contestant has its own, so that none sweeps, reads or reports what another did.
 #[derive(Debug, Clone)]
-pub(super) struct Project {
+pub(super) struct FixtureProject {
     pub(super) root: PathBuf,
     pub(super) journals: PathBuf,
     home: PathBuf,
 }
 
 /// A project with a step whose agent has been started.
-pub(super) struct Stepped {
-    pub(super) project: Project,
+pub(super) struct StepProject {
+    pub(super) project: FixtureProject,
     /// The prompt of the step.
     pub(super) prompt: String,
     /// The stop event of its agent.
     pub(super) stop: String,
 }
 
-impl Stepped {
+impl StepProject {
     /// Returns the event of an agent's start with a prompt.
     pub(super) fn invocation(&self, prompt: &str) -> String {
         invocation(prompt)
@@ -63,8 +63,8 @@ fn invocation(prompt: &str) -> String {
     event.to_string()
 }
 
-impl Scene {
-    pub(super) fn new(dir: &Path, programs: &Programs) -> Outcome<Self> {
+impl BenchFixture {
+    pub(super) fn new(dir: &Path, programs: &Programs) -> XtaskResult<Self> {
         // By its real name: a client too names a project by what the system calls its working directory.
         let dir = dir.canonicalize()?;
         fs::create_dir(dir.join("home"))?;
@@ -72,18 +72,18 @@ impl Scene {
     }
 
     /// A directory with `files` files and no `lockstep.toml`.
-    pub(super) fn inactive(&self, files: usize) -> Outcome<Project> {
+    pub(super) fn inactive(&self, files: usize) -> XtaskResult<FixtureProject> {
         let name = format!("project-{}", self.roots.borrow().len());
         let root = self.dir.join(&name);
         let journals = self.dir.join(format!("{name}-journals"));
         fs::create_dir(&journals)?;
         plant(&root, files)?;
         self.roots.borrow_mut().push(root.clone());
-        Ok(Project { root, journals, home: self.dir.join("home") })
+        Ok(FixtureProject { root, journals, home: self.dir.join("home") })
     }
 
     /// Returns a project with a session that began some time ago and known files.
-    pub(super) fn active(&self, files: usize) -> Outcome<Project> {
+    pub(super) fn active(&self, files: usize) -> XtaskResult<FixtureProject> {
         let project = self.inactive(files)?;
         fs::write(project.root.join("lockstep.toml"), "")?;
         age(&project.root)?;
@@ -95,9 +95,9 @@ impl Scene {
     }
 
     /// An active project with a framework of the usual size, and its session cache.
-    pub(super) fn cached(&self) -> Outcome<Project> {
+    pub(super) fn cached(&self) -> XtaskResult<FixtureProject> {
         let project = self.active(SMALL)?;
-        fixture::write(&project.root, Shape::USUAL)?;
+        fixture::write(&project.root, FixtureSize::USUAL)?;
         let config = project.root.join("lockstep.toml");
         let text = fs::read_to_string(&config)? + "[cache]\nbudget_chars = 200000\ndeliver = \"full\"\n";
         fs::write(&config, text)?;
@@ -106,18 +106,18 @@ impl Scene {
         sleep(Duration::from_millis(60));
         let mut build = Command::new(&self.lockstep);
         build.args(["cache", "build", "--quiet"]).stdout(Stdio::null());
-        project.surround(&mut build);
+        project.set_environment(&mut build);
         let status = build.status()?;
         if status.success() { Ok(project) } else { Err(format!("the cache was not built: {status}").into()) }
     }
 
     /// Returns an active project with a step that has a boundary, and its running agent.
-    pub(super) fn stepped(&self) -> Outcome<Stepped> {
+    pub(super) fn stepped(&self) -> XtaskResult<StepProject> {
         let project = self.active(SMALL)?;
-        let said = |arguments: &[&str]| -> Outcome<String> {
+        let said = |arguments: &[&str]| -> XtaskResult<String> {
             let mut command = Command::new(&self.lockstep);
             command.args(arguments);
-            project.surround(&mut command);
+            project.set_environment(&mut command);
             let output = command.output()?;
             let text = String::from_utf8(output.stdout)?;
             if output.status.success() { Ok(text) } else { Err(format!("{arguments:?}: {text}").into()) }
@@ -138,22 +138,22 @@ impl Scene {
         let mut stop: serde_json::Value = serde_json::from_str(samples::SUBAGENT_STOP)?;
         stop["agent_transcript_path"] =
             transcript.to_str().ok_or("the temporary directory has no readable name")?.into();
-        Ok(Stepped { project, prompt, stop: stop.to_string() })
+        Ok(StepProject { project, prompt, stop: stop.to_string() })
     }
 
     /// Sends a recorded event to the hook, unmeasured.
-    pub(super) fn send(&self, project: &Project, sample: &str) -> Outcome {
+    pub(super) fn send(&self, project: &FixtureProject, sample: &str) -> XtaskResult {
         let payload = self.dir.join("unmeasured.json");
         fs::write(&payload, project.event(sample))?;
         let mut hook = Command::new(&self.lockstep);
         hook.args(["hook", "claude"]).stdin(File::open(payload)?).stdout(Stdio::null());
-        project.surround(&mut hook);
+        project.set_environment(&mut hook);
         let status = hook.status()?;
         if status.success() { Ok(()) } else { Err(format!("the hook failed: {status}").into()) }
     }
 
     /// Checks that no hook failed: observing hooks fail silently.
-    pub(super) fn prove_nothing_failed(&self) -> Outcome {
+    pub(super) fn prove_nothing_failed(&self) -> XtaskResult {
         for root in self.roots.borrow().iter() {
             let log = root.join(".lockstep/log/hooks.log");
             if let Ok(text) = fs::read_to_string(&log) {
@@ -166,7 +166,7 @@ impl Scene {
     }
 }
 
-impl Project {
+impl FixtureProject {
     /// A recorded event as this project's client would have sent it.
     pub(super) fn event(&self, sample: &str) -> String {
         let root = self.root.to_str().expect("checked when the project was made");
@@ -174,7 +174,7 @@ impl Project {
     }
 
     /// The surroundings a client gives a hook, and nothing of ours.
-    pub(super) fn surround(&self, command: &mut Command) {
+    pub(super) fn set_environment(&self, command: &mut Command) {
         command.env_clear().current_dir(&self.root);
         command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         command.env("HOME", &self.home).env("CLAUDE_PROJECT_DIR", &self.root);
@@ -183,7 +183,7 @@ impl Project {
     }
 
     /// Removes the session cache and all that is remembered of it.
-    pub(super) fn forget_cache(&self) -> Outcome {
+    pub(super) fn forget_cache(&self) -> XtaskResult {
         for gone in [
             fs::remove_dir_all(self.root.join(".lockstep/cache")),
             fs::remove_file(self.root.join(".isdlc/session-cache.md")),
@@ -204,7 +204,7 @@ impl Project {
 }
 
 /// A tree like a repository's: some files at the top, the rest a hundred to a folder, two levels deep.
-fn plant(root: &Path, files: usize) -> Outcome {
+fn plant(root: &Path, files: usize) -> XtaskResult {
     fs::create_dir_all(root)?;
     fs::create_dir(root.join(".git"))?;
     fs::write(root.join(".gitignore"), "/target\n*.tmp\n")?;
@@ -221,7 +221,7 @@ fn plant(root: &Path, files: usize) -> Outcome {
 
 /// Makes everything an hour old, as most of a repository is: files written within the last clock tick are
 /// checked more closely.
-fn age(directory: &Path) -> Outcome {
+fn age(directory: &Path) -> XtaskResult {
     let then = FileTimes::new().set_modified(SystemTime::now() - Duration::from_secs(3600));
     for entry in fs::read_dir(directory)? {
         let entry = entry?;

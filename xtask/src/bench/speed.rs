@@ -11,9 +11,9 @@ mod tools;
 
 use super::programs::Programs;
 use super::{machine, page};
-use crate::Outcome;
+use crate::XtaskResult;
 use package::PACKAGES;
-use scene::{Measured, Scene};
+use scene::{BenchRepository, RepositoryResult};
 
 /// Measure the index, and queries to it, on large generated repositories
 ///
@@ -62,7 +62,7 @@ pub(crate) struct SpeedArgs {
     write: bool,
 }
 
-pub(crate) fn run(args: &SpeedArgs) -> Outcome {
+pub(crate) fn run(args: &SpeedArgs) -> XtaskResult {
     if args.real {
         return real::run(args);
     }
@@ -73,12 +73,12 @@ pub(crate) fn run(args: &SpeedArgs) -> Outcome {
     let ripgrep = ripgrep::find()?;
     let sizes = if args.smoke { vec![300] } else { args.files.clone() };
     let (runs, builds) = if args.smoke { (2, 1) } else { (args.runs, args.builds) };
-    let mut all: Vec<Measured> = Vec::new();
+    let mut all: Vec<RepositoryResult> = Vec::new();
     let mut beside = String::new();
     for files in sizes {
         // One at a time: together they would fill a small machine's memory with files.
         let temp = temporary()?;
-        let scene = Scene::new(temp.path(), files, args.seed, &programs, &ripgrep)?;
+        let scene = BenchRepository::new(temp.path(), files, args.seed, &programs, &ripgrep)?;
         let measured = scene.measure(runs, builds)?;
         if args.tools && files <= TOOLS_FILES {
             beside.push_str(&tables::beside(&measured, &tools::measure(&scene)));
@@ -87,12 +87,15 @@ pub(crate) fn run(args: &SpeedArgs) -> Outcome {
     }
     for package in PACKAGES.iter().filter(|_| args.packages) {
         let temp = temporary()?;
-        let scene = Scene::with(temp.path(), &programs, &ripgrep, |root| package.unpack(root))?;
+        let scene = BenchRepository::with(temp.path(), &programs, &ripgrep, |root| package.unpack(root))?;
         let title = format!("{} {}", package.name, package.version);
         // Earlier measurements are kept even if this one fails.
         match scene.measure(runs, builds) {
             Ok(measured) => {
-                all.push(Measured { title: format!("{title}, {} files", measured.files), ..measured });
+                all.push(RepositoryResult {
+                    title: format!("{title}, {} files", measured.files),
+                    ..measured
+                });
             }
             Err(error) => eprintln!("{title} was not measured: {error}"),
         }
@@ -110,7 +113,7 @@ pub(crate) fn run(args: &SpeedArgs) -> Outcome {
 /// Graph tools are asked in repositories of at most so many files: larger ones take them many minutes.
 const TOOLS_FILES: usize = 3_000;
 
-fn temporary() -> Outcome<tempfile::TempDir> {
+fn temporary() -> XtaskResult<tempfile::TempDir> {
     Ok(tempfile::Builder::new().prefix("lockstep-speed-").tempdir()?)
 }
 

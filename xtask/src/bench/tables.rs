@@ -2,20 +2,20 @@
 
 use std::fmt::Write as _;
 
-use super::contestants::Role;
-use super::race::{Measured, Race};
+use super::contestants::TargetRole;
+use super::race::{BenchRun, TargetResult};
 use super::statistics::Times;
-use super::{CROWD, Plan};
+use super::{BenchPlan, CONCURRENT_PROCESSES};
 
 /// Every table, with a heading each.
-pub(super) fn all(race: &Race, plan: &Plan) -> String {
+pub(super) fn all(race: &BenchRun, plan: &BenchPlan) -> String {
     let mut out = String::new();
     let runs = plan.warm_runs;
     let _ = writeln!(out, "### Warm, one at a time ({runs} runs each)\n\n{}", warm(race));
     let _ = writeln!(
         out,
-        "### Warm, {CROWD} at once ({} processes each)\n\n{}",
-        plan.crowd_rounds as usize * CROWD,
+        "### Warm, {CONCURRENT_PROCESSES} at once ({} processes each)\n\n{}",
+        plan.crowd_rounds as usize * CONCURRENT_PROCESSES,
         compared(race, |one| &one.crowd)
     );
     out.push_str("### Cold\n\n");
@@ -35,8 +35,8 @@ pub(super) fn all(race: &Race, plan: &Plan) -> String {
     out
 }
 
-fn warm(race: &Race) -> String {
-    let (bare, script) = (race.of(Role::Bare).warm.median(), race.of(Role::Script).warm.median());
+fn warm(race: &BenchRun) -> String {
+    let (bare, script) = (race.of(TargetRole::Bare).warm.median(), race.of(TargetRole::Script).warm.median());
     let mut out = String::from(
         "| process | p50 ms | p95 ms | p99 ms | × bare | bash + jq ÷ it | peak MB |\n|---|--:|--:|--:|--:|--:|--:|\n",
     );
@@ -54,8 +54,9 @@ fn warm(race: &Race) -> String {
     out
 }
 
-fn compared(race: &Race, times: impl Fn(&Measured) -> &Times) -> String {
-    let (bare, script) = (times(race.of(Role::Bare)).median(), times(race.of(Role::Script)).median());
+fn compared(race: &BenchRun, times: impl Fn(&TargetResult) -> &Times) -> String {
+    let (bare, script) =
+        (times(race.of(TargetRole::Bare)).median(), times(race.of(TargetRole::Script)).median());
     let mut out = String::from(
         "| process | p50 ms | p95 ms | p99 ms | × bare | bash + jq ÷ it |\n|---|--:|--:|--:|--:|--:|\n",
     );
@@ -69,8 +70,8 @@ fn compared(race: &Race, times: impl Fn(&Measured) -> &Times) -> String {
 }
 
 /// Too few runs for a p99; the slowest run is shown instead.
-fn cold(race: &Race) -> String {
-    let bare = race.of(Role::Bare).cold.median();
+fn cold(race: &BenchRun) -> String {
+    let bare = race.of(TargetRole::Bare).cold.median();
     let mut out = String::from("| process | p50 ms | slowest ms | × bare |\n|---|--:|--:|--:|\n");
     for one in race.results.iter().filter(|one| !one.cold.is_empty()) {
         let (median, slowest) = (one.cold.median(), one.cold.percentile(100));

@@ -1,7 +1,7 @@
 //! `cargo xtask bench impact`: our answers compared with the compiler's.
 //!
 //! One definition of a package from a registry is changed, and the compiler reports the other files that it
-//! now rejects: that is the truth. A language takes part by implementing [`Subject`]; everything else is
+//! now rejects: that is the truth. A language takes part by implementing [`LanguageBench`]; everything else is
 //! shared.
 
 mod applied;
@@ -28,13 +28,13 @@ use lockstep_refs::impact::{After, Before, Dependent, Edit, Question, impact};
 use lockstep_refs::world::{MemoryWorld, World};
 
 use super::{machine, page};
-use crate::Outcome;
+use crate::XtaskResult;
 use cases::Case;
-pub(super) use cases::Random;
+pub(super) use cases::SplitMix64;
 pub(super) use checker::install;
-use graph::Tool;
-use score::{Answer, Judged};
-use subject::{Package, Prepared, Subject};
+use graph::GraphTool;
+use score::{Answerer, ScoredCase};
+use subject::{BenchPackage, LanguageBench, PreparedPackage};
 
 /// Measure how well the impact of a change is known, against compilers
 ///
@@ -74,11 +74,11 @@ pub(crate) struct ImpactArgs {
 }
 
 /// Every language that is measured.
-fn subjects() -> Vec<Box<dyn Subject>> {
+fn subjects() -> Vec<Box<dyn LanguageBench>> {
     vec![Box::new(rust::Rust), Box::new(python::Python), Box::new(typescript::TypeScript)]
 }
 
-pub(crate) fn run(args: &ImpactArgs) -> Outcome {
+pub(crate) fn run(args: &ImpactArgs) -> XtaskResult {
     let cache = cache()?;
     let mut judged = Vec::new();
     for subject in subjects() {
@@ -106,12 +106,12 @@ pub(crate) fn run(args: &ImpactArgs) -> Outcome {
     Ok(())
 }
 
-fn packages<'s>(subject: &'s dyn Subject, args: &ImpactArgs) -> Outcome<Vec<&'s Package>> {
+fn packages<'s>(subject: &'s dyn LanguageBench, args: &ImpactArgs) -> XtaskResult<Vec<&'s BenchPackage>> {
     if let Some(other) = &args.other {
         let (name, version) =
             other.rsplit_once('@').ok_or("--other takes a name and a version: serde_json@1.0.154")?;
         // The names in the list are static too.
-        let package = Package {
+        let package = BenchPackage {
             name: String::leak(name.to_owned()),
             version: String::leak(version.to_owned()),
             held_out: true,
@@ -119,9 +119,10 @@ fn packages<'s>(subject: &'s dyn Subject, args: &ImpactArgs) -> Outcome<Vec<&'s 
         };
         return Ok(vec![Box::leak(Box::new(package))]);
     }
-    let named = |package: &Package| args.package.as_deref().is_none_or(|part| package.name.contains(part));
-    let wanted = |package: &&Package| named(package) && !(args.known && package.held_out);
-    let mut packages: Vec<&Package> = subject.packages().iter().filter(wanted).collect();
+    let named =
+        |package: &BenchPackage| args.package.as_deref().is_none_or(|part| package.name.contains(part));
+    let wanted = |package: &&BenchPackage| named(package) && !(args.known && package.held_out);
+    let mut packages: Vec<&BenchPackage> = subject.packages().iter().filter(wanted).collect();
     if args.smoke {
         packages.sort_by_key(|package| !package.small);
         packages.truncate(1);
@@ -131,11 +132,11 @@ fn packages<'s>(subject: &'s dyn Subject, args: &ImpactArgs) -> Outcome<Vec<&'s 
 
 /// Gets the answers of all tools for every case of a package.
 fn measure(
-    subject: &dyn Subject,
-    package: &Package,
+    subject: &dyn LanguageBench,
+    package: &BenchPackage,
     cache: &Path,
     args: &ImpactArgs,
-) -> Outcome<Vec<Judged>> {
+) -> XtaskResult<Vec<ScoredCase>> {
     let prepared = subject.prepare(package, cache)?;
     let texts: Vec<(String, String)> = prepared.read()?;
     let world = MemoryWorld::new(texts.iter().map(|(path, text)| (path.as_str(), text.as_str())));
@@ -147,16 +148,16 @@ fn measure(
     for (case, truth) in cases.into_iter().zip(truths) {
         let seen = |answer: BTreeSet<String>| answer.into_iter().filter(|path| *path != case.file).collect();
         let evidence = ours(&world, &case);
-        let mut answers: BTreeMap<Answer, BTreeSet<String>> = [
-            (Answer::Ours, evidence.keys().cloned().collect()),
-            (Answer::Word, seen(baselines::word(&texts, &case.symbol.name))),
-            (Answer::Basename, seen(baselines::basename(&texts, &case.file))),
+        let mut answers: BTreeMap<Answerer, BTreeSet<String>> = [
+            (Answerer::Ours, evidence.keys().cloned().collect()),
+            (Answerer::Word, seen(baselines::word(&texts, &case.symbol.name))),
+            (Answerer::Basename, seen(baselines::basename(&texts, &case.file))),
         ]
         .into();
         for (who, tool) in &tools {
             answers.insert(*who, tool.answer(&prepared, &case)?);
         }
-        judged.push(Judged {
+        judged.push(ScoredCase {
             language: subject.language(),
             package: package.name,
             held_out: package.held_out,
@@ -170,13 +171,18 @@ fn measure(
 }
 
 /// Returns the graph tools that can be run on a package. The others are reported and left out.
-fn ready(language: &str, args: &ImpactArgs, prepared: &Prepared, cache: &Path) -> Vec<(Answer, Tool)> {
+fn ready(
+    language: &str,
+    args: &ImpactArgs,
+    prepared: &PreparedPackage,
+    cache: &Path,
+) -> Vec<(Answerer, GraphTool)> {
     let mut tools = Vec::new();
-    for which in Answer::tools(language) {
+    for which in Answerer::tools(language) {
         if which.is_slow() && !args.tools {
             continue;
         }
-        match Tool::ready(*which, prepared, cache) {
+        match GraphTool::ready(*which, prepared, cache) {
             Ok(tool) => tools.push((*which, tool)),
             Err(error) => eprintln!("  {} is not there: {error}", which.word()),
         }
@@ -204,7 +210,7 @@ fn ours(world: &dyn World, case: &Case) -> BTreeMap<String, String> {
 }
 
 /// Returns the cache directory of packages and compiler results.
-pub(super) fn cache() -> Outcome<PathBuf> {
+pub(super) fn cache() -> XtaskResult<PathBuf> {
     let base = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))

@@ -18,7 +18,7 @@ mod truth;
 use std::path::PathBuf;
 
 use super::{machine, page};
-use crate::Outcome;
+use crate::XtaskResult;
 use answer::ask;
 use checkout::Checkout;
 use edits::Edit;
@@ -63,7 +63,7 @@ pub(crate) struct WalkArgs {
     write: bool,
 }
 
-pub(crate) fn run(args: &WalkArgs) -> Outcome {
+pub(crate) fn run(args: &WalkArgs) -> XtaskResult {
     let programs = programs(args)?;
     let mut judgements: Vec<Vec<Judgement>> = programs.iter().map(|_| Vec::new()).collect();
     let mut verdicts = Vec::new();
@@ -98,7 +98,7 @@ struct Program {
 }
 
 /// Returns the programs to measure, the former build first if it is given.
-fn programs(args: &WalkArgs) -> Outcome<Vec<Program>> {
+fn programs(args: &WalkArgs) -> XtaskResult<Vec<Program>> {
     let named = [("Before", args.before.as_ref()), ("Now", Some(&args.program))];
     let given = named.into_iter().filter_map(|(name, path)| Some((name, path?)));
     given
@@ -121,12 +121,12 @@ fn walk(
     judgements: &mut [Vec<Judgement>],
     verdicts: &mut Vec<cascades::Verdict>,
     unjudged: &mut Vec<String>,
-) -> Outcome {
+) -> XtaskResult {
     let judge = truth::Judge::new(checkout)?;
-    let mut ask_all = |edit: &Edit, truth: &dyn Fn() -> Outcome<Truth>| -> Outcome<Truth> {
+    let mut ask_all = |edit: &Edit, truth: &dyn Fn() -> XtaskResult<Truth>| -> XtaskResult<Truth> {
         checkout.apply(&edit.changes)?;
         let answers =
-            programs.iter().map(|program| ask(&program.path, checkout)).collect::<Outcome<Vec<_>>>()?;
+            programs.iter().map(|program| ask(&program.path, checkout)).collect::<XtaskResult<Vec<_>>>()?;
         // The truth comes last: to find it changes the files.
         let truth = truth()?;
         for ((program, answer), judged) in programs.iter().zip(answers).zip(judgements.iter_mut()) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use lockstep_testkit::attacks::{PLACES, PLANTS};
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use super::scene::{bash, begun, must_git, stop, transcript};
 use super::trial::{Trial, Verdict};
@@ -35,21 +35,21 @@ pub(super) fn attack(trial: &mut Trial<'_>) {
             env.write("a.py", "def hello(): pass\n");
             env.write("sub/b.py", "from a import hello\n");
             must_git(&env, "git init -q && git add -A && git commit -qm a");
-            env.hook(&Event::session_start()).succeeded();
+            env.hook(&HookEvent::session_start()).assert_success();
             transcript(&env, "work");
             let path = env.root().join(place);
             fs::create_dir_all(path.parent().expect("it has one")).expect("a directory");
             let _ = fs::remove_file(&path);
             put(&path);
             let events = [
-                Event::session_start(),
-                Event::prompt(),
-                Event::edit("a.py").by("a1", "implementer"),
+                HookEvent::session_start(),
+                HookEvent::prompt(),
+                HookEvent::edit("a.py").by_agent("a1", "implementer"),
                 bash("ls"),
-                Event::bash(),
+                HookEvent::bash(),
                 stop(&env),
-                Event::stop(),
-                Event::session_end(),
+                HookEvent::stop(),
+                HookEvent::session_end(),
             ];
             for event in events {
                 let json = event.json(&env.project());

@@ -42,7 +42,7 @@ const COMMITS: [&str; 5] = [
 fn bounded(trial: &Trial<'_>) -> TestEnv {
     let env = repository(trial.program);
     env.lockstep(["step", "new", "02-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
-        .succeeded();
+        .assert_success();
     must(&env, "step phase start 02-01 RED");
     must(&env, "step phase done 02-01 RED --run false");
     env.write("src/a.rs", "fine");

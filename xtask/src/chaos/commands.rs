@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lockstep_testkit::attacks::{commit_command, task_command};
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 use serde_json::json;
 
 use super::scene::{bash, begun, is_refused, must};
@@ -38,7 +38,7 @@ pub(super) fn attack(trial: &mut Trial<'_>) {
 /// A session with a task.
 fn with_task(program: &Path) -> TestEnv {
     let env = TestEnv::active(program);
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env.write("more.yaml", "user_intent: Add login and logout\nconstraints: []\n");
     must(&env, "task new --title auth --intent x");
     env
@@ -51,7 +51,7 @@ pub(super) fn attack_task(trial: &mut Trial<'_>) {
     let env = with_task(program);
     for _ in 0..trial.limit * 2 {
         let command = task_command(&mut trial.numbers);
-        let event = bash(&command).by("w1", "implementer");
+        let event = bash(&command).by_agent("w1", "implementer");
         trial.case(&command, || {
             if is_refused(&env.hook(&event)) {
                 return Verdict::Held;

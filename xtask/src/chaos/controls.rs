@@ -1,7 +1,7 @@
 //! Legitimate work: a program that refuses everything fails here.
 
 use lockstep_testkit::attacks::{event_forms, harmless_command};
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use super::scene::{
     bash, begun, invoke, is_refused, is_silent, make_ready, must, must_git, prompt, repository, run, stop,
@@ -62,7 +62,7 @@ fn work(trial: &mut Trial<'_>) {
         must(&env, "step new 01-01 --project auth --phases tdd-3");
         must(&env, "map build");
         let is_used = env.project().join("logs").is_dir() && env.project().join("docs/map.md").is_file();
-        Verdict::held_if(is_used, || env.listing().to_string())
+        Verdict::held_if(is_used, || env.dir_snapshot().to_string())
     });
 }
 
@@ -77,7 +77,7 @@ fn gates(trial: &mut Trial<'_>) {
     trial.case("an agent whose phases are recorded may end", || {
         let env = with_step(program);
         let prompt = prompt(&env);
-        env.hook(&invoke(&prompt)).succeeded();
+        env.hook(&invoke(&prompt)).assert_success();
         transcript(&env, &prompt);
         make_ready(&env, "01-01");
         let output = env.hook(&stop(&env));
@@ -148,7 +148,7 @@ fn reading(trial: &mut Trial<'_>) {
     trial.case("an edit is journaled", || {
         let env = TestEnv::active(program);
         env.write("a.py", "x = 1\n");
-        env.hook(&Event::edit("a.py")).silent();
-        Verdict::held_if(env.journaled("s1").contains("a.py"), || env.journaled("s1"))
+        env.hook(&HookEvent::edit("a.py")).assert_silent();
+        Verdict::held_if(env.journal_text("s1").contains("a.py"), || env.journal_text("s1"))
     });
 }

@@ -1,7 +1,7 @@
 //! Events that a gate could misread.
 
 use lockstep_testkit::attacks::{event_forms, unreadable_events};
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 use serde_json::{Value, json};
 
 use super::scene::{bash, begun, is_refused, must};
@@ -81,7 +81,7 @@ fn must_be_refused(text: &str) -> bool {
 /// An agent writes the task, and its id is no id.
 pub(super) fn attack_by_id(trial: &mut Trial<'_>) {
     let env = TestEnv::active(trial.program);
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env.write("more.yaml", "user_intent: Add login and logout\nconstraints: []\n");
     must(&env, "task new --title auth --intent x");
     let ids = [

@@ -3,7 +3,7 @@
 use std::fs;
 
 use lockstep_testkit::attacks::{controls_terminal, hostile_name};
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use super::scene::must_git;
 use super::trial::{Trial, Verdict};
@@ -20,11 +20,11 @@ fn project(trial: &Trial<'_>, name: &str) -> TestEnv {
     let _ = env.lockstep(["step", "new", "02-01", "--project", "p", "--description", name]);
     let step = fs::read_to_string(env.project().join("steps/02-01.json")).unwrap_or_default();
     env.write(format!("steps/{name}.json"), step);
-    let _ = env.hook(&Event::session_start());
+    let _ = env.hook(&HookEvent::session_start());
     env.write("src/a.py", "def goodbye():\n    return 1\n");
     env.write(format!("src/{name}.py"), "def other():\n    pass\n");
-    let _ = env.hook(&Event::bash().by(name, name));
-    let _ = env.hook(&Event::edit(format!("src/{name}.py")).by("a1", name));
+    let _ = env.hook(&HookEvent::bash().by_agent(name, name));
+    let _ = env.hook(&HookEvent::edit(format!("src/{name}.py")).by_agent("a1", name));
     env
 }
 
@@ -87,7 +87,7 @@ pub(super) fn attack_lists(trial: &mut Trial<'_>) {
         let separator =
             *trial.numbers.choose(&["\n", " ", "\t", "\r", "*", " -e s/x/y/ ", "\n\n", "' '", "\u{b}", "; "]);
         let env = TestEnv::active(trial.program);
-        let outside = env.elsewhere().join("victim.py");
+        let outside = env.outside_dir().join("victim.py");
         fs::write(&outside, "old_name = 1\n").expect("a file");
         env.write("base.py", "def old_name():\n    return 1\n");
         let name = format!("x{separator}{}", outside.display());

@@ -6,8 +6,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use lockstep_config::Config;
-use lockstep_config::table::all_keys;
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_config::key_schema::all_keys;
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use super::scene::must_git;
 use super::trial::{Trial, Verdict};
@@ -32,13 +32,13 @@ const VICTIMS: [&str; 12] = [
 
 /// The values that lead elsewhere, for an environment.
 fn places(env: &TestEnv) -> Vec<String> {
-    let outside = |name: &str| env.elsewhere().join(name).display().to_string();
+    let outside = |name: &str| env.outside_dir().join(name).display().to_string();
     let mut places: Vec<String> = VICTIMS.iter().map(|victim| (*victim).to_owned()).collect();
     places.extend([
         outside(".bashrc"),
         outside("new/{session}.md"),
         outside("new"),
-        env.elsewhere().display().to_string(),
+        env.outside_dir().display().to_string(),
         "../elsewhere/.bashrc".to_owned(),
         "../elsewhere/new/{session}".to_owned(),
         "x/../../elsewhere/.bashrc".to_owned(),
@@ -92,7 +92,7 @@ fn contents(dir: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 /// The files that must not change: everything outside of the project, git's directory and the files of the user.
 fn precious(env: &TestEnv) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
-    for dir in [env.elsewhere(), env.home(), env.project().join(".git")] {
+    for dir in [env.outside_dir(), env.home(), env.project().join(".git")] {
         contents(&dir, &mut found);
     }
     for victim in VICTIMS.iter().filter(|victim| !victim.starts_with(".git/")) {
@@ -123,19 +123,23 @@ fn cloned(program: &Path) -> TestEnv {
             if victim.ends_with(".json") { "{}\n".to_owned() } else { format!("# mine\n# {SECRET}\n") },
         );
     }
-    fs::write(env.elsewhere().join(".bashrc"), format!("export A={SECRET}\n")).expect("a file");
+    fs::write(env.outside_dir().join(".bashrc"), format!("export A={SECRET}\n")).expect("a file");
     fs::write(env.home().join(".profile"), format!("export A={SECRET}\n")).expect("a file");
-    symlink(env.elsewhere(), env.project().join("linked")).expect("a link");
-    symlink(env.elsewhere().join(".bashrc"), env.project().join("link-to-file")).expect("a link");
+    symlink(env.outside_dir(), env.project().join("linked")).expect("a link");
+    symlink(env.outside_dir().join(".bashrc"), env.project().join("link-to-file")).expect("a link");
     env
 }
 
 /// Everyday work with the configuration; returns all that it printed.
 fn work(env: &TestEnv) -> String {
     let mut said = String::new();
-    for event in
-        [Event::session_start(), Event::edit("src/a.py"), Event::bash(), Event::stop(), Event::session_end()]
-    {
+    for event in [
+        HookEvent::session_start(),
+        HookEvent::edit("src/a.py"),
+        HookEvent::bash(),
+        HookEvent::stop(),
+        HookEvent::session_end(),
+    ] {
         let output = env.hook(&event);
         assert!(output.code == Some(0), "{}", output.snapshot());
         said.push_str(&output.snapshot());
@@ -171,7 +175,7 @@ pub(super) fn attack(trial: &mut Trial<'_>) {
     for (key, place) in trial.sample(all) {
         let env = cloned(program);
         let place = places(&env)[place].clone();
-        trial.case(env.neutral(&format!("{} {place}", key.replace('\n', " "))), || {
+        trial.case(env.redact_paths(&format!("{} {place}", key.replace('\n', " "))), || {
             env.write("src/a.py", "def f(): pass\n");
             env.configure(&key.replace("VALUE", &format!("{place:?}")));
             let before = precious(&env);

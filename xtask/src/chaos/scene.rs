@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::json;
 
 /// Runs `lockstep ARGS`, words separated by spaces.
-pub(super) fn run(env: &TestEnv, args: &str) -> Output {
+pub(super) fn run(env: &TestEnv, args: &str) -> ProcessOutput {
     env.lockstep(args.split(' '))
 }
 
@@ -72,8 +72,8 @@ pub(super) fn refusing(program: &Path) -> TestEnv {
 }
 
 /// A call of the client's shell, before it runs.
-pub(super) fn bash(command: &str) -> Event {
-    Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": command}))
+pub(super) fn bash(command: &str) -> HookEvent {
+    HookEvent::from_sample(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": command}))
 }
 
 /// A prompt that passes gate 1.
@@ -89,18 +89,18 @@ pub(super) fn prompt(env: &TestEnv) -> String {
         "--set",
         "description=Work",
     ];
-    env.lockstep(args).succeeded()
+    env.lockstep(args).assert_success()
 }
 
 /// The start of an agent with a prompt.
-pub(super) fn invoke(prompt: &str) -> Event {
-    Event::of(samples::PRE_TOOL_USE_AGENT)
+pub(super) fn invoke(prompt: &str) -> HookEvent {
+    HookEvent::from_sample(samples::PRE_TOOL_USE_AGENT)
         .with("tool_input", json!({"description": "work", "prompt": prompt, "subagent_type": "implementer"}))
 }
 
 /// Writes the transcript of the agent `a1`, as the client has it.
 pub(super) fn transcript(env: &TestEnv, prompt: &str) -> PathBuf {
-    let path = env.elsewhere().join("transcripts/s1/subagents/agent-a1.jsonl");
+    let path = env.outside_dir().join("transcripts/s1/subagents/agent-a1.jsonl");
     fs::create_dir_all(path.parent().expect("it has one")).expect("a directory");
     let message = json!({"role": "user", "content": prompt});
     let text = json!({"type": "user", "isSidechain": true, "message": message}).to_string() + "\n";
@@ -109,16 +109,16 @@ pub(super) fn transcript(env: &TestEnv, prompt: &str) -> PathBuf {
 }
 
 /// The end of the agent `a1`.
-pub(super) fn stop(env: &TestEnv) -> Event {
-    let at = |name: &str| env.elsewhere().join("transcripts").join(name).display().to_string();
-    Event::subagent_stop("a1", "implementer")
+pub(super) fn stop(env: &TestEnv) -> HookEvent {
+    let at = |name: &str| env.outside_dir().join("transcripts").join(name).display().to_string();
+    HookEvent::subagent_stop("a1", "implementer")
         .with("transcript_path", at("s1.jsonl"))
         .with("agent_transcript_path", at("s1/subagents/agent-a1.jsonl"))
         .with("stop_hook_active", false)
 }
 
 /// Returns true if a call is refused or left to the user, or a stop is refused.
-pub(super) fn is_refused(output: &Output) -> bool {
+pub(super) fn is_refused(output: &ProcessOutput) -> bool {
     let reply = String::from_utf8_lossy(&output.stdout);
     let decided =
         ["\"permissionDecision\":\"deny\"", "\"permissionDecision\":\"ask\"", "\"decision\":\"block\""];
@@ -127,6 +127,6 @@ pub(super) fn is_refused(output: &Output) -> bool {
 }
 
 /// Returns true if a hook exited normally without output.
-pub(super) fn is_silent(output: &Output) -> bool {
+pub(super) fn is_silent(output: &ProcessOutput) -> bool {
     output.code == Some(0) && output.stdout.is_empty()
 }

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use lockstep_testkit::attacks::{idle_commands, idle_settings};
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use super::scene::must;
 use super::trial::{Trial, Verdict};
@@ -21,9 +21,9 @@ fn journals(env: &TestEnv, settings: &str, file: &str) -> bool {
     let _ = std::fs::remove_file(env.journal("s1"));
     let mut command = env.command(["hook", "claude", "--plugin"]);
     command.env("CLAUDE_PROJECT_DIR", env.project()).stdin(Stdio::piped());
-    let output = env.run(command, Event::edit("a.py").json(&env.project()).as_bytes());
+    let output = env.run(command, HookEvent::edit("a.py").json(&env.project()).as_bytes());
     assert!(output.code == Some(0), "{}", output.snapshot());
-    !env.journaled("s1").is_empty()
+    !env.journal_text("s1").is_empty()
 }
 
 pub(super) fn attack(trial: &mut Trial<'_>) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lockstep_testkit::attacks::{EXTENSIONS, PATTERNS, SOURCE_EXTENSIONS, source_file};
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use super::scene::{invoke, is_refused, must, prompt, stop, transcript, with_step};
 use super::trial::{Trial, Verdict};
@@ -70,14 +70,14 @@ pub(super) fn attack_gate(trial: &mut Trial<'_>) {
             let env = with_step(program);
             let name = format!("hostile.{extension}");
             env.write(&name, "");
-            env.hook(&Event::session_start()).succeeded();
+            env.hook(&HookEvent::session_start()).assert_success();
             let prompt = prompt(&env);
-            env.hook(&invoke(&prompt)).succeeded();
+            env.hook(&invoke(&prompt)).assert_success();
             transcript(&env, &prompt);
             must(&env, "step phase start 01-01 RED");
             env.write(&name, &text);
             env.shell(damage);
-            let edited = env.hook(&Event::edit(&name).by("a1", "implementer"));
+            let edited = env.hook(&HookEvent::edit(&name).by_agent("a1", "implementer"));
             let output = env.hook(&stop(&env));
             let held = edited.code == Some(0) && is_refused(&output);
             Verdict::held_if(held, || format!("{}{}", edited.snapshot(), output.snapshot()))

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use lockstep_steps::audit::{Entry, Record};
+use lockstep_steps::audit::{TrailEntry, TrailRecord};
 use lockstep_testkit::TestEnv;
 use lockstep_testkit::attacks::Numbers;
 
@@ -29,8 +29,8 @@ fn write_lines(env: &TestEnv, lines: &[String]) {
 /// Appends a line with a right hash.
 fn forge(env: &TestEnv, event: &str, fields: &[(&str, &str)]) {
     let mut lines = lines(env);
-    let head = Entry::parse(lines.last().expect("a line")).expect("an entry").head();
-    let record = Record::new(jiff::Timestamp::now(), event, Some("steps/01-01.json"));
+    let head = TrailEntry::parse(lines.last().expect("a line")).expect("an entry").head();
+    let record = TrailRecord::new(jiff::Timestamp::now(), event, Some("steps/01-01.json"));
     let record = fields.iter().fold(record, |record, (name, value)| record.with(name, *value));
     lines.push(record.line(&head).0.trim_end().to_owned());
     write_lines(env, &lines);
@@ -121,11 +121,11 @@ const ATTACKS: &[Attack] = &[
     }),
     ("another state directory of the user gives the step up", |env, _| {
         let _ = fs::remove_file(env.state().join("project"));
-        apart(env, env.project(), Some(env.elsewhere().join("state")), "step abandon 01-01 --why x");
+        apart(env, env.project(), Some(env.outside_dir().join("state")), "step abandon 01-01 --why x");
     }),
     ("another state directory accepts the trail first", |env, _| {
         for args in ["audit accept --why mine", "step abandon 01-01 --why x"] {
-            apart(env, env.project(), Some(env.elsewhere().join("state")), args);
+            apart(env, env.project(), Some(env.outside_dir().join("state")), args);
         }
     }),
     ("the step file says DONE", |env, _| {

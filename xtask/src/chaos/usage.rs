@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use lockstep_testkit::TestEnv;
 use nix::sys::resource::{UsageWho, getrusage};
 
-use crate::Outcome;
+use crate::XtaskResult;
 
 /// Resources of a finished program, and its end.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Usage {
 }
 
 /// Runs the words as a program and prints what it used.
-pub(super) fn measure(words: &[String]) -> Outcome {
+pub(super) fn measure(words: &[String]) -> XtaskResult {
     let (program, arguments) = words.split_first().ok_or("name the program to run")?;
     let status = Command::new(program)
         .args(arguments)

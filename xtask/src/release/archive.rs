@@ -5,7 +5,7 @@ use std::io::Write as _;
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest as _, Sha256};
 
-use crate::Outcome;
+use crate::XtaskResult;
 
 /// A file of an archive.
 #[derive(Debug, Clone)]
@@ -31,19 +31,19 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 }
 
 /// Compresses without a name or a time.
-pub(super) fn gzip(bytes: &[u8]) -> Outcome<Vec<u8>> {
+pub(super) fn gzip(bytes: &[u8]) -> XtaskResult<Vec<u8>> {
     let mut encoder = GzBuilder::new().mtime(0).operating_system(255).write(Vec::new(), Compression::best());
     encoder.write_all(bytes)?;
     Ok(encoder.finish()?)
 }
 
 /// Packs files without entries for their directories.
-pub(super) fn tar_gz(entries: Vec<Entry>, time: u64) -> Outcome<Vec<u8>> {
+pub(super) fn tar_gz(entries: Vec<Entry>, time: u64) -> XtaskResult<Vec<u8>> {
     gzip(&tar(entries, time, false)?)
 }
 
 /// Packs files; with `directories`, each directory precedes its files, as dpkg requires.
-pub(super) fn tar(mut entries: Vec<Entry>, time: u64, directories: bool) -> Outcome<Vec<u8>> {
+pub(super) fn tar(mut entries: Vec<Entry>, time: u64, directories: bool) -> XtaskResult<Vec<u8>> {
     entries.sort_by(|a, b| a.path.cmp(&b.path));
     let mut builder = tar::Builder::new(Vec::new());
     let mut made: Vec<String> = Vec::new();

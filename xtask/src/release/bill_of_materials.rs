@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// The package of the binary.
 const PROGRAM: &str = "lockstep-cli";
@@ -51,7 +51,7 @@ struct DependencyKind {
 }
 
 /// Renders the document for a target.
-pub(super) fn render(triple: &str, time: u64) -> Outcome<Vec<u8>> {
+pub(super) fn render(triple: &str, time: u64) -> XtaskResult<Vec<u8>> {
     let mut cargo = workspace::cargo();
     cargo.args(["metadata", "--format-version", "1", "--locked", "--filter-platform", triple]);
     let graph: Graph = serde_json::from_slice(&workspace::output(cargo)?)?;
@@ -60,7 +60,7 @@ pub(super) fn render(triple: &str, time: u64) -> Outcome<Vec<u8>> {
     Ok(format!("{document:#}\n").into_bytes())
 }
 
-fn document(graph: &Graph, checksums: &BTreeMap<(String, String), String>, time: u64) -> Outcome<Value> {
+fn document(graph: &Graph, checksums: &BTreeMap<(String, String), String>, time: u64) -> XtaskResult<Value> {
     let program = graph.packages.iter().find(|package| package.name == PROGRAM);
     let program = program.ok_or("the workspace has no program")?;
     let reached = reached(graph, &program.id);

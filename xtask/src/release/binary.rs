@@ -6,10 +6,10 @@ use std::process::Command;
 
 use super::target::Target;
 use crate::metadata::Metadata;
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// Builds the binary for a target, or for the best one of this machine.
-pub(super) fn build(target: Option<&str>) -> Outcome<(Target, Vec<u8>)> {
+pub(super) fn build(target: Option<&str>) -> XtaskResult<(Target, Vec<u8>)> {
     let triple = match target {
         Some(target) => target.to_owned(),
         None => best_target()?,
@@ -29,7 +29,7 @@ pub(super) fn build(target: Option<&str>) -> Outcome<(Target, Vec<u8>)> {
 }
 
 /// Returns the musl target if its C compiler is installed (the program contains C), otherwise static glibc.
-fn best_target() -> Outcome<String> {
+fn best_target() -> XtaskResult<String> {
     let arch = std::env::consts::ARCH;
     let musl = format!("{arch}-unknown-linux-musl");
     let installed = output(Command::new("rustc").args(["--print", "target-libdir", "--target", &musl]))?;
@@ -38,7 +38,7 @@ fn best_target() -> Outcome<String> {
     Ok(if is_there { musl } else { format!("{arch}-unknown-linux-gnu") })
 }
 
-fn compile(target: &str) -> Outcome<PathBuf> {
+fn compile(target: &str) -> XtaskResult<PathBuf> {
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--profile", "dist", "--locked", "--package", "lockstep-cli", "--target", target]);
     // Two builds in different directories give the same bytes: the paths of the sources are not part of the binary.
@@ -55,7 +55,7 @@ fn compile(target: &str) -> Outcome<PathBuf> {
 }
 
 /// Runs `init`, `impact`, `doctor` and `uninstall` with the binary: no test has run this build before.
-fn try_out(binary: &Path) -> Outcome {
+fn try_out(binary: &Path) -> XtaskResult {
     let folder = tempfile::tempdir()?;
     let (bin, home, project) =
         (folder.path().join("bin"), folder.path().join("home"), folder.path().join("project"));
@@ -79,7 +79,7 @@ fn try_out(binary: &Path) -> Outcome {
     Ok(())
 }
 
-fn output(command: &mut Command) -> Outcome<String> {
+fn output(command: &mut Command) -> XtaskResult<String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if !output.status.success() {
         let said = [output.stdout, output.stderr].concat();

@@ -3,7 +3,7 @@
 use super::archive::{Entry, gzip, tar};
 use super::payload::Payload;
 use super::{Package, Release};
-use crate::Outcome;
+use crate::XtaskResult;
 
 const DESCRIPTION: &str = "show which files a change breaks
  Lockstep compares the old and the new content of changed files and lists the
@@ -15,7 +15,7 @@ pub(super) fn package(
     architecture: &str,
     binary: &[u8],
     payload: &Payload,
-) -> Outcome<Package> {
+) -> XtaskResult<Package> {
     let entries = data(binary, payload)?;
     let kibibytes = entries.iter().map(|entry| entry.bytes.len().div_ceil(1024)).sum::<usize>();
     let control = format!(
@@ -38,7 +38,7 @@ pub(super) fn package(
     Ok(Package { name, bytes: builder.into_inner()? })
 }
 
-fn data(binary: &[u8], payload: &Payload) -> Outcome<Vec<Entry>> {
+fn data(binary: &[u8], payload: &Payload) -> XtaskResult<Vec<Entry>> {
     let mut entries = vec![Entry::program("./usr/bin/lockstep", binary)];
     for page in payload.pages("./usr/share/man/man1") {
         entries.push(Entry::file(page.path + ".gz", gzip(&page.bytes)?));

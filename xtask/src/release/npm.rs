@@ -8,7 +8,7 @@ use super::archive::{Entry, tar_gz};
 use super::payload::Payload;
 use super::target::Target;
 use super::{Package, Release, packaging};
-use crate::Outcome;
+use crate::XtaskResult;
 
 /// The name of the package that users install. The packages with binaries have the platform behind it.
 const NAME: &str = "lockstep-cli";
@@ -18,7 +18,7 @@ fn platform_name((os, cpu): (&str, &str)) -> String {
 }
 
 /// The package that contains the binary of one platform.
-pub(super) fn platform_package(release: &Release, target: &Target, binary: &[u8]) -> Outcome<Package> {
+pub(super) fn platform_package(release: &Release, target: &Target, binary: &[u8]) -> XtaskResult<Package> {
     let (os, cpu) = target.npm();
     let name = platform_name((os, cpu));
     let manifest = json!({
@@ -38,7 +38,7 @@ pub(super) fn platform_package(release: &Release, target: &Target, binary: &[u8]
 }
 
 /// The package that users install: it chooses the platform's package.
-pub(super) fn main_package(release: &Release, payload: &Payload) -> Outcome<Package> {
+pub(super) fn main_package(release: &Release, payload: &Payload) -> XtaskResult<Package> {
     let pages = payload.pages("man");
     let platforms: Map<String, Value> = Target::all_npm()
         .into_iter()
@@ -72,7 +72,7 @@ pub(super) fn main_package(release: &Release, payload: &Payload) -> Outcome<Pack
     package(NAME, release, entries)
 }
 
-fn package(name: &str, release: &Release, entries: Vec<Entry>) -> Outcome<Package> {
+fn package(name: &str, release: &Release, entries: Vec<Entry>) -> XtaskResult<Package> {
     let bytes = tar_gz(entries, release.time)?;
     Ok(Package { name: format!("npm-{name}-{}.tgz", release.version), bytes })
 }

@@ -5,7 +5,7 @@ use std::fs;
 use clap_complete::Shell;
 
 use super::archive::Entry;
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// The name of the program for completions.
 const PROGRAM: &str = "lockstep";
@@ -23,7 +23,7 @@ pub(super) struct Payload {
 }
 
 impl Payload {
-    pub(super) fn new() -> Outcome<Self> {
+    pub(super) fn new() -> XtaskResult<Self> {
         let read = |name: &str| fs::read(workspace::root().join(name));
         Ok(Self {
             pages: man_pages()?,
@@ -79,7 +79,7 @@ fn completion(shell: Shell) -> Vec<u8> {
 }
 
 /// Renders a page for the program and one for each command.
-fn man_pages() -> Outcome<Vec<(String, Vec<u8>)>> {
+fn man_pages() -> XtaskResult<Vec<(String, Vec<u8>)>> {
     let folder = tempfile::tempdir()?;
     clap_mangen::generate_to(lockstep_cli::cli::command(), folder.path())?;
     let mut pages = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Outcome;
+use crate::XtaskResult;
 
 /// A platform that packages are made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ const fn other(
 }
 
 impl Target {
-    pub(super) fn parse(triple: &str) -> Outcome<Self> {
+    pub(super) fn parse(triple: &str) -> XtaskResult<Self> {
         let found = PLATFORMS.iter().find(|platform| platform.triple == triple);
         let known = || PLATFORMS.map(|platform| platform.triple).join(", ");
         Ok(Self(found.ok_or_else(|| format!("no packages are made for {triple}, only for {}", known()))?))

@@ -14,14 +14,14 @@ use super::archive::Entry;
 use super::payload::Payload;
 use super::target::Target;
 use super::{Package, Release};
-use crate::Outcome;
+use crate::XtaskResult;
 
 pub(super) fn wheel(
     release: &Release,
     target: &Target,
     binary: &[u8],
     payload: &Payload,
-) -> Outcome<Package> {
+) -> XtaskResult<Package> {
     let stem = format!("lockstep_cli-{}", release.version);
     let tags = target.wheel();
     let (data, info) = (format!("{stem}.data"), format!("{stem}.dist-info"));
@@ -64,7 +64,7 @@ fn record(entries: &[Entry], info: &str) -> String {
     entries.iter().map(line).collect::<String>() + &format!("{info}/RECORD,,\n")
 }
 
-fn zip(entries: &[Entry], time: u64) -> Outcome<Vec<u8>> {
+fn zip(entries: &[Entry], time: u64) -> XtaskResult<Vec<u8>> {
     let time = Timestamp::from_second(time.cast_signed())?.to_zoned(TimeZone::UTC);
     // The format begins in 1980.
     let time = match u16::try_from(time.year()).ok().filter(|year| *year >= 1980) {

@@ -1,6 +1,6 @@
 //! ARCHITECTURE.md names functions that exist.
 
-use super::Breach;
+use super::Violation;
 use crate::workspace::SourceFile;
 
 pub(super) const REAL_FUNCTIONS: &str = "Every `file.rs::name` in ARCHITECTURE.md exists.";
@@ -9,7 +9,7 @@ pub(super) const REAL_FUNCTIONS_WHY: &str =
 
 const PAGE: &str = "ARCHITECTURE.md";
 
-pub(super) fn breaches(files: &[SourceFile]) -> Vec<Breach> {
+pub(super) fn breaches(files: &[SourceFile]) -> Vec<Violation> {
     let Some(page) = files.iter().find(|file| file.path == PAGE) else { return Vec::new() };
     let mut breaches = Vec::new();
     for (index, line) in page.text.lines().enumerate() {
@@ -18,7 +18,7 @@ pub(super) fn breaches(files: &[SourceFile]) -> Vec<Breach> {
                 continue;
             };
             if !files.iter().any(|file| is_at(&file.path, path) && defines(&file.text, name)) {
-                breaches.push(Breach::on_line(page, index, format!("{span} does not exist")));
+                breaches.push(Violation::on_line(page, index, format!("{span} does not exist")));
             }
         }
     }

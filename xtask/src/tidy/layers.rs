@@ -1,7 +1,7 @@
 //! Allowed dependencies between crates, as resolved by cargo.
 
 use super::purity::PURE_CRATES;
-use super::{Breach, Rule};
+use super::{Rule, Violation};
 use crate::metadata::Metadata;
 use crate::workspace::SourceFile;
 
@@ -19,7 +19,7 @@ pub(super) const RUNTIME_APART: Rule = Rule {
 /// The one place where the runtime is at home.
 const SERVER: &str = "crates/lockstep/src/mcp/";
 
-fn runtime_names(file: &SourceFile) -> Vec<Breach> {
+fn runtime_names(file: &SourceFile) -> Vec<Violation> {
     let bound =
         file.path.starts_with("crates/") && file.path.ends_with(".rs") && !file.path.starts_with(SERVER);
     let lines = file.text.lines().enumerate().filter(|_| bound);
@@ -27,7 +27,7 @@ fn runtime_names(file: &SourceFile) -> Vec<Breach> {
         .filter_map(|(index, line)| {
             let code = line.split("//").next().unwrap_or(line);
             let named = ["tokio::", "rmcp::"].into_iter().find(|name| code.contains(name))?;
-            Some(Breach::on_line(file, index, format!("uses {named}")))
+            Some(Violation::on_line(file, index, format!("uses {named}")))
         })
         .collect()
 }
@@ -41,7 +41,7 @@ pub(super) const SYSTEM_APART: Rule = Rule {
 /// The crates that may name the system's own interfaces: the one for them, and the one of the tests.
 const SYSTEM: [&str; 2] = ["crates/lockstep-fs/", "crates/lockstep-testkit/"];
 
-fn system_names(file: &SourceFile) -> Vec<Breach> {
+fn system_names(file: &SourceFile) -> Vec<Violation> {
     let in_source =
         file.path.starts_with("crates/") && file.path.contains("/src/") && file.path.ends_with(".rs");
     if !in_source || SYSTEM.iter().any(|crate_path| file.path.starts_with(crate_path)) {
@@ -50,7 +50,7 @@ fn system_names(file: &SourceFile) -> Vec<Breach> {
     let used = |line: &str| ["os::unix", "rustix::"].into_iter().find(|name| line.contains(name));
     let lines = file.text.lines().enumerate();
     lines
-        .filter_map(|(index, line)| Some(Breach::on_line(file, index, format!("uses {}", used(line)?))))
+        .filter_map(|(index, line)| Some(Violation::on_line(file, index, format!("uses {}", used(line)?))))
         .collect()
 }
 
@@ -63,7 +63,7 @@ const RUNTIMES: &[&str] = &["tokio", "async-std", "smol"];
 /// The program serves MCP and so waits for many things at once; `xtask` describes the program.
 const MAY_HAVE_RUNTIME: &[&str] = &["lockstep-cli", "xtask"];
 
-pub(super) fn runtimes(metadata: &Metadata) -> Vec<Breach> {
+pub(super) fn runtimes(metadata: &Metadata) -> Vec<Violation> {
     let bound = metadata.members().filter(|member| !MAY_HAVE_RUNTIME.contains(&member.name.as_str()));
     bound
         .flat_map(|member| {
@@ -71,21 +71,21 @@ pub(super) fn runtimes(metadata: &Metadata) -> Vec<Breach> {
             let reached = RUNTIMES.iter().filter_map(|runtime| Some((runtime, *linked.get(runtime)?)));
             reached
                 .map(|(runtime, through)| {
-                    Breach::new(&member.name, format!("reaches {runtime} through {through}"))
+                    Violation::new(&member.name, format!("reaches {runtime} through {through}"))
                 })
                 .collect::<Vec<_>>()
         })
         .collect()
 }
 
-pub(super) fn impure_below_pure(metadata: &Metadata) -> Vec<Breach> {
+pub(super) fn impure_below_pure(metadata: &Metadata) -> Vec<Violation> {
     let is_pure = |name: &str| PURE_CRATES.contains(&name);
     let ours: Vec<&str> = metadata.members().map(|member| member.name.as_str()).collect();
     let pure = metadata.members().filter(|member| is_pure(&member.name));
     pure.flat_map(|member| {
         let linked = metadata.linked(member);
         let impure = ours.iter().filter(|name| !is_pure(name) && linked.contains_key(**name));
-        impure.map(|name| Breach::new(&member.name, format!("depends on {name}"))).collect::<Vec<_>>()
+        impure.map(|name| Violation::new(&member.name, format!("depends on {name}"))).collect::<Vec<_>>()
     })
     .collect()
 }
@@ -124,7 +124,7 @@ mod tests {
         };
         assert!(runtime_names(&at("crates/lockstep/src/mcp/server.rs")).is_empty());
         let found = runtime_names(&at("crates/lockstep/src/hook/mod.rs"));
-        assert_eq!(found, [Breach::new("crates/lockstep/src/hook/mod.rs:1", "uses tokio::")]);
+        assert_eq!(found, [Violation::new("crates/lockstep/src/hook/mod.rs:1", "uses tokio::")]);
     }
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
         let members = ["lockstep-store", "lockstep-cli"];
         let chain = [("lockstep-store", "hyper", None), ("hyper", "tokio", None)];
         let found = runtimes(&resolved(&members, &["hyper", "tokio"], &chain));
-        assert_eq!(found, [Breach::new("lockstep-store", "reaches tokio through hyper")]);
+        assert_eq!(found, [Violation::new("lockstep-store", "reaches tokio through hyper")]);
         let own = [("lockstep-cli", "tokio", None)];
         assert!(runtimes(&resolved(&members, &["tokio"], &own)).is_empty());
         let in_tests = [("lockstep-store", "tokio", Some("dev"))];
@@ -160,7 +160,7 @@ mod tests {
         let wrong = [("lockstep-wire", "lockstep-store", None)];
         assert_eq!(
             impure_below_pure(&resolved(&members, &[], &wrong)),
-            [Breach::new("lockstep-wire", "depends on lockstep-store")]
+            [Violation::new("lockstep-wire", "depends on lockstep-store")]
         );
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use super::Breach;
-use crate::Outcome;
+use super::Violation;
+use crate::XtaskResult;
 use crate::workspace::{self, SourceFile};
 
 pub(super) const SHORT_FILES: &str = "No Rust file has more than 500 lines.";
@@ -15,17 +15,17 @@ const LIMIT: usize = 500;
 /// Paths of the files that may be longer, one per line.
 const EXCEPTIONS: &str = "xtask/tidy/long-files.txt";
 
-pub(super) fn breaches(files: &[SourceFile]) -> Outcome<Vec<Breach>> {
+pub(super) fn breaches(files: &[SourceFile]) -> XtaskResult<Vec<Violation>> {
     let text = fs::read_to_string(workspace::root().join(EXCEPTIONS))?;
     Ok(long(files, &text.lines().collect::<Vec<_>>()))
 }
 
-fn long(files: &[SourceFile], exceptions: &[&str]) -> Vec<Breach> {
+fn long(files: &[SourceFile], exceptions: &[&str]) -> Vec<Violation> {
     let is_breach = |file: &&SourceFile| is_long(file) && !exceptions.contains(&file.path.as_str());
     files
         .iter()
         .filter(is_breach)
-        .map(|file| Breach::new(&file.path, format!("has {} lines", file.text.lines().count())))
+        .map(|file| Violation::new(&file.path, format!("has {} lines", file.text.lines().count())))
         .collect()
 }
 
@@ -34,7 +34,7 @@ fn is_long(file: &SourceFile) -> bool {
 }
 
 /// Removes files from the exceptions that are short or deleted.
-pub(super) fn tighten(files: &[SourceFile]) -> Outcome {
+pub(super) fn tighten(files: &[SourceFile]) -> XtaskResult {
     let path = workspace::root().join(EXCEPTIONS);
     let text = fs::read_to_string(&path)?;
     let still_long = |name: &&str| files.iter().any(|file| file.path == *name && is_long(file));
@@ -53,6 +53,6 @@ mod tests {
     #[test]
     fn reports_long_rust_files_without_an_exception() {
         let files = [file("a.rs", 500), file("b.rs", 501), file("c.rs", 501), file("d.md", 501)];
-        assert_eq!(long(&files, &["c.rs"]), [Breach::new("b.rs", "has 501 lines")]);
+        assert_eq!(long(&files, &["c.rs"]), [Violation::new("b.rs", "has 501 lines")]);
     }
 }

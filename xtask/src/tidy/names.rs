@@ -1,6 +1,6 @@
 //! Checks that files describe their content in their name and first line.
 
-use super::{Breach, Rule};
+use super::{Rule, Violation};
 use crate::workspace::SourceFile;
 
 pub(super) const HEADER: Rule = Rule {
@@ -15,18 +15,18 @@ pub(super) const NO_DRAWERS: Rule = Rule {
     breaches: drawers,
 };
 
-fn header(file: &SourceFile) -> Vec<Breach> {
+fn header(file: &SourceFile) -> Vec<Violation> {
     if !file.path.ends_with(".rs") || file.text.starts_with("//!") {
         return Vec::new();
     }
-    vec![Breach::new(format!("{}:1", file.path), "say in a `//!` line what this file owns")]
+    vec![Violation::new(format!("{}:1", file.path), "say in a `//!` line what this file owns")]
 }
 
-fn drawers(file: &SourceFile) -> Vec<Breach> {
+fn drawers(file: &SourceFile) -> Vec<Violation> {
     let is_drawer =
         |part: &str| ["util", "helper", "common", "misc"].iter().any(|name| part.starts_with(name));
     match file.path.ends_with(".rs").then(|| file.path.split('/').find(|part| is_drawer(part))).flatten() {
-        Some(part) => vec![Breach::new(&file.path, format!("name `{part}` after what it holds"))],
+        Some(part) => vec![Violation::new(&file.path, format!("name `{part}` after what it holds"))],
         None => Vec::new(),
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use super::Breach;
-use crate::Outcome;
+use super::{Rule, Violation};
+use crate::XtaskResult;
 use crate::workspace::{self, SourceFile};
 
 pub(super) const NO_QUESTIONS: &str = "No doc comment begins with What, Who, Whoever, Whose or How.";
@@ -16,27 +16,38 @@ const ALLOWANCE: &str = "xtask/tidy/question-comments.txt";
 
 const QUESTION_WORDS: &[&str] = &["What", "Whatever", "Who", "Whoever", "Whom", "Whose", "How"];
 
+pub(super) const PLAIN_WORDS: Rule = Rule {
+    asks: "No comment uses a private word of the project for a standard term.",
+    why: "a reader who knows Rust and git, but not this project, understands each comment. Name the actor (process, user, \
+          caller) and the action (rebuild, re-export, scope violation).",
+    breaches: private_words,
+};
+
+/// Words that earlier comments used in a private meaning.
+const PRIVATE_WORDS: &[&str] =
+    &["nobody", "somebody", "whoever", "anew", "hands on", "handed on", "trespass"];
+
 type Counts = BTreeMap<String, usize>;
 
 /// Returns the crates that have more such comments than they are allowed, with their positions.
-pub(super) fn breaches(files: &[SourceFile]) -> Outcome<Vec<Breach>> {
+pub(super) fn breaches(files: &[SourceFile]) -> XtaskResult<Vec<Violation>> {
     Ok(over(files, &allowance()?))
 }
 
-fn over(files: &[SourceFile], allowed: &Counts) -> Vec<Breach> {
-    let mut found: BTreeMap<&str, Vec<Breach>> = BTreeMap::new();
+fn over(files: &[SourceFile], allowed: &Counts) -> Vec<Violation> {
+    let mut found: BTreeMap<&str, Vec<Violation>> = BTreeMap::new();
     for file in files {
         for index in questions(file) {
             let opening = file.text.lines().nth(index).unwrap_or_default().trim();
-            found.entry(crate_of(file)).or_default().push(Breach::on_line(file, index, opening));
+            found.entry(crate_of(file)).or_default().push(Violation::on_line(file, index, opening));
         }
     }
-    let is_over = |(name, breaches): &(&str, Vec<Breach>)| {
+    let is_over = |(name, breaches): &(&str, Vec<Violation>)| {
         breaches.len() > allowed.get(*name).copied().unwrap_or_default()
     };
-    let describe = |(name, mut breaches): (&str, Vec<Breach>)| {
+    let describe = |(name, mut breaches): (&str, Vec<Violation>)| {
         let allowed = allowed.get(name).copied().unwrap_or_default();
-        let summary = Breach::new(name, format!("has {} of them, {allowed} are allowed", breaches.len()));
+        let summary = Violation::new(name, format!("has {} of them, {allowed} are allowed", breaches.len()));
         // The list of a crate with hundreds of them would hide the new ones.
         breaches.truncate(if allowed == 0 { usize::MAX } else { 0 });
         std::iter::once(summary).chain(breaches).collect::<Vec<_>>()
@@ -44,8 +55,25 @@ fn over(files: &[SourceFile], allowed: &Counts) -> Vec<Breach> {
     found.into_iter().filter(is_over).flat_map(describe).collect()
 }
 
+fn private_words(file: &SourceFile) -> Vec<Violation> {
+    if !file.path.ends_with(".rs") {
+        return Vec::new();
+    }
+    let on_line = |(index, line): (usize, &str)| {
+        let text = line.trim_start().strip_prefix("//")?.to_lowercase();
+        let is_whole = |at: usize, word: &str| {
+            let (before, after) = (&text[..at], &text[at + word.len()..]);
+            !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
+        };
+        let uses = |word: &&&str| text.match_indices(**word).any(|(at, word)| is_whole(at, word));
+        let word = PRIVATE_WORDS.iter().find(uses)?;
+        Some(Violation::on_line(file, index, format!("uses \"{word}\"")))
+    };
+    file.text.lines().enumerate().filter_map(on_line).collect()
+}
+
 /// Lowers the allowance to the present numbers. No number is raised.
-pub(super) fn tighten(files: &[SourceFile]) -> Outcome {
+pub(super) fn tighten(files: &[SourceFile]) -> XtaskResult {
     let mut allowed = allowance()?;
     let mut present = Counts::new();
     for file in files {
@@ -59,7 +87,7 @@ pub(super) fn tighten(files: &[SourceFile]) -> Outcome {
     Ok(fs::write(workspace::root().join(ALLOWANCE), text)?)
 }
 
-fn allowance() -> Outcome<Counts> {
+fn allowance() -> XtaskResult<Counts> {
     let text = fs::read_to_string(workspace::root().join(ALLOWANCE))?;
     let entry = |line: &str| {
         let (name, number) = line.split_once(' ')?;
@@ -119,11 +147,18 @@ mod tests {
     }
 
     #[test]
+    fn reports_private_words_in_comments_only() {
+        assert_eq!(private_words(&file("let a = 1;\n// Nobody reads it.\n"))[0].at, "crates/a/src/lib.rs:2");
+        assert_eq!(private_words(&file("    /// It is built anew.\n")).len(), 1);
+        assert_eq!(private_words(&file("let text = \"nobody\";\n// A renewal.\n")), []);
+    }
+
+    #[test]
     fn reports_a_crate_above_its_allowance() {
         let files = [file("/// What it is.\nfn a() {}\n/// How.\nfn b() {}\n")];
         let allowed = |number| Counts::from([("a".to_owned(), number)]);
         assert_eq!(over(&files, &allowed(2)), []);
-        assert_eq!(over(&files, &allowed(1)), [Breach::new("a", "has 2 of them, 1 are allowed")]);
+        assert_eq!(over(&files, &allowed(1)), [Violation::new("a", "has 2 of them, 1 are allowed")]);
         assert_eq!(over(&files, &Counts::new()).len(), 3);
     }
 }

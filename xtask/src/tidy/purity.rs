@@ -1,6 +1,6 @@
 //! The pure crates touch nothing: no disk, no process, no environment, no clock.
 
-use super::{Breach, Rule};
+use super::{Rule, Violation};
 use crate::workspace::SourceFile;
 
 /// The crates that only turn values into values. The later ones are named before they come.
@@ -27,14 +27,14 @@ const MODULES: &[&str] = &["env", "fs", "net", "process"];
 /// Types whose `now` is the clock; naming a moment is no reading of it.
 const CLOCKS: &[&str] = &["SystemTime::now", "Instant::now", "Timestamp::now", "Zoned::now"];
 
-fn impure(file: &SourceFile) -> Vec<Breach> {
+fn impure(file: &SourceFile) -> Vec<Violation> {
     let pure = |name: &&str| file.path.starts_with(&format!("crates/{name}/src/"));
     if !file.path.ends_with(".rs") || !PURE_CRATES.iter().any(pure) {
         return Vec::new();
     }
     let code = file.text.lines().map(|line| line.split("//").next().unwrap_or(line));
     code.enumerate()
-        .filter_map(|(index, line)| Some(Breach::on_line(file, index, format!("uses {}", outside(line)?))))
+        .filter_map(|(index, line)| Some(Violation::on_line(file, index, format!("uses {}", outside(line)?))))
         .collect()
 }
 

@@ -2,7 +2,7 @@
 //!
 //! They are written in two halves here, so that this file passes its own rules.
 
-use super::{Breach, Rule};
+use super::{Rule, Violation};
 use crate::workspace::SourceFile;
 
 pub(super) const NO_REGISTRIES: Rule = Rule {
@@ -32,24 +32,24 @@ const MACHINES: &[&str] = &[concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat
 /// The index that the lock file may name: cargo writes it for any mirror.
 const DEFAULT_INDEX: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-fn registries(file: &SourceFile) -> Vec<Breach> {
+fn registries(file: &SourceFile) -> Vec<Violation> {
     let mut found = naming(file, REGISTRIES);
     if file.path.ends_with("Cargo.lock") {
         let foreign = |line: &str| line.starts_with("source = ") && !line.contains(DEFAULT_INDEX);
         let lines = file.text.lines().enumerate().filter(|(_, line)| foreign(line));
-        found.extend(lines.map(|(index, line)| Breach::on_line(file, index, format!("has {line}"))));
+        found.extend(lines.map(|(index, line)| Violation::on_line(file, index, format!("has {line}"))));
     }
     found
 }
 
-fn machines(file: &SourceFile) -> Vec<Breach> {
+fn machines(file: &SourceFile) -> Vec<Violation> {
     naming(file, MACHINES)
 }
 
-fn naming(file: &SourceFile, words: &[&str]) -> Vec<Breach> {
+fn naming(file: &SourceFile, words: &[&str]) -> Vec<Violation> {
     let on_line = |(index, line): (usize, &str)| {
         let word = words.iter().find(|word| line.contains(*word))?;
-        Some(Breach::on_line(file, index, format!("names {word}")))
+        Some(Violation::on_line(file, index, format!("names {word}")))
     };
     file.text.lines().enumerate().filter_map(on_line).collect()
 }

@@ -3,37 +3,37 @@
 
 use std::ops::Range;
 
-use crate::document::Document;
-use crate::measure::Unit;
+use crate::document::CacheDocument;
+use crate::measure::LengthUnit;
 
-use super::{Carried, Delivery, Entries, Part, fitted};
+use super::{CachePart, DeliveryContext, LimitScope, PartContent, fitted};
 
 /// The space reserved in every part for its first line.
-const PREAMBLE: usize = 700;
+const PREAMBLE_RESERVE: usize = 700;
 
 /// Returns the parts for the registered entries, limited to the `wanted` numbers. If more are needed, the
 /// last one names the missing sections.
 pub(super) fn parts(
-    document: &Document<'_>,
-    delivery: &Delivery<'_>,
+    document: &CacheDocument<'_>,
+    delivery: &DeliveryContext<'_>,
     wanted: impl Fn(usize) -> bool,
-) -> Vec<Part> {
+) -> Vec<CachePart> {
     let entries = match delivery.limits.entries {
-        Entries::Separate => delivery.entries,
-        Entries::Joined => delivery.entries.min(1),
+        LimitScope::PerEntry => delivery.entries,
+        LimitScope::Shared => delivery.entries.min(1),
     };
-    let mut loads = uncounted(document, delivery);
+    let mut loads = plan_parts(document, delivery);
     let needed = loads.len();
     let missing = if needed > entries { loads.split_off(entries.saturating_sub(1)) } else { Vec::new() };
     let of = loads.len() + usize::from(!missing.is_empty());
-    let mut parts: Vec<Part> = loads
+    let mut parts: Vec<CachePart> = loads
         .into_iter()
         .zip(1..)
         .filter(|(_, number)| wanted(*number))
         .map(|(carries, number)| {
             let mut text = preamble(document, delivery, number, of, &carries);
             carries.iter().for_each(|carried| text.push_str(&document.text[carried.span.clone()]));
-            Part { text, carries }
+            CachePart { text, carries }
         })
         .collect();
     if !missing.is_empty() && entries > 0 && wanted(of) {
@@ -43,18 +43,21 @@ pub(super) fn parts(
 }
 
 /// Returns the content of each part, for any number of entries.
-pub(super) fn uncounted(document: &Document<'_>, delivery: &Delivery<'_>) -> Vec<Vec<Carried>> {
+pub(super) fn plan_parts(
+    document: &CacheDocument<'_>,
+    delivery: &DeliveryContext<'_>,
+) -> Vec<Vec<PartContent>> {
     let unit = delivery.limits.unit;
-    let room = delivery.limits.part.saturating_sub(PREAMBLE).max(1);
-    let mut loads: Vec<Vec<Carried>> = Vec::new();
+    let room = delivery.limits.part.saturating_sub(PREAMBLE_RESERVE).max(1);
+    let mut loads: Vec<Vec<PartContent>> = Vec::new();
     let mut free = 0;
-    for (section, span) in units(document, delivery) {
+    for (section, span) in section_spans(document, delivery) {
         let text = &document.text[span.clone()];
         if unit.count(text) > free && (unit.count(text) <= room || free < room / 4) {
             loads.push(Vec::new());
             free = room;
         }
-        let pieces = cut(text, unit, free, room);
+        let pieces = split_at_lines(text, unit, free, room);
         let of = pieces.len();
         for (at, piece) in pieces.into_iter().enumerate() {
             if at > 0 {
@@ -63,7 +66,7 @@ pub(super) fn uncounted(document: &Document<'_>, delivery: &Delivery<'_>) -> Vec
             }
             free = free.saturating_sub(unit.count(&text[piece.clone()]));
             let span = span.start + piece.start..span.start + piece.end;
-            let carried = Carried { section: section.clone(), piece: (at + 1, of), span };
+            let carried = PartContent { section: section.clone(), piece: (at + 1, of), span };
             loads.last_mut().expect("one was pushed when there was no room").push(carried);
         }
     }
@@ -71,7 +74,10 @@ pub(super) fn uncounted(document: &Document<'_>, delivery: &Delivery<'_>) -> Vec
 }
 
 /// The cache's text, cut before every section; urgent sections first.
-fn units(document: &Document<'_>, delivery: &Delivery<'_>) -> Vec<(Option<String>, Range<usize>)> {
+fn section_spans(
+    document: &CacheDocument<'_>,
+    delivery: &DeliveryContext<'_>,
+) -> Vec<(Option<String>, Range<usize>)> {
     let starts = document.sections.iter().map(|entry| entry.span.start);
     let ends: Vec<usize> = starts.chain([document.text.len()]).collect();
     let mut units = vec![(None, 0..ends[0])];
@@ -83,7 +89,7 @@ fn units(document: &Document<'_>, delivery: &Delivery<'_>) -> Vec<(Option<String
 
 /// Cuts `text` into pieces, the first of at most `free`, the others of at most `room`; at line ends, and
 /// inside a line only if it is longer than a piece.
-fn cut(text: &str, unit: Unit, free: usize, room: usize) -> Vec<Range<usize>> {
+fn split_at_lines(text: &str, unit: LengthUnit, free: usize, room: usize) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let (mut from, mut at, mut used, mut limit) = (0, 0, 0, free);
     for line in text.split_inclusive('\n') {
@@ -115,11 +121,11 @@ fn first_char(text: &str) -> usize {
 
 /// Returns the first line of a part, which describes it for a reader who sees no other part.
 fn preamble(
-    document: &Document<'_>,
-    delivery: &Delivery<'_>,
+    document: &CacheDocument<'_>,
+    delivery: &DeliveryContext<'_>,
     number: usize,
     of: usize,
-    carries: &[Carried],
+    carries: &[PartContent],
 ) -> String {
     let names: Vec<String> = carries.iter().filter_map(name).collect();
     let external = carries.iter().filter_map(|carried| carried.section.as_deref());
@@ -136,7 +142,7 @@ fn preamble(
     format!("Lockstep session cache, hash {hash}, part {number} of {of}: {what}.{stale}{note}\n")
 }
 
-fn name(carried: &Carried) -> Option<String> {
+fn name(carried: &PartContent) -> Option<String> {
     let section = carried.section.as_ref()?;
     Some(match carried.piece {
         (_, 1) => section.clone(),
@@ -146,20 +152,23 @@ fn name(carried: &Carried) -> Option<String> {
 
 /// The last part, when there are fewer entries than parts: nothing is left out silently.
 fn overflow(
-    document: &Document<'_>,
-    delivery: &Delivery<'_>,
+    document: &CacheDocument<'_>,
+    delivery: &DeliveryContext<'_>,
     needed: usize,
     entries: usize,
-    missing: &[Vec<Carried>],
-) -> Part {
+    missing: &[Vec<PartContent>],
+) -> CachePart {
     let names: Vec<String> = missing.iter().flatten().filter_map(name).collect();
-    let room = delivery.limits.part.saturating_sub(PREAMBLE);
+    let room = delivery.limits.part.saturating_sub(PREAMBLE_RESERVE);
     let text = format!(
         "Lockstep session cache, hash {}, part {entries} of {entries}: the cache needs {needed} parts, and {entries} are \
          registered. `lockstep init` registers the others. Until then, by {}: {}.\n",
         document.header.hash,
-        delivery.how(),
+        delivery.retrieval_hint(),
         fitted(&names, room),
     );
-    Part { text: delivery.limits.unit.prefix(&text, delivery.limits.part).to_owned(), carries: Vec::new() }
+    CachePart {
+        text: delivery.limits.unit.prefix(&text, delivery.limits.part).to_owned(),
+        carries: Vec::new(),
+    }
 }

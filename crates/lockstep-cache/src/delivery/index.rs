@@ -1,17 +1,17 @@
 //! The index part: a list of the sections, the most important content that fits in full, and how to get the
 //! rest.
 
-use crate::document::{Document, Entry};
+use crate::document::{CacheDocument, CacheSectionView};
 
-use super::{Carried, Delivery, Part, pointer};
+use super::{CachePart, DeliveryContext, PartContent, section_pointer_line};
 
-pub(super) fn part(document: &Document<'_>, delivery: &Delivery<'_>) -> Part {
-    let mut ranked: Vec<&Entry<'_>> = document.sections.iter().collect();
+pub(super) fn index_part(document: &CacheDocument<'_>, delivery: &DeliveryContext<'_>) -> CachePart {
+    let mut ranked: Vec<&CacheSectionView<'_>> = document.sections.iter().collect();
     ranked.sort_by_key(|entry| (delivery.rank(entry.name), entry.span.start));
     let count = |text: &str| delivery.limits.unit.count(text);
     let room = delivery.limits.part;
-    let contents = Index { document, delivery, ranked: &ranked };
-    let mut here: Vec<&Entry<'_>> = Vec::new();
+    let contents = IndexPart { document, delivery, ranked: &ranked };
+    let mut here: Vec<&CacheSectionView<'_>> = Vec::new();
     // Lines get shorter when a section is added, so a section that fits next to all lines fits.
     let mut used = count(&contents.text(&here, room));
     for entry in ranked.iter().filter(|entry| entry.skipped().is_none()) {
@@ -26,23 +26,23 @@ pub(super) fn part(document: &Document<'_>, delivery: &Delivery<'_>) -> Part {
         text.push_str("\n\n");
         text.push_str(&document.text[entry.span.clone()]);
     }
-    let carries = here.iter().map(|entry| Carried {
+    let carries = here.iter().map(|entry| PartContent {
         section: Some(entry.name.to_owned()),
         piece: (1, 1),
         span: entry.span.clone(),
     });
-    Part { text, carries: carries.collect() }
+    CachePart { text, carries: carries.collect() }
 }
 
-struct Index<'a, 'd> {
-    document: &'a Document<'d>,
-    delivery: &'a Delivery<'a>,
-    ranked: &'a [&'a Entry<'d>],
+struct IndexPart<'a, 'd> {
+    document: &'a CacheDocument<'d>,
+    delivery: &'a DeliveryContext<'a>,
+    ranked: &'a [&'a CacheSectionView<'d>],
 }
 
-impl Index<'_, '_> {
+impl IndexPart<'_, '_> {
     /// Renders the table of contents; `here` are the sections that are delivered in full.
-    fn text(&self, here: &[&Entry<'_>], room: usize) -> String {
+    fn text(&self, here: &[&CacheSectionView<'_>], room: usize) -> String {
         let header = &self.document.header;
         let mut text = format!(
             "Lockstep session cache, hash {}, of {}: {} sections.{} A section that is not below: {}.",
@@ -50,7 +50,7 @@ impl Index<'_, '_> {
             header.generated,
             self.document.sections.len(),
             self.delivery.staleness(),
-            self.delivery.how(),
+            self.delivery.retrieval_hint(),
         );
         let unit = self.delivery.limits.unit;
         text = unit.prefix(&text, room / 2).to_owned();
@@ -65,7 +65,7 @@ impl Index<'_, '_> {
         text
     }
 
-    fn line(&self, entry: &Entry<'_>, here: &[&Entry<'_>]) -> String {
+    fn line(&self, entry: &CacheSectionView<'_>, here: &[&CacheSectionView<'_>]) -> String {
         let external = if self.delivery.is_external(entry.name) {
             "; text of external skills, not of this project"
         } else {
@@ -77,6 +77,6 @@ impl Index<'_, '_> {
         if here.iter().any(|there| there.name == entry.name) {
             return format!("{}: below{external}", entry.name);
         }
-        format!("{}{external}", pointer(entry))
+        format!("{}{external}", section_pointer_line(entry))
     }
 }

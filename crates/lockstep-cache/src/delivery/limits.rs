@@ -1,47 +1,47 @@
 //! Limits of clients at the start of a session, as data. They were measured on the named versions, unless a
 //! comment states otherwise.
 
-use crate::measure::Unit;
+use crate::measure::LengthUnit;
 
 /// Scope of the limit if there are several hook entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entries {
+pub enum LimitScope {
     /// Each has its own.
-    Separate,
+    PerEntry,
     /// All entries share one limit.
-    Joined,
+    Shared,
 }
 
 /// Limits of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ClientLimits {
     /// The client, as `lockstep hook` calls it.
     pub client: &'static str,
     /// The size that arrives in full from one hook entry.
     pub entry: usize,
     /// The size of a part, slightly smaller.
     pub part: usize,
-    pub unit: Unit,
+    pub unit: LengthUnit,
     /// The effect of additional entries.
-    pub entries: Entries,
+    pub entries: LimitScope,
 }
 
-impl Limits {
+impl ClientLimits {
     /// The limits of Claude Code.
     ///
     /// 2.1.197: 10,000 arrive, 10,001 become a file and a preview; five entries of 9,900 all arrive.
-    pub const CLAUDE: Self = limits("claude", 10_000, 9_500, Unit::Utf16, Entries::Separate);
+    pub const CLAUDE: Self = limits("claude", 10_000, 9_500, LengthUnit::Utf16, LimitScope::PerEntry);
 
     /// Encodes the limits for the key of a cached part.
     pub(super) fn fingerprint(&self) -> String {
         let Self { client, entry, part, unit, entries } = self;
         let unit = match unit {
-            Unit::Utf16 => "utf16",
-            Unit::Bytes => "bytes",
+            LengthUnit::Utf16 => "utf16",
+            LengthUnit::Bytes => "bytes",
         };
         let entries = match entries {
-            Entries::Separate => "separate",
-            Entries::Joined => "joined",
+            LimitScope::PerEntry => "separate",
+            LimitScope::Shared => "joined",
         };
         format!("{client} {entry} {part} {unit} {entries}")
     }
@@ -52,25 +52,31 @@ impl Limits {
     }
 }
 
-const fn limits(client: &'static str, entry: usize, part: usize, unit: Unit, entries: Entries) -> Limits {
-    Limits { client, entry, part, unit, entries }
+const fn limits(
+    client: &'static str,
+    entry: usize,
+    part: usize,
+    unit: LengthUnit,
+    entries: LimitScope,
+) -> ClientLimits {
+    ClientLimits { client, entry, part, unit, entries }
 }
 
 /// The limits of all known clients.
-pub const LIMITS: [Limits; 7] = [
-    Limits::CLAUDE,
+pub const LIMITS: [ClientLimits; 7] = [
+    ClientLimits::CLAUDE,
     // 0.166.0: 9 KB arrive in full; more is cut to about 10 KB. Several entries were not measured.
-    limits("codex", 9_000, 8_800, Unit::Bytes, Entries::Joined),
+    limits("codex", 9_000, 8_800, LengthUnit::Bytes, LimitScope::Shared),
     // 0.61.0: 43 KB arrive; the limit was not found.
-    limits("gemini", 43_000, 9_500, Unit::Bytes, Entries::Joined),
+    limits("gemini", 43_000, 9_500, LengthUnit::Bytes, LimitScope::Shared),
     // 1.18.33: no limit was seen.
-    limits("opencode", 43_000, 9_500, Unit::Bytes, Entries::Joined),
+    limits("opencode", 43_000, 9_500, LengthUnit::Bytes, LimitScope::Shared),
     // 1.0.102: 10 KB over all entries, by its source.
-    limits("copilot", 10_000, 9_500, Unit::Bytes, Entries::Joined),
+    limits("copilot", 10_000, 9_500, LengthUnit::Bytes, LimitScope::Shared),
     // 0.24.4: no limit was seen.
-    limits("qwen", 43_000, 9_500, Unit::Bytes, Entries::Joined),
+    limits("qwen", 43_000, 9_500, LengthUnit::Bytes, LimitScope::Shared),
     // 3.0.65: 50 KB, by its source.
-    limits("cline", 50_000, 9_500, Unit::Bytes, Entries::Joined),
+    limits("cline", 50_000, 9_500, LengthUnit::Bytes, LimitScope::Shared),
 ];
 
 #[cfg(test)]
@@ -83,6 +89,6 @@ mod tests {
             assert!(limits.part < limits.entry);
             assert!(LIMITS[..at].iter().all(|other| other.client != limits.client));
         }
-        assert_eq!(Limits::of("claude").unwrap().entry, 10_000);
+        assert_eq!(ClientLimits::of("claude").unwrap().entry, 10_000);
     }
 }

@@ -9,13 +9,13 @@ mod index;
 mod limits;
 mod subagent;
 
-pub use limits::{Entries, LIMITS, Limits};
+pub use limits::{ClientLimits, LIMITS, LimitScope};
 pub use subagent::subagent_part;
 
 use std::ops::Range;
 
-use crate::document::{Document, Entry};
-use crate::section::{Section, Strategy};
+use crate::document::{CacheDocument, CacheSectionView};
+use crate::section::{ContentStrategy, SectionConfig};
 
 /// Sections that come first after the client compacted its context, because the work in progress was lost.
 const AFTER_COMPACTION: [&str; 2] = ["ACTIVE_WORK", "TASK"];
@@ -25,7 +25,7 @@ const COMPACTED: &str = "compact";
 
 /// The delivered share of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum DeliveryMode {
     /// One part: a list of the sections, the most important content that fits in full, and how to get the
     /// rest.
     Index,
@@ -36,13 +36,13 @@ pub enum Mode {
 
 /// The circumstances of a delivery.
 #[derive(Debug, Clone, Copy)]
-pub struct Delivery<'a> {
-    pub mode: Mode,
-    pub limits: &'a Limits,
+pub struct DeliveryContext<'a> {
+    pub mode: DeliveryMode,
+    pub limits: &'a ClientLimits,
     /// The reason for the session's start: `startup`, `resume`, `clear`, `compact`.
     pub source: &'a str,
     /// The configured sections: their priorities, and their sources.
-    pub sections: &'a [Section],
+    pub sections: &'a [SectionConfig],
     /// The cache file, as a reader opens it.
     pub path: &'a str,
     /// The prefix of a section's MCP resource, if there is a server.
@@ -55,16 +55,16 @@ pub struct Delivery<'a> {
 
 /// The text of one hook entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct CachePart {
     /// The text, within the client's limit.
     pub text: String,
     /// The content from the cache, in this order, at the end of its text.
-    pub carries: Vec<Carried>,
+    pub carries: Vec<PartContent>,
 }
 
 /// A section, or a piece of one, in a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Carried {
+pub struct PartContent {
     /// The section; `None` is the cache's header.
     pub section: Option<String>,
     /// Which piece of how many, counted from 1.
@@ -74,41 +74,49 @@ pub struct Carried {
 }
 
 /// The parts of `document` for a session, in the order of their entries. None is longer than the client accepts.
-pub fn parts(document: &Document<'_>, delivery: &Delivery<'_>) -> Vec<Part> {
-    of_numbers(document, delivery, |_| true)
+pub fn parts(document: &CacheDocument<'_>, delivery: &DeliveryContext<'_>) -> Vec<CachePart> {
+    select_parts(document, delivery, |_| true)
 }
 
 /// One of these parts, by its number from 1; the others are not made.
-pub fn part(document: &Document<'_>, delivery: &Delivery<'_>, number: usize) -> Option<Part> {
-    of_numbers(document, delivery, |other| other == number).pop()
+pub fn part(
+    document: &CacheDocument<'_>,
+    delivery: &DeliveryContext<'_>,
+    number: usize,
+) -> Option<CachePart> {
+    select_parts(document, delivery, |other| other == number).pop()
 }
 
-fn of_numbers(document: &Document<'_>, delivery: &Delivery<'_>, wanted: impl Fn(usize) -> bool) -> Vec<Part> {
+fn select_parts(
+    document: &CacheDocument<'_>,
+    delivery: &DeliveryContext<'_>,
+    wanted: impl Fn(usize) -> bool,
+) -> Vec<CachePart> {
     let parts = match delivery.mode {
-        Mode::Off => Vec::new(),
-        Mode::Index if wanted(1) => vec![index::part(document, delivery)],
-        Mode::Index => Vec::new(),
-        Mode::Full => full::parts(document, delivery, wanted),
+        DeliveryMode::Off => Vec::new(),
+        DeliveryMode::Index if wanted(1) => vec![index::index_part(document, delivery)],
+        DeliveryMode::Index => Vec::new(),
+        DeliveryMode::Full => full::parts(document, delivery, wanted),
     };
     // A part that does not fit would arrive as a preview of a file, which is worse than nothing.
     parts.into_iter().filter(|part| delivery.limits.unit.count(&part.text) <= delivery.limits.entry).collect()
 }
 
-/// Returns the number of hook entries that `document` needs in [`Mode::Full`].
-pub fn entries_needed(document: &Document<'_>, delivery: &Delivery<'_>) -> usize {
-    full::uncounted(document, delivery).len()
+/// Returns the number of hook entries that `document` needs in [`DeliveryMode::Full`].
+pub fn entries_needed(document: &CacheDocument<'_>, delivery: &DeliveryContext<'_>) -> usize {
+    full::plan_parts(document, delivery).len()
 }
 
-impl Delivery<'_> {
+impl DeliveryContext<'_> {
     /// Encodes the inputs of the parts of a fresh cache, apart from the settings, for their cache key.
     ///
     /// The number at the start is the version of the encoding. Raising it drops all cached parts.
     pub fn fingerprint(&self) -> String {
         let Self { mode, limits, source, sections: _, path: _, resource, stale, entries } = self;
         let mode = match mode {
-            Mode::Index => "index",
-            Mode::Full => "full",
-            Mode::Off => "off",
+            DeliveryMode::Index => "index",
+            DeliveryMode::Full => "full",
+            DeliveryMode::Off => "off",
         };
         let limits = limits.fingerprint();
         let compacted = *source == COMPACTED;
@@ -116,10 +124,10 @@ impl Delivery<'_> {
     }
 
     fn is_external(&self, section: &str) -> bool {
-        self.configured(section).is_some_and(|section| section.strategy == Strategy::ExternalSkills)
+        self.configured(section).is_some_and(|section| section.strategy == ContentStrategy::ExternalSkills)
     }
 
-    fn configured(&self, section: &str) -> Option<&Section> {
+    fn configured(&self, section: &str) -> Option<&SectionConfig> {
         self.sections.iter().find(|configured| configured.name.as_str() == section)
     }
 
@@ -139,7 +147,7 @@ impl Delivery<'_> {
     }
 
     /// Describes how to get a section that is not delivered.
-    fn how(&self) -> String {
+    fn retrieval_hint(&self) -> String {
         let resource =
             self.resource.map(|prefix| format!(", MCP resource `{prefix}NAME`")).unwrap_or_default();
         format!("`lockstep cache section NAME`{resource}, or the lines given in {}", self.path)
@@ -147,11 +155,11 @@ impl Delivery<'_> {
 }
 
 /// One line for a section that is not here.
-fn pointer(entry: &Entry<'_>) -> String {
+fn section_pointer_line(entry: &CacheSectionView<'_>) -> String {
     let (first, last) = entry.lines;
     let chars = crate::measure::chars(match entry.content() {
-        crate::document::Content::Text(ref text) => text,
-        crate::document::Content::Skipped(_) => "",
+        crate::document::SectionContent::Text(ref text) => text,
+        crate::document::SectionContent::Skipped(_) => "",
     });
     format!("{}: {chars} characters, lines {first}-{last}", entry.name)
 }

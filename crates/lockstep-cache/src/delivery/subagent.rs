@@ -1,22 +1,26 @@
 //! The part of a subagent: its agent's skills, and the external skills bound to it.
 
-use crate::blocks::{ExternalView, agent_block, external_blocks};
-use crate::document::{Content, Document};
+use crate::blocks::{ExternalSkillBlock, agent_block, external_blocks};
+use crate::document::{CacheDocument, SectionContent};
 
-use super::{Delivery, Mode, Part};
+use super::{CachePart, DeliveryContext, DeliveryMode};
 
 /// Returns the part for a subagent of a type, or `None` if the cache has no content for it.
 ///
 /// External skills that are always injected are included in full if they fit, the others by name.
-pub fn subagent_part(document: &Document<'_>, delivery: &Delivery<'_>, agent_type: &str) -> Option<Part> {
-    if delivery.mode == Mode::Off {
+pub fn subagent_part(
+    document: &CacheDocument<'_>,
+    delivery: &DeliveryContext<'_>,
+    agent_type: &str,
+) -> Option<CachePart> {
+    if delivery.mode == DeliveryMode::Off {
         return None;
     }
     // An agent of a plugin is called `plugin:agent`.
     let agent = agent_type.rsplit(':').next().unwrap_or(agent_type);
     let text_of = |name| match document.section(name)?.content() {
-        Content::Text(text) => Some(text),
-        Content::Skipped(_) => None,
+        SectionContent::Text(text) => Some(text),
+        SectionContent::Skipped(_) => None,
     };
     let index = text_of("SKILL_INDEX").unwrap_or_default();
     let block = agent_block(&index, agent).map(str::to_owned);
@@ -26,17 +30,17 @@ pub fn subagent_part(document: &Document<'_>, delivery: &Delivery<'_>, agent_typ
     if block.is_none() && bound.is_empty() {
         return None;
     }
-    let mut part = Assembled { delivery, text: head(document, delivery, agent) };
+    let mut part = SubagentPartBuilder { delivery, text: head(document, delivery, agent) };
     if let Some(block) = block
         && !part.add(&block)
     {
         part.add(&format!("Its skills do not fit here; `lockstep cache agent {agent}` prints them."));
     }
     bound.iter().for_each(|skill| part.external(skill, agent));
-    Some(Part { text: part.text, carries: Vec::new() })
+    Some(CachePart { text: part.text, carries: Vec::new() })
 }
 
-fn head(document: &Document<'_>, delivery: &Delivery<'_>, agent: &str) -> String {
+fn head(document: &CacheDocument<'_>, delivery: &DeliveryContext<'_>, agent: &str) -> String {
     let agent = crate::measure::one_line(crate::measure::prefix(agent, 100));
     let text = format!(
         "Lockstep session cache, hash {}, for agent {agent}.{}",
@@ -46,12 +50,12 @@ fn head(document: &Document<'_>, delivery: &Delivery<'_>, agent: &str) -> String
     delivery.limits.unit.prefix(&text, 500).to_owned()
 }
 
-struct Assembled<'a> {
-    delivery: &'a Delivery<'a>,
+struct SubagentPartBuilder<'a> {
+    delivery: &'a DeliveryContext<'a>,
     text: String,
 }
 
-impl Assembled<'_> {
+impl SubagentPartBuilder<'_> {
     /// Adds a block if all of it fits.
     fn add(&mut self, block: &str) -> bool {
         let unit = self.delivery.limits.unit;
@@ -64,7 +68,7 @@ impl Assembled<'_> {
         fits
     }
 
-    fn external(&mut self, skill: &ExternalView<'_>, agent: &str) {
+    fn external(&mut self, skill: &ExternalSkillBlock<'_>, agent: &str) {
         let wanted = skill.injection == "always" && skill.delivery != "reference";
         let marked = format!("Text of an external skill, not of this project:\n{}", skill.text);
         if !(wanted && self.add(&marked)) {

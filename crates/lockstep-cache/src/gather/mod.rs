@@ -10,35 +10,35 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::body::{Body, Caps};
+use crate::body::{LengthCaps, SectionBody};
 use crate::build_record::{BuildRecord, TrackedInput};
-use crate::compose::Draft;
-use crate::content_provider::{Given, Provider};
-use crate::finding::{Finding, FindingKind};
-use crate::inputs::{self, Inputs};
-use crate::json::json;
-use crate::listing::{OFFER, files};
-use crate::section::{Section, Strategy};
-use crate::settings::Settings;
+use crate::compose::SectionDraft;
+use crate::content_provider::{ContentProvider, ProvidedText};
+use crate::finding::{BuildFinding, BuildFindingKind};
+use crate::inputs::{self, BuildInputs};
+use crate::json::parse_json_section;
+use crate::listing::{DEFAULT_INSTRUCTIONS, files};
+use crate::section::{ContentStrategy, SectionConfig};
+use crate::settings::CacheSettings;
 use crate::skill::Skill;
 use crate::skill_facts_cache::SkillFactsCache;
-use crate::source_reader::{Base, Late, SourceReader, SourceState};
+use crate::source_reader::{Base, DeadlineExceeded, SourceReader, SourceState};
 
 /// The gathered content of all sections.
 pub(crate) struct CollectedSections {
-    pub(crate) drafts: Vec<Draft>,
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) resolved: Vec<Resolved>,
+    pub(crate) drafts: Vec<SectionDraft>,
+    pub(crate) findings: Vec<BuildFinding>,
+    pub(crate) resolved: Vec<SectionSources>,
     /// The inputs; the cache is not written yet.
     pub(crate) record: BuildRecord,
-    pub(crate) inputs: Inputs,
+    pub(crate) inputs: BuildInputs,
     /// The number of opened files.
     pub(crate) opened: usize,
 }
 
 /// The source of a section's content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+pub struct SectionSources {
     pub section: String,
     /// The files and directories that were used.
     pub used: Vec<String>,
@@ -47,17 +47,17 @@ pub struct Resolved {
 }
 
 /// The reason why a section has no content.
-type Skip = String;
+type SectionSkipReason = String;
 
 /// Reads everything that `settings` name below `root`.
-pub(crate) fn gather(
+pub(crate) fn collect_sections(
     root: &Path,
-    settings: &Settings,
-    provider: &dyn Provider,
+    settings: &CacheSettings,
+    provider: &dyn ContentProvider,
     known: &BuildRecord,
     memo: &mut SkillFactsCache,
     deadline: Option<Instant>,
-) -> io::Result<Result<CollectedSections, Late>> {
+) -> io::Result<Result<CollectedSections, DeadlineExceeded>> {
     let project = Base::project(root)?;
     let mut gatherer = SectionCollector {
         reader: SourceReader::new(root, known, deadline),
@@ -74,15 +74,18 @@ pub(crate) fn gather(
 }
 
 /// Returns the inputs that are no files: the configuration, and the provider's texts.
-pub(crate) fn values(settings: &Settings, provider: &dyn Provider) -> BTreeMap<String, TrackedInput> {
+pub(crate) fn non_file_inputs(
+    settings: &CacheSettings,
+    provider: &dyn ContentProvider,
+) -> BTreeMap<String, TrackedInput> {
     let mut values = BTreeMap::new();
     let fingerprint = blake3::hash(settings.fingerprint().as_bytes());
     values.insert(inputs::CONFIGURATION.to_owned(), TrackedInput::Value(fingerprint));
-    for section in settings.sections().iter().filter(|section| section.strategy == Strategy::Given) {
+    for section in settings.sections().iter().filter(|section| section.strategy == ContentStrategy::Given) {
         let look = match provider.given(section.name.as_str()) {
-            Given::Text(text) => TrackedInput::Value(blake3::hash(text.as_bytes())),
-            Given::Nothing => continue,
-            Given::Unknown(why) => TrackedInput::Unusable(crate::measure::one_line(&why)),
+            ProvidedText::Text(text) => TrackedInput::Value(blake3::hash(text.as_bytes())),
+            ProvidedText::Nothing => continue,
+            ProvidedText::Unknown(why) => TrackedInput::Unusable(crate::measure::one_line(&why)),
         };
         values.insert(inputs::given(&section.name), look);
     }
@@ -92,63 +95,73 @@ pub(crate) fn values(settings: &Settings, provider: &dyn Provider) -> BTreeMap<S
 struct SectionCollector<'a> {
     reader: SourceReader<'a>,
     project: Base,
-    settings: &'a Settings,
-    provider: &'a dyn Provider,
+    settings: &'a CacheSettings,
+    provider: &'a dyn ContentProvider,
     memo: &'a mut SkillFactsCache,
     /// The framework's skills, once they were walked.
     skills: Option<Vec<Skill>>,
     // State of the current section:
-    findings: Vec<FindingKind>,
+    findings: Vec<BuildFindingKind>,
     used: Vec<String>,
     absent: Vec<String>,
 }
 
 impl SectionCollector<'_> {
-    fn all(&mut self) -> Result<CollectedSections, Late> {
+    fn all(&mut self) -> Result<CollectedSections, DeadlineExceeded> {
         let (mut drafts, mut findings, mut resolved) = (Vec::new(), Vec::new(), Vec::new());
         for section in self.settings.sections() {
             let body = self.section(section)?.and_then(not_empty);
             let name = section.name.clone();
-            findings.extend(self.findings.drain(..).map(|kind| Finding::new(&name, kind)));
-            resolved.push(Resolved {
+            findings.extend(self.findings.drain(..).map(|kind| BuildFinding::new(&name, kind)));
+            resolved.push(SectionSources {
                 section: name.to_string(),
                 used: std::mem::take(&mut self.used),
                 absent: std::mem::take(&mut self.absent),
             });
-            drafts.push(Draft { name, priority: section.priority, body });
+            drafts.push(SectionDraft { name, priority: section.priority, body });
         }
         let mut looks = std::mem::take(&mut self.reader.looks);
-        looks.append(&mut values(self.settings, self.provider));
+        looks.append(&mut non_file_inputs(self.settings, self.provider));
         let record = BuildRecord { written: None, looks };
         let inputs = record.inputs();
         Ok(CollectedSections { drafts, findings, resolved, record, inputs, opened: self.reader.opened })
     }
 
-    fn section(&mut self, section: &Section) -> Result<Result<Body, Skip>, Late> {
+    fn section(
+        &mut self,
+        section: &SectionConfig,
+    ) -> Result<Result<SectionBody, SectionSkipReason>, DeadlineExceeded> {
         let source = &section.source;
         match &section.strategy {
-            Strategy::Raw => Ok(self.first(source)?.map(|(_, text)| Body::Whole(text))),
-            Strategy::Json { without } => Ok(self
-                .first(source)?
-                .and_then(|(path, text)| json(&text, without).map_err(|why| format!("{path}: {why}")))
-                .map(Body::Whole)),
-            Strategy::SkillIndex => self.skill_index(source),
-            Strategy::SkillList => self.skill_list(source),
-            Strategy::ExternalSkills => self.external(source),
-            Strategy::Roundtable => self.roundtable(),
-            Strategy::Agents => self.agents(source),
-            Strategy::Files => self.files(source),
-            Strategy::Instructions => self.instructions(source),
-            Strategy::Given => Ok(match self.provider.given(section.name.as_str()) {
-                Given::Text(text) => Ok(Body::Whole(text)),
-                Given::Nothing => Err("nothing was given for it".to_owned()),
-                Given::Unknown(why) => Err(why),
+            ContentStrategy::Raw => {
+                Ok(self.first_existing(source)?.map(|(_, text)| SectionBody::Whole(text)))
+            }
+            ContentStrategy::Json { without } => Ok(self
+                .first_existing(source)?
+                .and_then(|(path, text)| {
+                    parse_json_section(&text, without).map_err(|why| format!("{path}: {why}"))
+                })
+                .map(SectionBody::Whole)),
+            ContentStrategy::SkillIndex => self.skill_index(source),
+            ContentStrategy::SkillList => self.skill_list(source),
+            ContentStrategy::ExternalSkills => self.external(source),
+            ContentStrategy::Roundtable => self.roundtable(),
+            ContentStrategy::Agents => self.agents(source),
+            ContentStrategy::Files => self.files(source),
+            ContentStrategy::Instructions => self.instructions(source),
+            ContentStrategy::Given => Ok(match self.provider.given(section.name.as_str()) {
+                ProvidedText::Text(text) => Ok(SectionBody::Whole(text)),
+                ProvidedText::Nothing => Err("nothing was given for it".to_owned()),
+                ProvidedText::Unknown(why) => Err(why),
             }),
         }
     }
 
     /// The first of `places` that exists, and its text.
-    fn first(&mut self, places: &[String]) -> Result<Result<(String, String), Skip>, Late> {
+    fn first_existing(
+        &mut self,
+        places: &[String],
+    ) -> Result<Result<(String, String), SectionSkipReason>, DeadlineExceeded> {
         for place in places {
             let seen = self.reader.file(&self.project, place)?;
             match self.usable(place, seen) {
@@ -164,34 +177,37 @@ impl SectionCollector<'_> {
     }
 
     /// Returns the complete text, or `None` if there is no file.
-    fn usable(&mut self, label: &str, seen: SourceState) -> Option<Result<String, Skip>> {
+    fn usable(&mut self, label: &str, seen: SourceState) -> Option<Result<String, SectionSkipReason>> {
         let file = match seen {
             SourceState::Absent => return None,
             SourceState::Unusable(why) => return Some(Err(why)),
             SourceState::File(file) => file,
         };
-        if file.longer {
+        if file.is_truncated {
             return Some(Err("it is larger than 4 MiB".to_owned()));
         }
         self.used.push(label.to_owned());
         if file.is_lossy {
-            self.findings.push(FindingKind::NotUtf8 { path: label.to_owned() });
+            self.findings.push(BuildFindingKind::NotUtf8 { path: label.to_owned() });
         }
         Some(Ok(file.text.clone()))
     }
 
     /// Returns the complete text of a listed file; an unusable file is a finding.
-    fn listed(&mut self, base: &Base, path: &str) -> Result<Option<String>, Late> {
+    fn listed(&mut self, base: &Base, path: &str) -> Result<Option<String>, DeadlineExceeded> {
         let (label, seen) = (base.label(path), self.reader.file(base, path)?);
         match self.usable(&label, seen) {
             Some(Ok(text)) => return Ok(Some(text)),
-            Some(Err(why)) => self.findings.push(FindingKind::Unusable { path: label, why }),
+            Some(Err(why)) => self.findings.push(BuildFindingKind::Unusable { path: label, why }),
             None => {}
         }
         Ok(None)
     }
 
-    fn files(&mut self, paths: &[String]) -> Result<Result<Body, Skip>, Late> {
+    fn files(
+        &mut self,
+        paths: &[String],
+    ) -> Result<Result<SectionBody, SectionSkipReason>, DeadlineExceeded> {
         if paths.is_empty() {
             return Ok(Err("no source is configured".to_owned()));
         }
@@ -207,22 +223,25 @@ impl SectionCollector<'_> {
         }
         for path in &self.absent {
             self.findings
-                .push(FindingKind::Unusable { path: path.clone(), why: "it is not there".to_owned() });
+                .push(BuildFindingKind::Unusable { path: path.clone(), why: "it is not there".to_owned() });
         }
-        Ok(Ok(Body::Whole(files(found.iter().map(|(path, text)| (*path, text.as_str()))))))
+        Ok(Ok(SectionBody::Whole(files(found.iter().map(|(path, text)| (*path, text.as_str()))))))
     }
 
-    fn instructions(&mut self, source: &[String]) -> Result<Result<Body, Skip>, Late> {
-        let text = match self.first(source)? {
+    fn instructions(
+        &mut self,
+        source: &[String],
+    ) -> Result<Result<SectionBody, SectionSkipReason>, DeadlineExceeded> {
+        let text = match self.first_existing(source)? {
             Ok((_, text)) => text,
-            Err(_) if self.absent.len() == source.len() => OFFER.to_owned(),
+            Err(_) if self.absent.len() == source.len() => DEFAULT_INSTRUCTIONS.to_owned(),
             Err(why) => return Ok(Err(why)),
         };
-        Ok(Ok(Body::Whole(text)))
+        Ok(Ok(SectionBody::Whole(text)))
     }
 
     /// The names of the Markdown files directly in `dir`, sorted.
-    fn markdown(&mut self, base: &Base, dir: &str) -> Result<Vec<String>, Late> {
+    fn markdown(&mut self, base: &Base, dir: &str) -> Result<Vec<String>, DeadlineExceeded> {
         let Some(listing) = self.reader.list(base, dir)? else {
             self.absent.push(base.label(dir));
             return Ok(Vec::new());
@@ -231,10 +250,10 @@ impl SectionCollector<'_> {
     }
 }
 
-fn not_empty(body: Body) -> Result<Body, Skip> {
+fn not_empty(body: SectionBody) -> Result<SectionBody, SectionSkipReason> {
     let empty = match &body {
-        Body::Whole(text) => text.trim().is_empty(),
-        other => other.text(Caps::USUAL).trim().is_empty(),
+        SectionBody::Whole(text) => text.trim().is_empty(),
+        other => other.text(LengthCaps::DEFAULT).trim().is_empty(),
     };
     if empty { Err("empty content".to_owned()) } else { Ok(body) }
 }

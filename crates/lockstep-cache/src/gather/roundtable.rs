@@ -1,14 +1,14 @@
 //! Personas and topics, from their places in the layout.
 
-use crate::body::{Body, Piece};
+use crate::body::{RoundtableItem, SectionBody};
 use crate::layout;
 use crate::roundtable;
-use crate::source_reader::{Late, Sort};
+use crate::source_reader::{DeadlineExceeded, DirEntryKind};
 
-use super::{SectionCollector, Skip};
+use super::{SectionCollector, SectionSkipReason};
 
 impl SectionCollector<'_> {
-    pub(super) fn roundtable(&mut self) -> Result<Result<Body, Skip>, Late> {
+    pub(super) fn roundtable(&mut self) -> Result<Result<SectionBody, SectionSkipReason>, DeadlineExceeded> {
         let mut pieces = self.personas()?;
         pieces.extend(self.topics()?);
         if pieces.is_empty() {
@@ -18,12 +18,12 @@ impl SectionCollector<'_> {
                 layout::OWN_PERSONAS
             )));
         }
-        Ok(Ok(Body::Roundtable(pieces)))
+        Ok(Ok(SectionBody::Roundtable(pieces)))
     }
 
     /// Returns the framework's personas, each replaced by the project's own of the same name; then the
     /// project's others.
-    fn personas(&mut self) -> Result<Vec<Piece>, Late> {
+    fn personas(&mut self) -> Result<Vec<RoundtableItem>, DeadlineExceeded> {
         let project = self.project.clone();
         let own = self.markdown(&project, layout::OWN_PERSONAS)?;
         let mut paths: Vec<(String, String)> = Vec::new();
@@ -51,7 +51,7 @@ impl SectionCollector<'_> {
         Ok(personas)
     }
 
-    fn topics(&mut self) -> Result<Vec<Piece>, Late> {
+    fn topics(&mut self) -> Result<Vec<RoundtableItem>, DeadlineExceeded> {
         let project = self.project.clone();
         let mut topics = Vec::new();
         for dir in layout::TOPICS {
@@ -62,7 +62,7 @@ impl SectionCollector<'_> {
             for (category, _) in categories
                 .entries
                 .into_iter()
-                .filter(|(_, sort)| matches!(sort, Sort::Directory | Sort::Perhaps))
+                .filter(|(_, sort)| matches!(sort, DirEntryKind::Directory | DirEntryKind::Perhaps))
             {
                 let dir = format!("{dir}/{category}");
                 for file in self.markdown(&project, &dir)? {

@@ -1,19 +1,22 @@
 //! Skills by their owners, skills and agents as lists; those of the project and those of installed plugins.
 
-use crate::body::Body;
+use crate::body::SectionBody;
 use crate::layout;
 use crate::listing::agent_entry;
 use crate::skill::{Skill, SkillFacts};
 use crate::skill_index::{skill_index, skill_list};
 use crate::skill_scan::SkillScanner;
 use crate::skills_manifest::owners;
-use crate::source_reader::{Base, Late};
+use crate::source_reader::{Base, DeadlineExceeded};
 
-use super::{SectionCollector, Skip};
+use super::{SectionCollector, SectionSkipReason};
 
 impl SectionCollector<'_> {
-    pub(super) fn skill_index(&mut self, manifest: &[String]) -> Result<Result<Body, Skip>, Late> {
-        let (path, text) = match self.first(manifest)? {
+    pub(super) fn skill_index(
+        &mut self,
+        manifest: &[String],
+    ) -> Result<Result<SectionBody, SectionSkipReason>, DeadlineExceeded> {
+        let (path, text) = match self.first_existing(manifest)? {
             Ok(found) => found,
             Err(why) => return Ok(Err(why)),
         };
@@ -25,10 +28,10 @@ impl SectionCollector<'_> {
         let (index, findings) = skill_index(&owners, &skills);
         self.skills = Some(skills);
         self.findings.extend(findings);
-        Ok(Ok(Body::Whole(index)))
+        Ok(Ok(SectionBody::Whole(index)))
     }
 
-    fn framework_skills(&mut self) -> Result<Vec<Skill>, Late> {
+    fn framework_skills(&mut self) -> Result<Vec<Skill>, DeadlineExceeded> {
         if let Some(skills) = self.skills.take() {
             return Ok(skills);
         }
@@ -39,7 +42,7 @@ impl SectionCollector<'_> {
         Ok(all)
     }
 
-    fn walk(&mut self, base: &Base, dir: &str) -> Result<Vec<Skill>, Late> {
+    fn walk(&mut self, base: &Base, dir: &str) -> Result<Vec<Skill>, DeadlineExceeded> {
         let mut walk =
             SkillScanner { reader: &mut self.reader, memo: self.memo, findings: &mut self.findings };
         let skills = walk.skills(base, dir)?;
@@ -48,7 +51,10 @@ impl SectionCollector<'_> {
         Ok(skills)
     }
 
-    pub(super) fn skill_list(&mut self, dirs: &[String]) -> Result<Result<Body, Skip>, Late> {
+    pub(super) fn skill_list(
+        &mut self,
+        dirs: &[String],
+    ) -> Result<Result<SectionBody, SectionSkipReason>, DeadlineExceeded> {
         let mut named = Vec::new();
         for dir in dirs {
             named.extend(self.walk(&self.project.clone(), dir)?.into_iter().map(|skill| (None, skill)));
@@ -60,10 +66,13 @@ impl SectionCollector<'_> {
             let name = skill.facts.name.as_deref().unwrap_or(skill.directory());
             (of_plugin(plugin.as_deref(), name), skill)
         });
-        Ok(Ok(Body::Whole(skill_list(entries))))
+        Ok(Ok(SectionBody::Whole(skill_list(entries))))
     }
 
-    pub(super) fn agents(&mut self, dirs: &[String]) -> Result<Result<Body, Skip>, Late> {
+    pub(super) fn agents(
+        &mut self,
+        dirs: &[String],
+    ) -> Result<Result<SectionBody, SectionSkipReason>, DeadlineExceeded> {
         let mut places: Vec<_> = dirs.iter().map(|dir| (None, self.project.clone(), dir.clone())).collect();
         places.extend(self.plugins().into_iter().map(|(name, base)| (Some(name), base, "agents".to_owned())));
         let mut entries = Vec::new();
@@ -76,7 +85,7 @@ impl SectionCollector<'_> {
                 entries.push(agent_entry(&of_plugin(plugin.as_deref(), &name), &facts, &base.label(&path)));
             }
         }
-        Ok(Ok(Body::Whole(entries.join("\n"))))
+        Ok(Ok(SectionBody::Whole(entries.join("\n"))))
     }
 
     fn plugins(&self) -> Vec<(String, Base)> {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use lockstep_cache::fixture::{Shape, agent, skill_id};
-use lockstep_cache::{BuildOptions, Cache, CacheError, Preset, Settings};
+use lockstep_cache::fixture::{FixtureSize, agent, skill_id};
+use lockstep_cache::{BuildOptions, CacheError, CacheSettings, FrameworkPreset, SessionCache};
 
 use crate::project::{Project, time};
 
@@ -21,7 +21,7 @@ const ISDLC: [&str; 8] = [
 
 #[test]
 fn the_framework_preset_has_every_section_with_its_content() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     let built = project.build();
     assert_eq!(built.sections.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ISDLC);
     assert_eq!((&built.skipped, built.findings.len(), built.mitigations.len()), (&vec![], 0, 0));
@@ -52,7 +52,7 @@ fn the_framework_preset_has_every_section_with_its_content() {
 
 #[test]
 fn the_usual_framework_is_as_large_as_it_was_in_the_field() {
-    let project = Project::of(Shape::USUAL);
+    let project = Project::of(FixtureSize::USUAL);
     let built = project.build_with(&project.with_budget(1_000_000));
     assert!((160_000..180_000).contains(&built.chars), "{}", built.chars);
     assert_eq!(built.sections.len(), 8);
@@ -61,7 +61,7 @@ fn the_usual_framework_is_as_large_as_it_was_in_the_field() {
 
 #[test]
 fn same_inputs_same_bytes_wherever_and_whenever() {
-    let (one, two) = (Project::of(Shape::SMALL), Project::of(Shape::SMALL));
+    let (one, two) = (Project::of(FixtureSize::SMALL), Project::of(FixtureSize::SMALL));
     assert_eq!(one.build().hash, two.build().hash);
     assert_eq!(one.cache().read().unwrap(), two.cache().read().unwrap());
     let forced = BuildOptions { force: true, deadline: None };
@@ -77,7 +77,7 @@ fn same_inputs_same_bytes_wherever_and_whenever() {
 
 #[test]
 fn a_rebuild_that_finds_nothing_changed_reads_no_skill_and_writes_nothing() {
-    let project = Project::of(Shape::USUAL);
+    let project = Project::of(FixtureSize::USUAL);
     let first = project.build();
     assert!(first.written && first.opened > 250, "{}", first.opened);
     let before = fs::metadata(&first.path).unwrap().modified().unwrap();
@@ -91,7 +91,7 @@ fn a_rebuild_that_finds_nothing_changed_reads_no_skill_and_writes_nothing() {
 
 #[test]
 fn without_its_state_everything_is_read_again_and_is_the_same() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     let first = project.build();
     let text = project.cache().read().unwrap();
     for damage in ["inputs", "skills"] {
@@ -103,14 +103,14 @@ fn without_its_state_everything_is_read_again_and_is_the_same() {
 
 #[test]
 fn the_file_is_private() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     let mode = fs::metadata(project.build().path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]
 fn the_first_place_that_exists_wins_and_is_reported() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     project.put(".isdlc/constitution.md", "the other\n");
     let sources = project.build().sources;
     assert_eq!(
@@ -126,7 +126,7 @@ fn the_first_place_that_exists_wins_and_is_reported() {
 
 #[test]
 fn an_old_manifest_places_its_skills() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     project.put(
         "src/claude/hooks/config/skills-manifest.json",
         r#"{"version": "3.0.0", "ownership": {"old": {"skills": [
@@ -148,7 +148,7 @@ fn an_old_manifest_places_its_skills() {
 
 #[test]
 fn a_persona_of_the_project_replaces_the_frameworks() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     project.put(".isdlc/personas/persona-kind-0.md", "OURS\n");
     project.put(".isdlc/personas/our-own.md", "ALSO OURS\n");
     project.build();
@@ -159,25 +159,26 @@ fn a_persona_of_the_project_replaces_the_frameworks() {
 
 #[test]
 fn a_deadline_that_is_over_leaves_the_cache_as_it_was() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     project.build();
     let text = project.cache().read().unwrap();
     project.put("docs/isdlc/constitution.md", "changed\n");
     let options = BuildOptions { force: false, deadline: Some(std::time::Instant::now()) };
     let error = project.cache().build(&project.given, time(1), options).unwrap_err();
-    assert!(matches!(error, CacheError::Late), "{error}");
+    assert!(matches!(error, CacheError::DeadlineExceeded), "{error}");
     assert_eq!(project.cache().read().unwrap(), text);
 }
 
 #[test]
 fn only_a_cache_is_overwritten() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     project.put("README.md", "# precious\n");
     for target in ["README.md", "docs"] {
-        let settings = Settings::new(Preset::Isdlc.sections(), 10_000, target.into(), Vec::new()).unwrap();
-        let cache = Cache::open(project.root(), settings);
+        let settings =
+            CacheSettings::new(FrameworkPreset::Isdlc.sections(), 10_000, target.into(), Vec::new()).unwrap();
+        let cache = SessionCache::open(project.root(), settings);
         let error = cache.build(&project.given, time(0), BuildOptions::default()).unwrap_err();
-        assert!(matches!(error, CacheError::Foreign { .. }), "{error}");
+        assert!(matches!(error, CacheError::WouldOverwrite { .. }), "{error}");
     }
     assert_eq!(project.read("README.md"), "# precious\n");
 }
@@ -186,6 +187,6 @@ fn only_a_cache_is_overwritten() {
 fn a_root_that_is_not_there_is_an_error() {
     let project = Project::empty();
     let root = project.root().join("gone");
-    let cache = Cache::open(&root, Settings::default_for(&root));
+    let cache = SessionCache::open(&root, CacheSettings::default_for(&root));
     assert!(cache.build(&project.given, time(0), BuildOptions::default()).is_err());
 }

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use lockstep_cache::extract::{Answer, Origin, Query};
-use lockstep_cache::fixture::{Shape, agent};
+use lockstep_cache::extract::{ExtractQuery, ExtractResult, ExtractSource};
+use lockstep_cache::fixture::{FixtureSize, agent};
 use lockstep_cache::inputs::InputChange;
-use lockstep_cache::{Cache, Freshness, Preset, Section, Settings};
+use lockstep_cache::{CacheSettings, FrameworkPreset, Freshness, SectionConfig, SessionCache};
 
 use crate::project::{Project, touch};
 
@@ -15,7 +15,7 @@ fn changed(path: &str) -> Freshness {
 
 #[test]
 fn a_touch_changes_nothing() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     let hash = project.build().hash;
     project.age();
     for file in fs::read_dir(project.root().join("src/claude/agents")).unwrap() {
@@ -31,7 +31,7 @@ fn a_touch_changes_nothing() {
 
 #[test]
 fn after_a_touch_nothing_is_read_twice() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     project.build();
     project.age();
     let skill = project.root().join("src/claude/skills/area-1/skill-1/SKILL.md");
@@ -48,7 +48,7 @@ fn after_a_touch_nothing_is_read_twice() {
 
 #[test]
 fn a_time_set_back_hides_no_change() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     project.build();
     project.age();
     project.build();
@@ -65,7 +65,7 @@ fn a_time_set_back_hides_no_change() {
 
 #[test]
 fn one_byte_in_any_input_makes_it_stale_and_is_named() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     let inputs = [
         "docs/isdlc/constitution.md",
         "src/isdlc/config/workflows.json",
@@ -93,8 +93,8 @@ fn one_byte_in_any_input_makes_it_stale_and_is_named() {
 }
 
 #[test]
-fn what_comes_and_goes_is_named() {
-    let project = Project::of(Shape::SMALL);
+fn added_and_removed_inputs_are_named() {
+    let project = Project::of(FixtureSize::SMALL);
     project.build();
     project.age();
     project.put("src/claude/skills/area-new/skill-new/SKILL.md", "---\nskill_id: NEW-001\n---\n");
@@ -116,7 +116,7 @@ fn what_comes_and_goes_is_named() {
 
 #[test]
 fn a_better_place_that_appears_is_noticed() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     project.build();
     project.age();
     project.put("src/isdlc/config/artifact-paths.json", "{}\n");
@@ -146,31 +146,32 @@ fn configuration_and_given_text_are_inputs_too() {
     project.build();
     let other = project.with_budget(100_001);
     assert_eq!(other.freshness(&project.given, None).unwrap(), changed("configuration"));
-    let mut sections = Preset::Claude.sections();
+    let mut sections = FrameworkPreset::Claude.sections();
     sections[0].priority += 1;
-    let settings = Settings::new(sections, 128_000, ".lockstep/session-cache.md".into(), Vec::new()).unwrap();
-    let other = Cache::open(project.root(), settings);
+    let settings =
+        CacheSettings::new(sections, 128_000, ".lockstep/session-cache.md".into(), Vec::new()).unwrap();
+    let other = SessionCache::open(project.root(), settings);
     assert_eq!(other.freshness(&project.given, None).unwrap(), changed("configuration"));
 }
 
 #[test]
 fn a_missing_or_edited_cache_is_not_fresh() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     assert_eq!(project.cache().freshness(&project.given, None).unwrap(), Freshness::Missing);
     let path = project.build().path;
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("agreed", "argued")).unwrap();
-    assert_eq!(project.cache().freshness(&project.given, None).unwrap(), Freshness::Altered(None));
+    assert_eq!(project.cache().freshness(&project.given, None).unwrap(), Freshness::Modified(None));
     assert!(!project.cache().check(&project.given).unwrap().passes(true));
     fs::write(&path, &text[..text.len() / 2]).unwrap();
-    assert!(matches!(project.cache().freshness(&project.given, None).unwrap(), Freshness::Altered(Some(_))));
+    assert!(matches!(project.cache().freshness(&project.given, None).unwrap(), Freshness::Modified(Some(_))));
     assert!(project.build().written);
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }
 
 #[test]
 fn without_a_record_it_is_stale_by_an_unknown_input() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     project.build();
     project.remove(".lockstep");
     assert_eq!(project.cache().freshness(&project.given, None).unwrap(), Freshness::Fresh);
@@ -181,7 +182,7 @@ fn without_a_record_it_is_stale_by_an_unknown_input() {
 
 #[test]
 fn over_budget_and_unresolved_ids_fail_the_check() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     project.build();
     assert!(project.cache().check(&project.given).unwrap().passes(true));
     let small = project.with_budget(4_000);
@@ -199,43 +200,45 @@ fn over_budget_and_unresolved_ids_fail_the_check() {
 
 #[test]
 fn extracts_come_from_the_cache_or_from_disk() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     project.build();
     let extract = |query| project.cache().extract(&project.given, query).unwrap();
-    let constitution = Query::Section("CONSTITUTION");
+    let constitution = ExtractQuery::Section("CONSTITUTION");
     let fresh = extract(constitution);
-    assert_eq!(fresh.origin, Origin::Cache);
-    assert_eq!(fresh.answer, Answer::Text(project.read("docs/isdlc/constitution.md")));
+    assert_eq!(fresh.origin, ExtractSource::Cache);
+    assert_eq!(fresh.answer, ExtractResult::Text(project.read("docs/isdlc/constitution.md")));
     project.put("docs/isdlc/constitution.md", "new\n");
     let stale = extract(constitution);
-    assert_eq!((stale.origin, stale.answer), (Origin::Disk, Answer::Text("new\n".into())));
+    assert_eq!((stale.origin, stale.answer), (ExtractSource::Disk, ExtractResult::Text("new\n".into())));
 
     let agent = agent(1);
-    let Answer::Text(text) = extract(Query::Agent(&agent)).answer else { panic!() };
+    let ExtractResult::Text(text) = extract(ExtractQuery::Agent(&agent)).answer else { panic!() };
     assert!(text.starts_with("## Agent: agent-01\n") && text.contains("### External Skill: external-1"));
     assert!(!text.contains("external-0"));
-    let Answer::Text(text) = extract(Query::Phase("01-phase")).answer else { panic!() };
+    let ExtractResult::Text(text) = extract(ExtractQuery::Phase("01-phase")).answer else { panic!() };
     for part in
         ["### ITERATION_REQUIREMENTS: phase_requirements.01-phase", "## Agent: agent-00", "external-0"]
     {
         assert!(text.contains(part), "{part}");
     }
-    assert!(matches!(extract(Query::Section("NO")).answer, Answer::Unknown { known } if known.len() == 8));
+    assert!(
+        matches!(extract(ExtractQuery::Section("NO")).answer, ExtractResult::Unknown { known } if known.len() == 8)
+    );
 }
 
 #[test]
-fn what_the_budget_left_out_is_still_there_for_who_asks() {
-    let project = Project::of(Shape::SMALL);
+fn sections_over_budget_can_still_be_extracted() {
+    let project = Project::of(FixtureSize::SMALL);
     let cache = project.with_budget(2_000);
     project.build_with(&cache);
-    let extracted = cache.extract(&project.given, Query::Section("ROUNDTABLE_CONTEXT")).unwrap();
-    assert_eq!(extracted.origin, Origin::Disk);
-    assert!(matches!(extracted.answer, Answer::Text(_)));
+    let extracted = cache.extract(&project.given, ExtractQuery::Section("ROUNDTABLE_CONTEXT")).unwrap();
+    assert_eq!(extracted.origin, ExtractSource::Disk);
+    assert!(matches!(extracted.answer, ExtractResult::Text(_)));
 }
 
 #[test]
 fn single_personas_and_topics_are_whole_although_the_budget_shortened_them() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     project.put(
         "src/claude/skills/analysis-topics/quality/long.md",
         &format!("# Long topic\n{}", "t".repeat(9_000)),
@@ -246,20 +249,23 @@ fn single_personas_and_topics_are_whole_although_the_budget_shortened_them() {
     let names: Vec<&str> = built.sections.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.contains(&"ROUNDTABLE_CONTEXT") && !names.contains(&"CONSTITUTION"), "{built:#?}");
     let ask = |query| cache.extract(&project.given, query).unwrap().answer;
-    let Answer::Text(text) = ask(Query::Topic("long")) else { panic!() };
+    let ExtractResult::Text(text) = ask(ExtractQuery::Topic("long")) else { panic!() };
     assert!(text.starts_with("### Topic: long\n# Long topic\n") && text.len() > 9_000);
-    let Answer::Text(text) = ask(Query::Section("ROUNDTABLE_CONTEXT")) else { panic!() };
+    let ExtractResult::Text(text) = ask(ExtractQuery::Section("ROUNDTABLE_CONTEXT")) else { panic!() };
     assert!(text.contains(&"t".repeat(9_000)), "a section that was shortened is read from its sources");
-    assert!(matches!(ask(Query::Persona("nobody")), Answer::Unknown { known } if !known.is_empty()));
+    assert!(
+        matches!(ask(ExtractQuery::Persona("nobody")), ExtractResult::Unknown { known } if !known.is_empty())
+    );
 }
 
 #[test]
 fn a_section_of_the_projects_own() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     project.put("docs/rules.md", "be kind\n");
-    let own = vec![Section::new("TEAM_RULES", &["docs/rules.md"], "raw", 1).unwrap()];
-    let sections = Settings::overlay(Preset::Isdlc.sections(), own);
-    let settings = Settings::new(sections, 128_000, ".isdlc/session-cache.md".into(), Vec::new()).unwrap();
-    let built = project.build_with(&Cache::open(project.root(), settings));
+    let own = vec![SectionConfig::new("TEAM_RULES", &["docs/rules.md"], "raw", 1).unwrap()];
+    let sections = CacheSettings::override_sections(FrameworkPreset::Isdlc.sections(), own);
+    let settings =
+        CacheSettings::new(sections, 128_000, ".isdlc/session-cache.md".into(), Vec::new()).unwrap();
+    let built = project.build_with(&SessionCache::open(project.root(), settings));
     assert_eq!(built.sections.last().unwrap(), &("TEAM_RULES".to_owned(), 8));
 }

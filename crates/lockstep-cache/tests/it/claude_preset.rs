@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use lockstep_cache::{Cache, Given, Plugin, Preset, Provider, Section, Settings};
+use lockstep_cache::{
+    CacheSettings, ContentProvider, FrameworkPreset, InstalledPlugin, ProvidedText, SectionConfig,
+    SessionCache,
+};
 
 use crate::project::Project;
 
@@ -10,13 +13,13 @@ use crate::project::Project;
 fn skills_agents_conventions_and_given_text() {
     let mut project = Project::empty();
     let plugin = tempfile::tempdir().unwrap();
-    lockstep_cache::fixture::put(
+    lockstep_cache::fixture::write_file(
         plugin.path(),
         "skills/deploy/SKILL.md",
         "---\nname: deploy\ndescription: Ships it\n---\n",
     )
     .unwrap();
-    lockstep_cache::fixture::put(
+    lockstep_cache::fixture::write_file(
         plugin.path(),
         "agents/ops.md",
         "---\nname: ops\ndescription: Runs it\n---\n",
@@ -32,11 +35,12 @@ fn skills_agents_conventions_and_given_text() {
     project.put("CONVENTIONS.md", "Tabs.\n");
     project.given.insert("TASK".into(), "the task".into());
 
-    let mut sections = Preset::Claude.sections();
-    sections[6] = Section::new("CONVENTIONS", &["CONVENTIONS.md", "gone.md"], "files", 4).unwrap();
-    let plugins = vec![Plugin { name: "ship".into(), dir: plugin.path().to_path_buf() }];
-    let settings = Settings::new(sections, 128_000, ".lockstep/session-cache.md".into(), plugins).unwrap();
-    let built = project.build_with(&Cache::open(project.root(), settings));
+    let mut sections = FrameworkPreset::Claude.sections();
+    sections[6] = SectionConfig::new("CONVENTIONS", &["CONVENTIONS.md", "gone.md"], "files", 4).unwrap();
+    let plugins = vec![InstalledPlugin { name: "ship".into(), dir: plugin.path().to_path_buf() }];
+    let settings =
+        CacheSettings::new(sections, 128_000, ".lockstep/session-cache.md".into(), plugins).unwrap();
+    let built = project.build_with(&SessionCache::open(project.root(), settings));
 
     let shown = |path: PathBuf| path.display().to_string();
     assert_eq!(
@@ -64,14 +68,14 @@ fn skills_agents_conventions_and_given_text() {
 
 struct Broken;
 
-impl Provider for Broken {
-    fn given(&self, section: &str) -> Given {
-        Given::Unknown(format!("{section} could not be read -->\n"))
+impl ContentProvider for Broken {
+    fn given(&self, section: &str) -> ProvidedText {
+        ProvidedText::Unknown(format!("{section} could not be read -->\n"))
     }
 }
 
 #[test]
-fn unknown_is_not_nothing() {
+fn unknown_agent_is_an_error_not_an_empty_result() {
     let project = Project::empty();
     let built = project.cache().build(&Broken, crate::project::time(0), Default::default()).unwrap();
     assert_eq!(project.skipped("TASK"), "TASK could not be read - ->");

@@ -1,19 +1,20 @@
 //! Parts: within the limit, each on its own, together exactly the cache.
 
 use lockstep_cache::delivery::{
-    Delivery, LIMITS, Limits, Mode, Part, entries_needed, part, parts, subagent_part,
+    CachePart, ClientLimits, DeliveryContext, DeliveryMode, LIMITS, entries_needed, part, parts,
+    subagent_part,
 };
-use lockstep_cache::document::{Content, Document, Header, render};
-use lockstep_cache::fixture::{Shape, agent};
-use lockstep_cache::{Preset, Section, SectionName};
+use lockstep_cache::document::{CacheDocument, CacheHeader, SectionContent, render};
+use lockstep_cache::fixture::{FixtureSize, agent};
+use lockstep_cache::{FrameworkPreset, SectionConfig, SectionName};
 use proptest::prelude::*;
 
 use crate::project::{Project, time};
 
-fn delivery<'a>(mode: Mode, sections: &'a [Section]) -> Delivery<'a> {
-    Delivery {
+fn delivery<'a>(mode: DeliveryMode, sections: &'a [SectionConfig]) -> DeliveryContext<'a> {
+    DeliveryContext {
         mode,
-        limits: Limits::of("claude").unwrap(),
+        limits: ClientLimits::of("claude").unwrap(),
         source: "startup",
         sections,
         path: ".isdlc/session-cache.md",
@@ -24,14 +25,14 @@ fn delivery<'a>(mode: Mode, sections: &'a [Section]) -> Delivery<'a> {
 }
 
 fn usual() -> (Project, String) {
-    let project = Project::of(Shape::USUAL);
+    let project = Project::of(FixtureSize::USUAL);
     project.build_with(&project.with_budget(1_000_000));
     let text = project.cache().read().unwrap().unwrap();
     (project, text)
 }
 
 /// Joins the parts again, by the spans that each declares.
-fn together(cache: &str, parts: &[Part]) -> String {
+fn together(cache: &str, parts: &[CachePart]) -> String {
     let mut pieces = Vec::new();
     for part in parts {
         let length: usize = part.carries.iter().map(|carried| carried.span.len()).sum();
@@ -50,9 +51,9 @@ fn together(cache: &str, parts: &[Part]) -> String {
 #[test]
 fn the_index_names_everything_and_carries_what_fits_whole() {
     let (_project, text) = usual();
-    let document = Document::parse(&text).unwrap();
-    let sections = Preset::Isdlc.sections();
-    let parts = parts(&document, &delivery(Mode::Index, &sections));
+    let document = CacheDocument::parse(&text).unwrap();
+    let sections = FrameworkPreset::Isdlc.sections();
+    let parts = parts(&document, &delivery(DeliveryMode::Index, &sections));
     let [part] = parts.as_slice() else { panic!("{} parts", parts.len()) };
     assert!(part.text.encode_utf16().count() <= 9_500);
     assert!(part.text.contains(&document.header.hash));
@@ -72,9 +73,9 @@ fn the_index_names_everything_and_carries_what_fits_whole() {
 #[test]
 fn full_parts_are_the_cache_exactly() {
     let (_project, text) = usual();
-    let document = Document::parse(&text).unwrap();
-    let sections = Preset::Isdlc.sections();
-    let delivery = delivery(Mode::Full, &sections);
+    let document = CacheDocument::parse(&text).unwrap();
+    let sections = FrameworkPreset::Isdlc.sections();
+    let delivery = delivery(DeliveryMode::Full, &sections);
     let parts = parts(&document, &delivery);
     assert_eq!(parts.len(), entries_needed(&document, &delivery));
     assert_eq!(together(&text, &parts), text);
@@ -100,48 +101,50 @@ fn full_parts_are_the_cache_exactly() {
 #[test]
 fn fewer_entries_than_parts_say_what_is_missing() {
     let (_project, text) = usual();
-    let document = Document::parse(&text).unwrap();
-    let sections = Preset::Isdlc.sections();
-    let all = delivery(Mode::Full, &sections);
-    let few = parts(&document, &Delivery { entries: 4, ..all });
+    let document = CacheDocument::parse(&text).unwrap();
+    let sections = FrameworkPreset::Isdlc.sections();
+    let all = delivery(DeliveryMode::Full, &sections);
+    let few = parts(&document, &DeliveryContext { entries: 4, ..all });
     assert_eq!(few.len(), 4);
     let last = &few[3].text;
     assert!(last.contains(&format!("needs {} parts, and 4 are registered", entries_needed(&document, &all))));
     assert!(last.contains("ROUNDTABLE_CONTEXT") && last.contains("`lockstep init`"));
     // A client with one limit for all entries gets one part.
-    let copilot = Delivery { limits: Limits::of("copilot").unwrap(), ..all };
+    let copilot = DeliveryContext { limits: ClientLimits::of("copilot").unwrap(), ..all };
     assert_eq!(parts(&document, &copilot).len(), 1);
-    assert!(parts(&document, &Delivery { mode: Mode::Off, ..all }).is_empty());
+    assert!(parts(&document, &DeliveryContext { mode: DeliveryMode::Off, ..all }).is_empty());
 }
 
 #[test]
 fn after_compaction_what_was_being_done_comes_first() {
     let names =
         ["INSTRUCTIONS", "TASK", "ACTIVE_WORK", "CONVENTIONS"].map(|name| SectionName::new(name).unwrap());
-    let contents = names.clone().map(|name| Content::Text(format!("{name}\n").repeat(400)));
-    let header = Header::new(time(0), 1, &blake3_of(b""));
+    let contents = names.clone().map(|name| SectionContent::Text(format!("{name}\n").repeat(400)));
+    let header = CacheHeader::new(time(0), 1, &blake3_of(b""));
     let text = render(&header, names.iter().zip(&contents));
-    let document = Document::parse(&text).unwrap();
-    let sections = Preset::Claude.sections();
+    let document = CacheDocument::parse(&text).unwrap();
+    let sections = FrameworkPreset::Claude.sections();
     let order = |mode, source| -> Vec<String> {
-        let delivery = Delivery { source, ..delivery(mode, &sections) };
+        let delivery = DeliveryContext { source, ..delivery(mode, &sections) };
         let parts = parts(&document, &delivery);
         parts.iter().flat_map(|part| &part.carries).filter_map(|carried| carried.section.clone()).collect()
     };
-    assert_eq!(order(Mode::Full, "startup"), ["INSTRUCTIONS", "TASK", "ACTIVE_WORK", "CONVENTIONS"]);
-    assert_eq!(order(Mode::Full, "compact"), ["ACTIVE_WORK", "TASK", "INSTRUCTIONS", "CONVENTIONS"]);
-    assert_eq!(order(Mode::Index, "startup"), ["INSTRUCTIONS", "TASK"]);
-    assert_eq!(order(Mode::Index, "compact"), ["ACTIVE_WORK", "TASK"]);
+    assert_eq!(order(DeliveryMode::Full, "startup"), ["INSTRUCTIONS", "TASK", "ACTIVE_WORK", "CONVENTIONS"]);
+    assert_eq!(order(DeliveryMode::Full, "compact"), ["ACTIVE_WORK", "TASK", "INSTRUCTIONS", "CONVENTIONS"]);
+    assert_eq!(order(DeliveryMode::Index, "startup"), ["INSTRUCTIONS", "TASK"]);
+    assert_eq!(order(DeliveryMode::Index, "compact"), ["ACTIVE_WORK", "TASK"]);
 }
 
 #[test]
 fn staleness_is_said() {
     let (_project, text) = usual();
-    let document = Document::parse(&text).unwrap();
-    let sections = Preset::Isdlc.sections();
-    for mode in [Mode::Index, Mode::Full] {
-        let stale =
-            Delivery { stale: Some("docs/isdlc/constitution.md changed"), ..delivery(mode, &sections) };
+    let document = CacheDocument::parse(&text).unwrap();
+    let sections = FrameworkPreset::Isdlc.sections();
+    for mode in [DeliveryMode::Index, DeliveryMode::Full] {
+        let stale = DeliveryContext {
+            stale: Some("docs/isdlc/constitution.md changed"),
+            ..delivery(mode, &sections)
+        };
         let parts = parts(&document, &stale);
         assert!(
             parts.iter().all(|part| part.text.contains("It is stale: docs/isdlc/constitution.md changed."))
@@ -152,9 +155,9 @@ fn staleness_is_said() {
 #[test]
 fn a_subagent_gets_its_own_part_only() {
     let (_project, text) = usual();
-    let document = Document::parse(&text).unwrap();
-    let sections = Preset::Isdlc.sections();
-    let delivery = delivery(Mode::Index, &sections);
+    let document = CacheDocument::parse(&text).unwrap();
+    let sections = FrameworkPreset::Isdlc.sections();
+    let delivery = delivery(DeliveryMode::Index, &sections);
     for agent_type in [agent(3), format!("plugin:{}", agent(3))] {
         let part = subagent_part(&document, &delivery, &agent_type).unwrap();
         assert!(part.text.encode_utf16().count() <= 9_500);
@@ -179,9 +182,9 @@ proptest! {
     fn parts_always_fit_and_are_the_cache(
         contents in prop::collection::vec(
             prop_oneof![
-                (0usize..30_000, "[a-z😀é]{1,3}\n?").prop_map(|(n, line)| Content::Text(line.repeat(n))),
-                any::<String>().prop_map(Content::Text),
-                any::<String>().prop_map(Content::Skipped),
+                (0usize..30_000, "[a-z😀é]{1,3}\n?").prop_map(|(n, line)| SectionContent::Text(line.repeat(n))),
+                any::<String>().prop_map(SectionContent::Text),
+                any::<String>().prop_map(SectionContent::Skipped),
             ],
             0..12,
         ),
@@ -194,16 +197,16 @@ proptest! {
             .chain((0..12).map(|n| format!("A_SECTION_WITH_QUITE_A_LONG_NAME_SO_THAT_LISTS_GET_LONG_{n}")))
             .map(|name| SectionName::new(&name).unwrap())
             .collect();
-        let header = Header::new(time(0), 1, &blake3_of(b"x"));
+        let header = CacheHeader::new(time(0), 1, &blake3_of(b"x"));
         let text = render(&header, names.iter().zip(&contents));
-        let document = Document::parse(&text).unwrap();
-        let sections = Preset::Isdlc.sections();
+        let document = CacheDocument::parse(&text).unwrap();
+        let sections = FrameworkPreset::Isdlc.sections();
         let limits = &LIMITS[client];
-        let base = Delivery { limits, source, stale: stale.as_deref(), ..delivery(Mode::Index, &sections) };
+        let base = DeliveryContext { limits, source, stale: stale.as_deref(), ..delivery(DeliveryMode::Index, &sections) };
         let index = parts(&document, &base);
         prop_assert_eq!(index.len(), 1);
         prop_assert!(limits.unit.count(&index[0].text) <= limits.part);
-        let full = Delivery { mode: Mode::Full, entries: 10_000, ..base };
+        let full = DeliveryContext { mode: DeliveryMode::Full, entries: 10_000, ..base };
         let all = parts(&document, &full);
         prop_assert!(all.iter().all(|part| limits.unit.count(&part.text) <= limits.part));
         if limits.client == "claude" {
@@ -211,9 +214,9 @@ proptest! {
         } else {
             prop_assert_eq!(all.len(), 1);
         }
-        let few = parts(&document, &Delivery { entries: 2, ..full });
+        let few = parts(&document, &DeliveryContext { entries: 2, ..full });
         prop_assert!(few.iter().all(|part| limits.unit.count(&part.text) <= limits.part) && few.len() <= 2);
-        for (delivery, whole) in [(base, index), (full, all), (Delivery { entries: 2, ..full }, few)] {
+        for (delivery, whole) in [(base, index), (full, all), (DeliveryContext { entries: 2, ..full }, few)] {
             let one_by_one: Vec<_> = (0..=whole.len() + 1).map(|n| part(&document, &delivery, n)).collect();
             let expected: Vec<_> = [None].into_iter().chain(whole.into_iter().map(Some)).chain([None]).collect();
             prop_assert_eq!(one_by_one, expected, "each part by its number");

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use lockstep_cache::document::{Content, Document};
-use lockstep_cache::fixture::{self, Shape};
-use lockstep_cache::{BuildOptions, Built, Cache, Preset, Settings};
+use lockstep_cache::document::{CacheDocument, SectionContent};
+use lockstep_cache::fixture::{self, FixtureSize};
+use lockstep_cache::{BuildOptions, BuildReport, CacheSettings, FrameworkPreset, SessionCache};
 
 pub(crate) struct Project {
     dir: tempfile::TempDir,
@@ -20,7 +20,7 @@ impl Project {
         Self { dir: tempfile::tempdir().unwrap(), given: BTreeMap::new() }
     }
 
-    pub(crate) fn of(shape: Shape) -> Self {
+    pub(crate) fn of(shape: FixtureSize) -> Self {
         let project = Self::empty();
         fixture::write(project.root(), shape).unwrap();
         project.age();
@@ -32,7 +32,7 @@ impl Project {
     }
 
     pub(crate) fn put(&self, path: &str, text: &str) {
-        fixture::put(self.root(), path, text).unwrap();
+        fixture::write_file(self.root(), path, text).unwrap();
     }
 
     pub(crate) fn read(&self, path: &str) -> String {
@@ -44,48 +44,48 @@ impl Project {
         if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
     }
 
-    pub(crate) fn cache(&self) -> Cache {
-        Cache::open(self.root(), Settings::default_for(self.root()))
+    pub(crate) fn cache(&self) -> SessionCache {
+        SessionCache::open(self.root(), CacheSettings::default_for(self.root()))
     }
 
-    pub(crate) fn with_budget(&self, budget: usize) -> Cache {
-        let settings = Settings::new(
-            Preset::of(self.root()).sections(),
+    pub(crate) fn with_budget(&self, budget: usize) -> SessionCache {
+        let settings = CacheSettings::new(
+            FrameworkPreset::of(self.root()).sections(),
             budget,
-            Settings::default_for(self.root()).target().to_owned(),
+            CacheSettings::default_for(self.root()).target().to_owned(),
             Vec::new(),
         );
-        Cache::open(self.root(), settings.unwrap())
+        SessionCache::open(self.root(), settings.unwrap())
     }
 
-    pub(crate) fn build(&self) -> Built {
+    pub(crate) fn build(&self) -> BuildReport {
         self.build_with(&self.cache())
     }
 
-    pub(crate) fn build_with(&self, cache: &Cache) -> Built {
+    pub(crate) fn build_with(&self, cache: &SessionCache) -> BuildReport {
         let built = cache.build(&self.given, time(0), BuildOptions::default()).unwrap();
         assert_eq!(built.warnings, Vec::<String>::new());
         built
     }
 
     /// The cache's text and a section of it.
-    pub(crate) fn section(&self, name: &str) -> Content {
+    pub(crate) fn section(&self, name: &str) -> SectionContent {
         let text = self.cache().read().unwrap().unwrap();
-        let document = Document::parse(&text).unwrap();
+        let document = CacheDocument::parse(&text).unwrap();
         document.section(name).unwrap_or_else(|| panic!("no section {name}")).content()
     }
 
     pub(crate) fn text(&self, name: &str) -> String {
         match self.section(name) {
-            Content::Text(text) => text,
-            Content::Skipped(why) => panic!("{name} is skipped: {why}"),
+            SectionContent::Text(text) => text,
+            SectionContent::Skipped(why) => panic!("{name} is skipped: {why}"),
         }
     }
 
     pub(crate) fn skipped(&self, name: &str) -> String {
         match self.section(name) {
-            Content::Text(text) => panic!("{name} is there: {text}"),
-            Content::Skipped(why) => why,
+            SectionContent::Text(text) => panic!("{name} is there: {text}"),
+            SectionContent::Skipped(why) => why,
         }
     }
 

@@ -6,8 +6,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use lockstep_cache::fixture::Shape;
-use lockstep_cache::{BuildOptions, Cache, CachedPart, Freshness, Given, Provider, Settings};
+use lockstep_cache::fixture::FixtureSize;
+use lockstep_cache::{
+    BuildOptions, CacheSettings, CachedPart, ContentProvider, Freshness, ProvidedText, SessionCache,
+};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -20,23 +22,23 @@ fn made(text: &str) -> CachedPart {
 }
 
 /// A project with a cache, and a part of it that is ready.
-fn with_part(shape: Shape) -> Project {
+fn with_part(shape: FixtureSize) -> Project {
     let project = Project::of(shape);
     project.build();
     project.age();
     make(&project, &project.cache());
-    assert_eq!(project.cache().ready(&project.given, ASKED), Some(made("one\n")));
+    assert_eq!(project.cache().cached_part(&project.given, ASKED), Some(made("one\n")));
     project
 }
 
-fn make(project: &Project, cache: &Cache) {
+fn make(project: &Project, cache: &SessionCache) {
     let snapshot = cache.snapshot().unwrap().unwrap();
     cache.store_part(&project.given, &snapshot, ASKED, &made("one\n"));
 }
 
 #[test]
-fn what_is_too_young_is_not_trusted() {
-    let project = Project::of(Shape::SMALL);
+fn racy_timestamps_are_not_cached() {
+    let project = Project::of(FixtureSize::SMALL);
     // However slow this machine is.
     let young = project.root().join("docs/isdlc/constitution.md");
     let soon = SystemTime::now() + Duration::from_secs(3600);
@@ -44,46 +46,46 @@ fn what_is_too_young_is_not_trusted() {
     project.build();
     project.age();
     make(&project, &project.cache());
-    assert_eq!(project.cache().ready(&project.given, ASKED), None);
+    assert_eq!(project.cache().cached_part(&project.given, ASKED), None);
     touch(&young);
     project.age();
     project.build();
     project.age();
     make(&project, &project.cache());
-    assert_eq!(project.cache().ready(&project.given, ASKED), Some(made("one\n")));
+    assert_eq!(project.cache().cached_part(&project.given, ASKED), Some(made("one\n")));
 }
 
 #[test]
 fn each_question_has_its_own_answer() {
-    let project = with_part(Shape::SMALL);
+    let project = with_part(FixtureSize::SMALL);
     let cache = project.cache();
-    assert_eq!(cache.ready(&project.given, "part 2"), None);
+    assert_eq!(cache.cached_part(&project.given, "part 2"), None);
     let nothing = CachedPart { text: None, ..made("") };
     let snapshot = cache.snapshot().unwrap().unwrap();
     cache.store_part(&project.given, &snapshot, "agent ../../x", &nothing);
-    assert_eq!(cache.ready(&project.given, "agent ../../x"), Some(nothing));
-    assert_eq!(cache.ready(&project.given, ASKED), Some(made("one\n")));
+    assert_eq!(cache.cached_part(&project.given, "agent ../../x"), Some(nothing));
+    assert_eq!(cache.cached_part(&project.given, ASKED), Some(made("one\n")));
 }
 
 #[test]
 fn configuration_place_and_given_text_count() {
-    let mut project = with_part(Shape::SMALL);
-    assert_eq!(project.with_budget(100_001).ready(&project.given, ASKED), None);
-    let plain = Settings::default_for(project.root());
+    let mut project = with_part(FixtureSize::SMALL);
+    assert_eq!(project.with_budget(100_001).cached_part(&project.given, ASKED), None);
+    let plain = CacheSettings::default_for(project.root());
     let elsewhere =
-        Settings::new(plain.sections().to_vec(), plain.budget(), "c.md".into(), Vec::new()).unwrap();
-    assert_eq!(Cache::open(project.root(), elsewhere).ready(&project.given, ASKED), None);
+        CacheSettings::new(plain.sections().to_vec(), plain.budget(), "c.md".into(), Vec::new()).unwrap();
+    assert_eq!(SessionCache::open(project.root(), elsewhere).cached_part(&project.given, ASKED), None);
     project = Project::empty();
     project.given.insert("TASK".into(), "do this".into());
     project.build();
     project.age();
     make(&project, &project.cache());
-    assert!(project.cache().ready(&project.given, ASKED).is_some());
+    assert!(project.cache().cached_part(&project.given, ASKED).is_some());
     project.given.insert("TASK".into(), "do that".into());
-    assert_eq!(project.cache().ready(&project.given, ASKED), None);
+    assert_eq!(project.cache().cached_part(&project.given, ASKED), None);
     // A part that was created from another text than the cache's is not stored.
     make(&project, &project.cache());
-    assert_eq!(project.cache().ready(&project.given, ASKED), None);
+    assert_eq!(project.cache().cached_part(&project.given, ASKED), None);
 }
 
 /// Texts with a stamp, and the number of requests for them.
@@ -93,10 +95,10 @@ struct Stamped {
     asked: Cell<usize>,
 }
 
-impl Provider for Stamped {
-    fn given(&self, section: &str) -> Given {
+impl ContentProvider for Stamped {
+    fn given(&self, section: &str) -> ProvidedText {
         self.asked.set(self.asked.get() + 1);
-        if section == "TASK" { Given::Text(self.task.to_owned()) } else { Given::Nothing }
+        if section == "TASK" { ProvidedText::Text(self.task.to_owned()) } else { ProvidedText::Nothing }
     }
 
     fn stamp(&self) -> Option<Vec<u8>> {
@@ -108,8 +110,9 @@ impl Provider for Stamped {
 fn a_provider_is_asked_again_only_when_its_stamp_is_another() {
     let project = Project::empty();
     let provider = |task, stamp: u8| Stamped { task, stamp: Some(vec![stamp]), asked: Cell::new(0) };
-    let ready =
-        |provider: &Stamped| (project.cache().ready(provider, ASKED).is_some(), provider.asked.get() > 0);
+    let ready = |provider: &Stamped| {
+        (project.cache().cached_part(provider, ASKED).is_some(), provider.asked.get() > 0)
+    };
     let one = provider("do this", 1);
     let cache = project.cache();
     cache.build(&one, time(0), BuildOptions::default()).unwrap();
@@ -124,35 +127,35 @@ fn a_provider_is_asked_again_only_when_its_stamp_is_another() {
     // With other settings, the same stamp is not valid.
     let other = project.with_budget(100_001);
     let asked = provider("do this", 1);
-    assert_eq!(other.ready(&asked, ASKED), None);
+    assert_eq!(other.cached_part(&asked, ASKED), None);
     assert!(asked.asked.get() > 0);
 }
 
 #[test]
 fn a_part_of_another_text_than_was_built_is_not_kept() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     let path = project.build().path;
     fs::write(&path, fs::read_to_string(&path).unwrap().replace("agreed", "argued")).unwrap();
     project.age();
     make(&project, &project.cache());
-    assert_eq!(project.cache().ready(&project.given, ASKED), None);
+    assert_eq!(project.cache().cached_part(&project.given, ASKED), None);
 }
 
 #[test]
-fn what_cannot_be_used_is_always_looked_at_again() {
-    let project = Project::of(Shape::SMALL);
+fn unusable_inputs_are_checked_every_time() {
+    let project = Project::of(FixtureSize::SMALL);
     symlink("nowhere", project.root().join("src/claude/skills/area-1/link")).unwrap();
     project.age();
     project.build();
     project.age();
     make(&project, &project.cache());
     // Nothing that was listed changes when the link begins to lead somewhere.
-    assert_eq!(project.cache().ready(&project.given, ASKED), None);
+    assert_eq!(project.cache().cached_part(&project.given, ASKED), None);
 }
 
 #[test]
-fn damage_is_nothing() {
-    let project = with_part(Shape::SMALL);
+fn corrupt_part_file_is_ignored() {
+    let project = with_part(FixtureSize::SMALL);
     let ready = project.root().join(".lockstep/cache/ready");
     for file in fs::read_dir(&ready).unwrap() {
         let path = file.unwrap().path();
@@ -162,17 +165,22 @@ fn damage_is_nothing() {
             damaged[at] ^= 1;
             for damaged in [&damaged, &whole[..at]] {
                 fs::write(&path, damaged).unwrap();
-                assert_eq!(project.cache().ready(&project.given, ASKED), None, "{}, {at}", path.display());
+                assert_eq!(
+                    project.cache().cached_part(&project.given, ASKED),
+                    None,
+                    "{}, {at}",
+                    path.display()
+                );
             }
         }
         fs::write(&path, whole).unwrap();
-        assert!(project.cache().ready(&project.given, ASKED).is_some());
+        assert!(project.cache().cached_part(&project.given, ASKED).is_some());
     }
 }
 
 #[test]
-fn there_is_an_end_to_what_is_kept() {
-    let project = with_part(Shape::SMALL);
+fn part_cache_is_bounded() {
+    let project = with_part(FixtureSize::SMALL);
     let cache = project.cache();
     let snapshot = cache.snapshot().unwrap().unwrap();
     for number in 0..900 {
@@ -180,7 +188,7 @@ fn there_is_an_end_to_what_is_kept() {
     }
     let kept = fs::read_dir(project.root().join(".lockstep/cache/ready")).unwrap().count();
     assert!((2..=403).contains(&kept), "{kept}");
-    assert!(cache.ready(&project.given, "agent 899").is_some());
+    assert!(cache.cached_part(&project.given, "agent 899").is_some());
 }
 
 /// Something that happens to a file or directory behind our back.
@@ -279,7 +287,7 @@ proptest! {
     /// After any change of any input, a cached part is returned only if a full check finds the cache fresh.
     #[test]
     fn any_change_of_an_input_is_noticed(which: Index, other: Index, deed: Index) {
-        let project = with_part(Shape::SMALL);
+        let project = with_part(FixtureSize::SMALL);
         let mut all = Vec::new();
         everything(project.root(), &mut all);
         let deed = DEEDS[deed.index(DEEDS.len())];
@@ -287,7 +295,7 @@ proptest! {
         happens(deed, path, other);
         let checked = project.cache().check(&project.given);
         if !checked.is_ok_and(|checked| checked.freshness == Freshness::Fresh) {
-            let ready = project.cache().ready(&project.given, ASKED);
+            let ready = project.cache().cached_part(&project.given, ASKED);
             prop_assert_eq!(ready, None, "{:?} of {}", deed, path.display());
         }
     }
@@ -296,7 +304,7 @@ proptest! {
 /// The same for every input there is and the change that is hardest to see.
 #[test]
 fn no_forged_file_is_overlooked() {
-    let project = with_part(Shape::SMALL);
+    let project = with_part(FixtureSize::SMALL);
     let mut all = Vec::new();
     everything(project.root(), &mut all);
     let mut noticed = 0;
@@ -305,7 +313,7 @@ fn no_forged_file_is_overlooked() {
         happens(Deed::Forge, path, path);
         let cache = project.cache();
         if cache.check(&project.given).unwrap().freshness != Freshness::Fresh {
-            assert_eq!(cache.ready(&project.given, ASKED), None, "{}", path.display());
+            assert_eq!(cache.cached_part(&project.given, ASKED), None, "{}", path.display());
             noticed += 1;
         }
         fs::write(path, before).unwrap();
@@ -315,7 +323,7 @@ fn no_forged_file_is_overlooked() {
         cache.freshness(&project.given, None).unwrap();
         project.age();
         make(&project, &project.cache());
-        assert!(project.cache().ready(&project.given, ASKED).is_some(), "{}", path.display());
+        assert!(project.cache().cached_part(&project.given, ASKED).is_some(), "{}", path.display());
     }
     assert!(noticed > 15, "{noticed}");
 }

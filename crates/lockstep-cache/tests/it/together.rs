@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use lockstep_cache::BuildOptions;
-use lockstep_cache::document::Document;
-use lockstep_cache::fixture::Shape;
+use lockstep_cache::document::CacheDocument;
+use lockstep_cache::fixture::FixtureSize;
 
 use crate::project::{Project, time};
 
 #[test]
 fn readers_see_whole_caches_only() {
-    let project = Project::of(Shape::SMALL);
+    let project = Project::of(FixtureSize::SMALL);
     // Two lengths, so that a file half replaced would show.
     let texts = ["short\n".to_owned(), "long\n".repeat(20_000)];
     project.put("docs/isdlc/constitution.md", &texts[0]);
@@ -38,7 +38,7 @@ fn readers_see_whole_caches_only() {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
                     let text = project.cache().read().unwrap().expect("there is always a cache");
-                    let document = Document::parse(&text).expect("it is always whole");
+                    let document = CacheDocument::parse(&text).expect("it is always whole");
                     assert_eq!(document.sections.len(), 8);
                     reads.fetch_add(1, Ordering::Relaxed);
                 }

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 const SMALL_BYTES: usize = 16 * 1024;
 
 /// The number of lines shown before and after a relevant line of a large file.
-const AROUND: usize = 20;
+const CONTEXT_LINES: usize = 20;
 
 /// The extent to which a file is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ExcerptStyle {
     /// Completely if the file is small, else in sections.
     Whole,
     /// This many lines before and after each relevant line.
@@ -25,14 +25,14 @@ pub(super) struct Excerpt {
 }
 
 /// Returns the excerpt of a file around the lines that the evidence names.
-pub(super) fn of(text: &str, path: &str, evidence: &[&String], form: Form) -> Excerpt {
+pub(super) fn of(text: &str, path: &str, evidence: &[&String], form: ExcerptStyle) -> Excerpt {
     let around = match form {
-        Form::Whole if text.len() <= SMALL_BYTES => {
+        ExcerptStyle::Whole if text.len() <= SMALL_BYTES => {
             let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
             return Excerpt { text: format!("{text}{end}"), whole: true };
         }
-        Form::Whole => AROUND,
-        Form::Around(around) => around,
+        ExcerptStyle::Whole => CONTEXT_LINES,
+        ExcerptStyle::Around(around) => around,
     };
     let lines: Vec<&str> = text.lines().collect();
     let mut shown: BTreeSet<usize> = BTreeSet::new();
@@ -66,19 +66,19 @@ mod tests {
         let text: String = (1..=12).map(|n| format!("line {n}\n")).collect();
         let evidence = ["a.rs:2:line 2".to_owned(), "a.rs:4:line 4".to_owned(), "a.rs:12:line 12".to_owned()];
         let evidence: Vec<&String> = evidence.iter().collect();
-        let shown = of(&text, "a.rs", &evidence, Form::Around(1)).text;
+        let shown = of(&text, "a.rs", &evidence, ExcerptStyle::Around(1)).text;
         assert_eq!(
             shown,
             "1: line 1\n2: line 2\n3: line 3\n4: line 4\n5: line 5\n...\n11: line 11\n12: line 12\n"
         );
         let outdated = "a.rs:99:gone".to_owned();
-        assert_eq!(of(&text, "a.rs", &[&outdated], Form::Around(1)).text, "");
+        assert_eq!(of(&text, "a.rs", &[&outdated], ExcerptStyle::Around(1)).text, "");
     }
 
     #[test]
     fn small_files_are_shown_whole() {
-        assert_eq!(of("x", "a", &[], Form::Whole), Excerpt { text: "x\n".to_owned(), whole: true });
+        assert_eq!(of("x", "a", &[], ExcerptStyle::Whole), Excerpt { text: "x\n".to_owned(), whole: true });
         let large = "x\n".repeat(SMALL_BYTES);
-        assert!(!of(&large, "a", &[], Form::Whole).whole);
+        assert!(!of(&large, "a", &[], ExcerptStyle::Whole).whole);
     }
 }

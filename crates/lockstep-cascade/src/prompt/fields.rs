@@ -1,7 +1,7 @@
 //! The meaning of the fields in a client's own configuration files.
 
 /// The specifications that concern these files.
-pub(super) fn of<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<&'static str> {
+pub(super) fn format_hints<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<&'static str> {
     let mut fields = Vec::new();
     for path in paths {
         let Some(inside) = path.rsplit_once(".claude/").map(|(_, inside)| inside) else { continue };
@@ -52,11 +52,12 @@ mod tests {
 
     #[test]
     fn each_kind_of_file_is_specified_once() {
-        let fields =
-            of([".claude/skills/a/SKILL.md", ".claude/skills/b/SKILL.md", "p/.claude/settings.json", "a.rs"]
-                .into_iter());
+        let fields = format_hints(
+            [".claude/skills/a/SKILL.md", ".claude/skills/b/SKILL.md", "p/.claude/settings.json", "a.rs"]
+                .into_iter(),
+        );
         assert_eq!(fields.len(), 2);
         assert!(fields[0].starts_with("SKILL.md") && fields[1].starts_with("In settings"));
-        assert!(of(["src/agents/a.md"].into_iter()).is_empty());
+        assert!(format_hints(["src/agents/a.md"].into_iter()).is_empty());
     }
 }

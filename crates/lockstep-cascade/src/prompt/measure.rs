@@ -1,17 +1,17 @@
 //! The size limit of a prompt, and the order in which parts are left out to meet it.
 
-use super::excerpt::Form;
-use super::{CHARS_PER_TOKEN, SHARE};
+use super::excerpt::ExcerptStyle;
+use super::{CHARS_PER_TOKEN, CONTEXT_SHARE};
 use crate::tier::Tier;
 
 /// Returns the maximum length of a prompt, in characters, for an agent with this context size.
 pub(super) fn budget_chars(context_tokens: usize) -> usize {
-    context_tokens * CHARS_PER_TOKEN * SHARE.0 / SHARE.1
+    context_tokens * CHARS_PER_TOKEN * CONTEXT_SHARE.0 / CONTEXT_SHARE.1
 }
 
 /// The level of detail of a prompt, from most to least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
+pub(super) enum DetailLevel {
     /// Relevant sections, and the architecture around them.
     Architecture,
     /// Small files completely, sections of others.
@@ -28,17 +28,17 @@ pub(super) enum Level {
     SomeFiles,
 }
 
-const LEVELS: [Level; 7] = [
-    Level::Architecture,
-    Level::WholeFiles,
-    Level::Sections,
-    Level::Lines,
-    Level::Evidence,
-    Level::Files,
-    Level::SomeFiles,
+const LEVELS: [DetailLevel; 7] = [
+    DetailLevel::Architecture,
+    DetailLevel::WholeFiles,
+    DetailLevel::Sections,
+    DetailLevel::Lines,
+    DetailLevel::Evidence,
+    DetailLevel::Files,
+    DetailLevel::SomeFiles,
 ];
 
-impl Level {
+impl DetailLevel {
     /// Returns the first level to try for a tier.
     pub(super) fn first(tier: Tier) -> Self {
         match tier {
@@ -49,7 +49,7 @@ impl Level {
     }
 
     /// Returns this level and the less detailed ones.
-    pub(super) fn and_smaller(self) -> impl Iterator<Item = Self> {
+    pub(super) fn with_less_detail(self) -> impl Iterator<Item = Self> {
         LEVELS.into_iter().filter(move |level| *level == self || *level > self.max(Self::WholeFiles))
     }
 
@@ -57,11 +57,11 @@ impl Level {
         self == Self::Architecture
     }
 
-    pub(super) fn excerpt(self) -> Option<Form> {
+    pub(super) fn excerpt(self) -> Option<ExcerptStyle> {
         match self {
-            Self::WholeFiles => Some(Form::Whole),
-            Self::Architecture | Self::Sections => Some(Form::Around(20)),
-            Self::Lines => Some(Form::Around(3)),
+            Self::WholeFiles => Some(ExcerptStyle::Whole),
+            Self::Architecture | Self::Sections => Some(ExcerptStyle::Around(20)),
+            Self::Lines => Some(ExcerptStyle::Around(3)),
             Self::Evidence | Self::Files | Self::SomeFiles => None,
         }
     }

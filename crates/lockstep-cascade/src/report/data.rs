@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use super::files_changed;
 use crate::MAX_ITERATIONS;
-use crate::state::{Cascade, Group, Iteration, Outcome, Stage};
+use crate::state::{Cascade, FileOutcome, Group, GroupStage, Iteration};
 
 /// A cascade as data: the L1 and its details.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Data {
+pub struct CascadeReport {
     /// `execution`.
     pub domain: &'static str,
     /// `cascade`.
@@ -39,13 +39,13 @@ pub struct Data {
     /// The changed files that started the cascade.
     pub causes: Vec<String>,
     /// The progress of the groups of the present iteration.
-    pub groups: Vec<GroupData>,
+    pub groups: Vec<GroupStatus>,
     /// Files that were updated.
     pub updated: Vec<String>,
     /// Files that could not be updated, with the reasons.
-    pub skipped: Vec<Named>,
+    pub skipped: Vec<FileWithReason>,
     /// Dependents that need no change, with the reasons.
-    pub dismissed: Vec<Named>,
+    pub dismissed: Vec<FileWithReason>,
     /// Files that are known to need a change that no agent will make.
     pub unresolved: Vec<String>,
     /// The next action.
@@ -64,18 +64,18 @@ pub struct IterationLog {
     /// The number of new impacts that the check found.
     pub new_impacts_detected: usize,
     /// The assigned files with their outcomes.
-    pub changed_files: Vec<ChangedFile>,
+    pub changed_files: Vec<AssignedFileStatus>,
     /// The new impacts.
     pub new_impact_files: Vec<String>,
     /// Files that changed although they were assigned to no agent.
-    pub scope_violations: Vec<Violation>,
+    pub scope_violations: Vec<ScopeViolation>,
     /// The result of the verification, if one is configured.
     pub verified: Option<bool>,
 }
 
 /// An assigned file with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ChangedFile {
+pub struct AssignedFileStatus {
     /// Relative to the root.
     pub path: String,
     /// The role and group of its agent, such as `implementer-1a`.
@@ -88,7 +88,7 @@ pub struct ChangedFile {
 
 /// A file that changed although it was assigned to no agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Violation {
+pub struct ScopeViolation {
     /// Relative to the root.
     pub path: String,
     /// The groups that were active at the time.
@@ -97,7 +97,7 @@ pub struct Violation {
 
 /// A file with the reason for its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Named {
+pub struct FileWithReason {
     /// Relative to the root.
     pub path: String,
     /// The reason.
@@ -106,7 +106,7 @@ pub struct Named {
 
 /// The progress of a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct GroupData {
+pub struct GroupStatus {
     /// The iteration's number and a letter, such as `1a`.
     pub id: String,
     /// The kind of agent.
@@ -121,19 +121,19 @@ pub struct GroupData {
 
 impl Cascade {
     /// Converts the cascade to data.
-    pub fn data(&self) -> Data {
+    pub fn data(&self) -> CascadeReport {
         let named = |pairs: Vec<(&str, &str)>| {
             pairs
                 .into_iter()
-                .map(|(path, why)| Named { path: path.to_owned(), why: why.to_owned() })
+                .map(|(path, why)| FileWithReason { path: path.to_owned(), why: why.to_owned() })
                 .collect()
         };
         let groups =
             self.iteration().filter(|_| self.is_active()).map_or_else(Vec::new, |i| i.groups.clone());
-        Data {
+        CascadeReport {
             domain: "execution",
             skill: "cascade",
-            status: self.status().word(),
+            status: self.status().as_str(),
             iterations: self.iterations.len(),
             max_iterations: MAX_ITERATIONS,
             files_updated: self.updated().len(),
@@ -143,7 +143,7 @@ impl Cascade {
             warnings: self.all_warnings(),
             active: self.is_active(),
             why: self.end.as_ref().map(|end| end.why.clone()),
-            tier: self.tier.word(),
+            tier: self.tier.as_str(),
             causes: self.causes.iter().map(|cause| cause.path.clone()).collect(),
             groups: groups.iter().map(group_data).collect(),
             updated: self.updated().into_iter().map(str::to_owned).collect(),
@@ -157,16 +157,16 @@ impl Cascade {
     }
 }
 
-fn group_data(group: &Group) -> GroupData {
+fn group_data(group: &Group) -> GroupStatus {
     let stage = match group.stage {
-        Stage::Waiting => "waiting",
-        Stage::Handed => "handed",
-        Stage::Settled => "settled",
+        GroupStage::Waiting => "waiting",
+        GroupStage::Dispatched => "handed",
+        GroupStage::Settled => "settled",
     };
     let open = group.files.iter().filter(|file| file.outcome.is_none());
-    GroupData {
+    GroupStatus {
         id: group.id.clone(),
-        role: group.role.word(),
+        role: group.role.as_str(),
         stage,
         attempt: group.attempt,
         open: open.map(|file| file.path.clone()).collect(),
@@ -176,11 +176,11 @@ fn group_data(group: &Group) -> GroupData {
 /// The log of one iteration.
 pub(super) fn log(iteration: &Iteration) -> IterationLog {
     let files = iteration.groups.iter().flat_map(|group| group.files.iter().map(move |file| (group, file)));
-    let changed = |(group, file): (&Group, &crate::state::Assignment)| ChangedFile {
+    let changed = |(group, file): (&Group, &crate::state::Assignment)| AssignedFileStatus {
         path: file.path.clone(),
-        implementer: format!("{}-{}", group.role.word(), group.id),
+        implementer: format!("{}-{}", group.role.as_str(), group.id),
         status: match file.outcome {
-            Some(Outcome::Skipped { .. }) => "failed",
+            Some(FileOutcome::Skipped { .. }) => "failed",
             Some(_) => "complete",
             None => "open",
         },
@@ -196,7 +196,7 @@ pub(super) fn log(iteration: &Iteration) -> IterationLog {
         changed_files: files.map(changed).collect(),
         new_impact_files: new,
         scope_violations: violations
-            .map(|(path, groups)| Violation { path: path.clone(), groups: groups.clone() })
+            .map(|(path, groups)| ScopeViolation { path: path.clone(), groups: groups.clone() })
             .collect(),
         verified: iteration.oracle_passed,
     }

@@ -15,7 +15,7 @@ impl Cascade {
         let mut out = format!(
             "domain: execution\nskill: cascade\nstatus: {}\niterations: {}\nmax_iterations: {MAX_ITERATIONS}\n\
              files_updated: {}\nfiles_skipped: {}\nconvergence: {convergence}\n",
-            self.status().word(),
+            self.status().as_str(),
             self.iterations.len(),
             self.updated().len(),
             self.skipped().len(),

@@ -6,21 +6,21 @@ use lockstep_text::{push_line, single_line};
 use similar::TextDiff;
 
 use super::data::log;
-use crate::state::{Cascade, Former, Iteration};
+use crate::state::{Cascade, Iteration, OriginalDigest};
 
 /// Longer diffs are truncated.
 const MAX_DIFF_LINES: usize = 200;
 
 /// A report about changes of the cascade's own files that was not delivered while it was active.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldAlert {
     pub session: String,
     pub report: u32,
 }
 
 impl Cascade {
     /// Renders the report for people and models. `text` returns the content of a digest, if available.
-    pub fn l2(&self, text: &dyn Fn(&str) -> Option<String>, held: &[Held]) -> String {
+    pub fn l2(&self, text: &dyn Fn(&str) -> Option<String>, held: &[HeldAlert]) -> String {
         let mut out = String::from("# Execution Cascade Report\n\n## Summary\n");
         let convergence = match self.convergence() {
             Some(true) => "yes",
@@ -30,7 +30,7 @@ impl Cascade {
         let _ = write!(
             out,
             "- Status: {}\n- Iterations: {} of at most {}\n- Files updated: {}\n- Files skipped: {}\n- Convergence: {convergence}\n",
-            self.status().word(),
+            self.status().as_str(),
             self.iterations.len(),
             crate::MAX_ITERATIONS,
             self.updated().len(),
@@ -50,7 +50,7 @@ impl Cascade {
         out
     }
 
-    fn write_lists(&self, out: &mut String, held: &[Held]) {
+    fn write_lists(&self, out: &mut String, held: &[HeldAlert]) {
         let skipped = self.skipped().into_iter().map(|(path, error)| format!("`{path}`: {error}"));
         section(out, "Skipped Files", skipped);
         section(out, "Unresolved Files", self.unresolved().into_iter().map(|path| format!("`{path}`")));
@@ -118,7 +118,7 @@ fn write_iteration(out: &mut String, iteration: &Iteration, text: &dyn Fn(&str) 
     }
     for cause in iteration.changed() {
         let before = match &cause.before {
-            Former::Content(digest) => text(digest),
+            OriginalDigest::Content(digest) => text(digest),
             _ => Some(String::new()),
         };
         let after = match iteration.after.get(&cause.path) {

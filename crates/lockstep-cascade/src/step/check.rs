@@ -3,21 +3,21 @@
 use std::collections::BTreeSet;
 
 use crate::MAX_ITERATIONS;
-use crate::event::{Dependent, Findings, Oracle};
-use crate::state::{Cascade, Cause, ConvergeOn, Outcome, Status};
+use crate::event::{CascadeDependent, CheckFindings, VerificationResult};
+use crate::state::{Cascade, CascadeStatus, ConvergeOn, FileOutcome, RootCause};
 
 /// The kind of a dependent that the verification named.
 pub(crate) const ORACLE: &str = "verify";
 
 impl Cascade {
     /// Applies the result of a check: begins another iteration, or ends the cascade.
-    pub(super) fn judge(&mut self, findings: Findings) {
+    pub(super) fn apply_findings(&mut self, findings: CheckFindings) {
         findings.warnings.iter().for_each(|warning| self.warn(warning.clone()));
         let passed = findings.oracle.as_ref().map(|oracle| oracle.passed);
         let named = findings.oracle.as_ref().map(|oracle| !oracle.failures.is_empty());
         let mut dependents = findings.dependents;
         dependents.extend(findings.oracle.iter().flat_map(failures));
-        let new: Vec<Dependent> = dependents.into_iter().filter(|d| self.is_new(d)).collect();
+        let new: Vec<CascadeDependent> = dependents.into_iter().filter(|d| self.is_new(d)).collect();
         let files: BTreeSet<String> = new.iter().map(|dependent| dependent.path.clone()).collect();
         let iteration = self.current();
         iteration.new_impacts = Some(files.iter().cloned().collect());
@@ -28,9 +28,9 @@ impl Cascade {
         } else if number >= MAX_ITERATIONS {
             let left = format!("impacts are left after iteration {MAX_ITERATIONS}: {}", join(&files));
             self.warn(format!("New {left}."));
-            self.finish(Status::Partial, format!("new {left}"));
+            self.finish(CascadeStatus::Partial, format!("new {left}"));
         } else {
-            let is_named = |cause: &&Cause| new.iter().any(|dependent| dependent.cause == cause.path);
+            let is_named = |cause: &&RootCause| new.iter().any(|dependent| dependent.cause == cause.path);
             let known: BTreeSet<String> = changed.iter().map(|cause| cause.path.clone()).collect();
             let open = self.causes.iter().filter(is_named).filter(|cause| !known.contains(&cause.path));
             changed.extend(open.cloned());
@@ -45,27 +45,30 @@ impl Cascade {
         let returned: BTreeSet<String> = self.unresolved().into_iter().map(str::to_owned).collect();
         if !skipped.is_empty() {
             self.finish(
-                Status::Partial,
+                CascadeStatus::Partial,
                 format!("files could not be brought up to date: {}", join(&skipped)),
             );
         } else if !returned.is_empty() {
             let why = format!("files no longer fit what changed after them: {}", join(&returned));
-            self.finish(Status::Partial, why);
+            self.finish(CascadeStatus::Partial, why);
         } else if passed == Some(false) {
             let what = match named {
                 Some(true) => "names only files that are handled",
                 _ => "names no file of the project",
             };
             self.warn(format!("The verification fails and {what}."));
-            self.finish(Status::Partial, format!("the verification fails and {what}"));
+            self.finish(CascadeStatus::Partial, format!("the verification fails and {what}"));
         } else {
-            self.finish(Status::Converged, format!("nothing unresolved is left after iteration {number}"));
+            self.finish(
+                CascadeStatus::Converged,
+                format!("nothing unresolved is left after iteration {number}"),
+            );
         }
     }
 
     /// Returns true if a dependent is work for the next iteration. Files that need a change again are
     /// recorded.
-    fn is_new(&mut self, dependent: &Dependent) -> bool {
+    fn is_new(&mut self, dependent: &CascadeDependent) -> bool {
         let breaks = dependent.breaks == Some(true);
         if !dependent.direct || !(breaks || self.converge_on == ConvergeOn::Any) {
             return false;
@@ -76,11 +79,11 @@ impl Cascade {
         }
         let is_open_cause = dependent.is_own() && !self.has_changed(path);
         if self.is_handled(path) && !is_open_cause {
-            self.note_return(dependent, breaks);
+            self.record_returned_file(dependent, breaks);
             return false;
         }
         // The file was checked before and needed no change. It is work only if it breaks now.
-        let seen = |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Unchanged));
+        let seen = |outcome: &Option<FileOutcome>| matches!(outcome, Some(FileOutcome::Unchanged));
         let in_order = self.assignments().any(|(_, _, file)| file.path == path && seen(&file.outcome));
         breaks || !in_order
     }
@@ -95,7 +98,7 @@ impl Cascade {
         self.iterations.iter().any(|iteration| iteration.has_changed(path))
     }
 
-    fn note_return(&mut self, dependent: &Dependent, breaks: bool) {
+    fn record_returned_file(&mut self, dependent: &CascadeDependent, breaks: bool) {
         let path = &dependent.path;
         let evidence = self.returned.entry(path.clone()).or_default();
         if breaks {
@@ -113,11 +116,11 @@ impl Cascade {
 }
 
 /// Returns the files that a failed verification names, as dependents.
-fn failures(oracle: &Oracle) -> Vec<Dependent> {
+fn failures(oracle: &VerificationResult) -> Vec<CascadeDependent> {
     if oracle.passed {
         return Vec::new();
     }
-    let dependent = |(path, line): &(String, String)| Dependent {
+    let dependent = |(path, line): &(String, String)| CascadeDependent {
         path: path.clone(),
         cause: String::new(),
         direct: true,

@@ -2,21 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Refused;
+use super::TransitionError;
 use super::check::ORACLE;
-use crate::event::{Claim, Digest, Left, Observation, Seen};
-use crate::state::{Assignment, Cascade, Outcome, Stage, Status};
+use crate::event::{AgentClaim, Digest, DiskObservation, FileStaleness, ObservedFile};
+use crate::state::{Assignment, Cascade, CascadeStatus, FileOutcome, GroupStage};
 
 /// The maximum number of attempts per group.
 const MAX_ATTEMPTS: u8 = 2;
 
 impl Cascade {
-    pub(super) fn handed_out(
+    pub(super) fn on_dispatched(
         &mut self,
         id: &str,
         before: BTreeMap<String, Option<Digest>>,
-    ) -> Result<(), Refused> {
-        let at = self.group_at(id, Stage::Waiting)?;
+    ) -> Result<(), TransitionError> {
+        let at = self.group_at(id, GroupStage::Waiting)?;
         for (path, content) in &before {
             let history = self.contents.entry(path.clone()).or_default();
             if history.last() != Some(content) {
@@ -24,7 +24,7 @@ impl Cascade {
             }
         }
         let iteration = self.current();
-        iteration.groups[at].stage = Stage::Handed;
+        iteration.groups[at].stage = GroupStage::Dispatched;
         iteration.agents += 1;
         for (path, content) in before {
             // The first attempt has recorded the original content; a second attempt must not replace it.
@@ -35,36 +35,41 @@ impl Cascade {
 
     /// Handles the end of the program that watched the agents. Finished files keep their outcome; the others
     /// wait again and keep their number of attempts.
-    pub(super) fn interrupted(&mut self, seen: &Observation) {
-        let handed: Vec<String> = self.handed().map(|group| group.id.clone()).collect();
-        if self.look(seen, &handed) {
+    pub(super) fn on_interrupted(&mut self, seen: &DiskObservation) {
+        let handed: Vec<String> = self.dispatched().map(|group| group.id.clone()).collect();
+        if self.record_observation(seen, &handed) {
             return;
         }
         let iteration = self.current();
         let before = iteration.before.clone();
-        for group in iteration.groups.iter_mut().filter(|group| group.stage == Stage::Handed) {
+        for group in iteration.groups.iter_mut().filter(|group| group.stage == GroupStage::Dispatched) {
             for file in group.files.iter_mut().filter(|file| file.outcome.is_none()) {
                 // An unchanged file may not have been processed at all.
                 if let Some(seen) = seen.files.get(&file.path)
                     && changed(&before, &file.path, seen)
                     && seen.content.is_some()
-                    && seen.left == Left::Nothing
+                    && seen.left == FileStaleness::Clean
                 {
-                    file.outcome = Some(Outcome::Updated);
+                    file.outcome = Some(FileOutcome::Updated);
                 }
             }
             let open = group.files.iter().any(|file| file.outcome.is_none());
-            group.stage = if open { Stage::Waiting } else { Stage::Settled };
+            group.stage = if open { GroupStage::Waiting } else { GroupStage::Settled };
         }
     }
 
-    pub(super) fn agent_done(&mut self, id: &str, claim: &Claim, seen: &Observation) -> Result<(), Refused> {
-        let at = self.group_at(id, Stage::Handed)?;
-        if self.look(seen, &[id.to_owned()]) {
+    pub(super) fn on_agent_finished(
+        &mut self,
+        id: &str,
+        claim: &AgentClaim,
+        seen: &DiskObservation,
+    ) -> Result<(), TransitionError> {
+        let at = self.group_at(id, GroupStage::Dispatched)?;
+        if self.record_observation(seen, &[id.to_owned()]) {
             return Ok(());
         }
-        let warnings = self.judge_group(at, claim, seen);
-        for path in &claim.outside {
+        let warnings = self.evaluate_group(at, claim, seen);
+        for path in &claim.unassigned_files {
             self.warn(format!(
                 "{path} is outside the scope: what group {id} made of it was not brought back."
             ));
@@ -74,29 +79,29 @@ impl Cascade {
         Ok(())
     }
 
-    fn judge_group(&mut self, at: usize, claim: &Claim, seen: &Observation) -> Vec<String> {
+    fn evaluate_group(&mut self, at: usize, claim: &AgentClaim, seen: &DiskObservation) -> Vec<String> {
         let iteration = self.current();
         let before = iteration.before.clone();
         let touched: BTreeSet<String> = iteration.changed().into_iter().map(|cause| cause.path).collect();
         let group = &mut iteration.groups[at];
-        let mut warnings = claimed_otherwise(&group.id, claim, &touched);
+        let mut warnings = claim_mismatches(&group.id, claim, &touched);
         let mut unresolved = Vec::new();
         for file in group.files.iter_mut().filter(|file| file.outcome.is_none()) {
             let Some(found) = seen.files.get(&file.path) else {
                 unresolved.push(format!("{}: it was not looked at", file.path));
                 continue;
             };
-            match resolution(file, found, changed(&before, &file.path, found)) {
+            match classify_file(file, found, changed(&before, &file.path, found)) {
                 // A failed agent may not have read the files that it left unchanged.
-                Ok(Outcome::Unchanged) if !claim.complete => {
+                Ok(FileOutcome::Unchanged) if !claim.complete => {
                     unresolved.push(format!("{}: it is unchanged", file.path));
                 }
                 Ok(outcome) => file.outcome = Some(outcome),
                 Err(why) => unresolved.push(format!("{}: {why}", file.path)),
             }
             // The verification that named the file will decide.
-            let verified = file.needs.iter().any(|need| need.kind.as_deref() == Some(ORACLE));
-            if let (Some(Outcome::Updated), Left::Unknown(why), false) =
+            let verified = file.dependencies.iter().any(|need| need.kind.as_deref() == Some(ORACLE));
+            if let (Some(FileOutcome::Updated), FileStaleness::Unknown(why), false) =
                 (&file.outcome, &found.left, verified)
             {
                 warnings.push(format!("{} changed; whether it is up to date is not known: {why}", file.path));
@@ -111,7 +116,7 @@ impl Cascade {
                     group.id
                 ));
             }
-            group.stage = Stage::Settled;
+            group.stage = GroupStage::Settled;
             return warnings;
         }
         let own = match (claim.complete, said) {
@@ -127,29 +132,29 @@ impl Cascade {
         ));
         if group.attempt < MAX_ATTEMPTS {
             group.attempt += 1;
-            group.stage = Stage::Waiting;
+            group.stage = GroupStage::Waiting;
             return warnings;
         }
         for file in group.files.iter_mut().filter(|file| file.outcome.is_none()) {
             let line = unresolved.iter().find_map(|line| line.strip_prefix(&format!("{}: ", file.path)));
             file.outcome =
-                Some(Outcome::Skipped { error: format!("{own}{}", line.unwrap_or("not looked at")) });
+                Some(FileOutcome::Skipped { error: format!("{own}{}", line.unwrap_or("not looked at")) });
         }
-        group.stage = Stage::Settled;
+        group.stage = GroupStage::Settled;
         warnings
     }
 
     /// Applies an observation, regardless of who changed the files. Returns true if this ended the cascade.
-    fn look(&mut self, seen: &Observation, at_work: &[String]) -> bool {
+    fn record_observation(&mut self, seen: &DiskObservation, at_work: &[String]) -> bool {
         let mut news: Vec<(String, Option<Digest>)> = Vec::new();
-        let ours: BTreeSet<String> = self.open_to(at_work);
+        let ours: BTreeSet<String> = self.files_of_groups(at_work);
         let before = &self.current().before.clone();
         for (path, found) in &seen.files {
             if before.contains_key(path) && (ours.contains(path) || self.is_settled(path)) {
                 news.push((path.clone(), found.content.clone()));
             }
         }
-        for other in &seen.others {
+        for other in &seen.unassigned_changes {
             self.current().before.entry(other.path.clone()).or_insert(other.before.clone());
             let history = self.contents.entry(other.path.clone()).or_default();
             if history.is_empty() {
@@ -159,7 +164,7 @@ impl Cascade {
         }
         let mut oscillating = Vec::new();
         for (path, content) in news {
-            if self.becomes(&path, content, at_work, ours.contains(&path)) {
+            if self.record_content(&path, content, at_work, ours.contains(&path)) {
                 oscillating.push(path);
             }
         }
@@ -167,13 +172,16 @@ impl Cascade {
             self.warn(format!("{path} has a content it had before: the changes undo each other."));
         }
         if let [first, ..] = &oscillating[..] {
-            self.finish(Status::Partial, format!("{first} oscillates: it returned to an earlier content"));
+            self.finish(
+                CascadeStatus::Partial,
+                format!("{first} oscillates: it returned to an earlier content"),
+            );
         }
         !oscillating.is_empty()
     }
 
     /// Returns the files of these groups. Changes in them are no scope violations.
-    fn open_to(&self, at_work: &[String]) -> BTreeSet<String> {
+    fn files_of_groups(&self, at_work: &[String]) -> BTreeSet<String> {
         let groups = self.iteration().into_iter().flat_map(|iteration| &iteration.groups);
         let open = groups.filter(|group| at_work.contains(&group.id));
         open.flat_map(|group| &group.files).map(|file| file.path.clone()).collect()
@@ -181,13 +189,19 @@ impl Cascade {
 
     fn is_settled(&self, path: &str) -> bool {
         let groups = self.iteration().into_iter().flat_map(|iteration| &iteration.groups);
-        let settled = groups.filter(|group| group.stage == Stage::Settled);
+        let settled = groups.filter(|group| group.stage == GroupStage::Settled);
         settled.flat_map(|group| &group.files).any(|file| file.path == path)
     }
 
     /// Records the present content of a file. Returns true if the file had this content before and another
     /// one since.
-    fn becomes(&mut self, path: &str, content: Option<Digest>, at_work: &[String], assigned: bool) -> bool {
+    fn record_content(
+        &mut self,
+        path: &str,
+        content: Option<Digest>,
+        at_work: &[String],
+        assigned: bool,
+    ) -> bool {
         let known = self.current().after.get(path).cloned();
         self.current().after.insert(path.to_owned(), content.clone());
         let history = self.contents.entry(path.to_owned()).or_default();
@@ -198,17 +212,17 @@ impl Cascade {
         let returned = history.contains(&content);
         history.push(content.clone());
         if !assigned && known.as_ref() != Some(&content) {
-            self.trespass(path, at_work);
+            self.record_scope_violation(path, at_work);
         }
         returned
     }
 
     /// Records a scope violation: a change of a file that is assigned to no active group.
-    fn trespass(&mut self, path: &str, at_work: &[String]) {
+    fn record_scope_violation(&mut self, path: &str, at_work: &[String]) {
         let root = self.causes.iter().any(|cause| cause.path == path);
         let groups: Vec<String> = {
             let mut groups: Vec<String> = at_work.to_vec();
-            groups.extend(self.handed().map(|group| group.id.clone()));
+            groups.extend(self.dispatched().map(|group| group.id.clone()));
             groups.sort();
             groups.dedup();
             groups
@@ -225,25 +239,29 @@ impl Cascade {
     }
 }
 
-fn changed(before: &BTreeMap<String, Option<Digest>>, path: &str, seen: &Seen) -> bool {
+fn changed(before: &BTreeMap<String, Option<Digest>>, path: &str, seen: &ObservedFile) -> bool {
     before.get(path).is_some_and(|before| *before != seen.content)
 }
 
 /// Returns the outcome of a file, or the reason why it is not resolved.
-fn resolution(file: &mut Assignment, seen: &Seen, changed: bool) -> Result<Outcome, String> {
-    file.left = match &seen.left {
-        Left::Stale(lines) => lines.clone(),
+fn classify_file(file: &mut Assignment, seen: &ObservedFile, changed: bool) -> Result<FileOutcome, String> {
+    file.stale_lines = match &seen.left {
+        FileStaleness::Stale(lines) => lines.clone(),
         _ => Vec::new(),
     };
     if changed && seen.content.is_none() {
         return Err("it was deleted, which updates nothing".to_owned());
     }
     match (&seen.left, changed) {
-        (Left::Stale(lines), true) => Err(format!("it changed, but is still stale: {}", first(lines))),
-        (Left::Stale(lines), false) => Err(format!("it is unchanged and still stale: {}", first(lines))),
-        (Left::Unknown(why), false) => Err(format!("it is unchanged, and {why}")),
-        (Left::Nothing | Left::Unknown(_), true) => Ok(Outcome::Updated),
-        (Left::Nothing, false) => Ok(Outcome::Unchanged),
+        (FileStaleness::Stale(lines), true) => {
+            Err(format!("it changed, but is still stale: {}", first(lines)))
+        }
+        (FileStaleness::Stale(lines), false) => {
+            Err(format!("it is unchanged and still stale: {}", first(lines)))
+        }
+        (FileStaleness::Unknown(why), false) => Err(format!("it is unchanged, and {why}")),
+        (FileStaleness::Clean | FileStaleness::Unknown(_), true) => Ok(FileOutcome::Updated),
+        (FileStaleness::Clean, false) => Ok(FileOutcome::Unchanged),
     }
 }
 
@@ -256,7 +274,7 @@ fn first(lines: &[String]) -> String {
 }
 
 /// Returns a warning for each file that the agent reports as changed although it is not.
-fn claimed_otherwise(id: &str, claim: &Claim, touched: &BTreeSet<String>) -> Vec<String> {
+fn claim_mismatches(id: &str, claim: &AgentClaim, touched: &BTreeSet<String>) -> Vec<String> {
     let claimed: BTreeSet<&String> = claim.files.iter().flatten().collect();
     let untouched: Vec<&str> =
         claimed.iter().filter(|file| !touched.contains(**file)).map(|file| file.as_str()).collect();

@@ -3,25 +3,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::MAX_ITERATIONS;
-use crate::event::{Dependent, Terrain};
-use crate::grouping::{Place, groups};
-use crate::input::{Input, Unusable};
+use crate::event::{CascadeDependent, GroupingInput};
+use crate::grouping::{FileToAssign, partition};
+use crate::input::{CascadeInput, CascadeInputError};
 use crate::state::{
-    Assignment, Cascade, Cause, ConvergeOn, End, FORMAT, Former, Group, Iteration, Stage, Status,
+    Assignment, Cascade, CascadeEnd, CascadeStatus, ConvergeOn, FORMAT, Group, GroupStage, Iteration,
+    OriginalDigest, RootCause,
 };
 use crate::tier::Tier;
 
 /// The settings of a new cascade.
 #[derive(Debug, Clone, Default)]
-pub struct Start {
+pub struct StartOptions {
     /// The tier; derived from the number and spread of the files if `None`.
     pub tier: Option<Tier>,
     pub converge_on: ConvergeOn,
     /// The contents of the changed files before the change. The content of a file that is not listed is
     /// unknown.
-    pub former: Vec<Cause>,
+    pub former: Vec<RootCause>,
     /// Sizes and import cycles of the dependents.
-    pub terrain: Terrain,
+    pub terrain: GroupingInput,
     /// Dependents that cannot be updated because they are missing or outside the project, with the reasons.
     pub refused: BTreeMap<String, String>,
     /// The present contents of the changed files.
@@ -30,7 +31,7 @@ pub struct Start {
 
 impl Cascade {
     /// Starts a cascade from an impact report. It ends at once if there is nothing to do.
-    pub fn start(report: Result<Input, Unusable>, start: Start) -> Self {
+    pub fn start(report: Result<CascadeInput, CascadeInputError>, start: StartOptions) -> Self {
         let mut cascade = Self {
             format: FORMAT,
             tier: start.tier.unwrap_or(Tier::Trivial),
@@ -49,26 +50,31 @@ impl Cascade {
             Ok(input) => cascade.begin(input, start),
             Err(unusable) => {
                 cascade.warn(unusable.to_string());
-                cascade.finish(Status::Skipped, "there is no impact report to act on");
+                cascade.finish(CascadeStatus::Skipped, "there is no impact report to act on");
             }
         }
         cascade
     }
 
-    fn begin(&mut self, input: Input, start: Start) {
+    fn begin(&mut self, input: CascadeInput, start: StartOptions) {
         self.warnings.extend(input.warnings);
         let mut dependents = Vec::new();
         for changed in input.impacts {
             let known = start.former.iter().find(|cause| cause.path == changed.path).cloned();
-            let cause = known.unwrap_or(Cause { path: changed.path, from: None, before: Former::Unknown });
-            self.contents.insert(cause.path.clone(), history(&cause.before, start.present.get(&cause.path)));
+            let cause = known.unwrap_or(RootCause {
+                path: changed.path,
+                from: None,
+                before: OriginalDigest::Unknown,
+            });
+            self.contents
+                .insert(cause.path.clone(), content_history(&cause.before, start.present.get(&cause.path)));
             self.causes.push(cause);
             dependents.extend(changed.dependents);
         }
         let (direct, transitive): (Vec<_>, Vec<_>) = dependents.into_iter().partition(|d| d.direct);
         let causes: BTreeSet<&str> = self.causes.iter().map(|cause| cause.path.as_str()).collect();
         let mut warnings = Vec::new();
-        let direct: Vec<Dependent> = direct
+        let direct: Vec<CascadeDependent> = direct
             .into_iter()
             .filter(|dependent| {
                 let refused = start.refused.get(&dependent.path);
@@ -85,7 +91,7 @@ impl Cascade {
                 0 => "no file depends directly on what changed".to_owned(),
                 n => format!("only transitive dependents ({n}): they reference what did not change"),
             };
-            self.finish(Status::Skipped, why);
+            self.finish(CascadeStatus::Skipped, why);
             return;
         }
         self.tier = start.tier.unwrap_or_else(|| Tier::of(self.original.iter().map(String::as_str)));
@@ -97,31 +103,31 @@ impl Cascade {
     /// started.
     pub(super) fn open_iteration(
         &mut self,
-        causes: Vec<Cause>,
-        dependents: Vec<Dependent>,
-        terrain: &Terrain,
+        causes: Vec<RootCause>,
+        dependents: Vec<CascadeDependent>,
+        terrain: &GroupingInput,
     ) {
         let number = u8::try_from(self.iterations.len() + 1).unwrap_or(u8::MAX);
         if number > MAX_ITERATIONS {
-            self.end = Some(End {
-                status: Status::Partial,
+            self.end = Some(CascadeEnd {
+                status: CascadeStatus::Partial,
                 why: format!("new impacts are left after iteration {MAX_ITERATIONS}"),
             });
             return;
         }
-        let mut needs: BTreeMap<String, Vec<Dependent>> = BTreeMap::new();
+        let mut needs: BTreeMap<String, Vec<CascadeDependent>> = BTreeMap::new();
         for dependent in dependents {
             needs.entry(dependent.path.clone()).or_default().push(dependent);
         }
-        let places: Vec<Place<'_>> = needs
+        let places: Vec<FileToAssign<'_>> = needs
             .iter()
-            .map(|(path, needs)| Place {
+            .map(|(path, needs)| FileToAssign {
                 path,
                 cause: needs.iter().map(|need| need.cause.as_str()).min().unwrap_or_default(),
                 size: terrain.sizes.get(path).copied().unwrap_or(0),
             })
             .collect();
-        let divided = groups(&places, &terrain.cycles, self.tier);
+        let divided = partition(&places, &terrain.cycles, self.tier);
         let groups = divided
             .into_iter()
             .zip('a'..)
@@ -129,7 +135,7 @@ impl Cascade {
                 id: format!("{number}{letter}"),
                 role,
                 files: files.into_iter().map(|path| assignment(path, &mut needs)).collect(),
-                stage: Stage::Waiting,
+                stage: GroupStage::Waiting,
                 attempt: 1,
                 errors: Vec::new(),
             })
@@ -149,17 +155,17 @@ impl Cascade {
     }
 }
 
-fn assignment(path: String, needs: &mut BTreeMap<String, Vec<Dependent>>) -> Assignment {
+fn assignment(path: String, needs: &mut BTreeMap<String, Vec<CascadeDependent>>) -> Assignment {
     let needs = needs.remove(&path).unwrap_or_default();
-    Assignment { path, needs, outcome: None, left: Vec::new() }
+    Assignment { path, dependencies: needs, outcome: None, stale_lines: Vec::new() }
 }
 
 /// Returns the known contents of a changed file: the former one, if known, and the present one.
-fn history(before: &Former, present: Option<&Option<String>>) -> Vec<Option<String>> {
+fn content_history(before: &OriginalDigest, present: Option<&Option<String>>) -> Vec<Option<String>> {
     let mut history = match before {
-        Former::Unknown => vec![],
-        Former::Absent => vec![None],
-        Former::Content(digest) => vec![Some(digest.clone())],
+        OriginalDigest::Unknown => vec![],
+        OriginalDigest::Absent => vec![None],
+        OriginalDigest::Content(digest) => vec![Some(digest.clone())],
     };
     if let Some(present) = present
         && history.last() != Some(present)

@@ -2,16 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lockstep_cascade::event::{Claim, Dependent, Findings, Left, Observation, Oracle, Other, Seen, Verdict};
-use lockstep_cascade::input::{ChangedFile, Input};
-use lockstep_cascade::state::{Cause, Former, Stage};
-use lockstep_cascade::{Cascade, Effect, Event, Refused, Start};
+use lockstep_cascade::event::{
+    AgentClaim, CascadeDependent, CheckFindings, CheckResult, DiskObservation, FileStaleness, ObservedFile,
+    UnassignedChange, VerificationResult,
+};
+use lockstep_cascade::input::{CascadeInput, ImpactedFile};
+use lockstep_cascade::state::{GroupStage, OriginalDigest, RootCause};
+use lockstep_cascade::{Cascade, CascadeEffect, CascadeEvent, StartOptions, TransitionError};
 
 pub(crate) const ROOT: &str = "src/root.rs";
 
 /// A dependent that breaks.
-pub(crate) fn breaks(path: &str, cause: &str) -> Dependent {
-    Dependent {
+pub(crate) fn breaks(path: &str, cause: &str) -> CascadeDependent {
+    CascadeDependent {
         path: path.to_owned(),
         cause: cause.to_owned(),
         direct: true,
@@ -23,20 +26,20 @@ pub(crate) fn breaks(path: &str, cause: &str) -> Dependent {
 }
 
 /// A report that [`ROOT`] changed and these depend on it.
-pub(crate) fn report(dependents: Vec<Dependent>) -> Input {
-    Input { impacts: vec![ChangedFile { path: ROOT.to_owned(), dependents }], warnings: vec![] }
+pub(crate) fn report(dependents: Vec<CascadeDependent>) -> CascadeInput {
+    CascadeInput { impacts: vec![ImpactedFile { path: ROOT.to_owned(), dependents }], warnings: vec![] }
 }
 
 /// Returns a start in which [`ROOT`] changed from `root 0` to `root 1`.
-pub(crate) fn root_changed() -> Start {
-    Start {
-        former: vec![Cause {
+pub(crate) fn root_changed() -> StartOptions {
+    StartOptions {
+        former: vec![RootCause {
             path: ROOT.to_owned(),
             from: None,
-            before: Former::Content("root 0".to_owned()),
+            before: OriginalDigest::Content("root 0".to_owned()),
         }],
         present: BTreeMap::from([(ROOT.to_owned(), Some("root 1".to_owned()))]),
-        ..Start::default()
+        ..StartOptions::default()
     }
 }
 
@@ -55,7 +58,7 @@ impl Play {
         Self::of(files.iter().map(|file| breaks(file, ROOT)).collect(), root_changed())
     }
 
-    pub(crate) fn of(dependents: Vec<Dependent>, start: Start) -> Self {
+    pub(crate) fn of(dependents: Vec<CascadeDependent>, start: StartOptions) -> Self {
         let disk: BTreeMap<String, String> =
             dependents.iter().map(|d| (d.path.clone(), "0".to_owned())).collect();
         let stale = dependents.iter().filter(|d| d.breaks != Some(false)).map(|d| d.path.clone()).collect();
@@ -63,13 +66,13 @@ impl Play {
         Self { cascade, base: disk.clone(), disk, stale, unknown: BTreeSet::new() }
     }
 
-    pub(crate) fn try_step(&mut self, event: Event) -> Result<Vec<Effect>, Refused> {
-        let (cascade, effects) = self.cascade.clone().step(event)?;
+    pub(crate) fn try_step(&mut self, event: CascadeEvent) -> Result<Vec<CascadeEffect>, TransitionError> {
+        let (cascade, effects) = self.cascade.clone().apply(event)?;
         self.cascade = cascade;
         Ok(effects)
     }
 
-    pub(crate) fn step(&mut self, event: Event) -> Vec<Effect> {
+    pub(crate) fn step(&mut self, event: CascadeEvent) -> Vec<CascadeEffect> {
         self.try_step(event).unwrap()
     }
 
@@ -92,34 +95,34 @@ impl Play {
         self
     }
 
-    pub(crate) fn hand(&mut self, group: &str) -> Vec<Effect> {
-        if self.cascade.iteration().is_some_and(|i| i.groups.iter().all(|g| g.stage == Stage::Waiting)) {
+    pub(crate) fn hand(&mut self, group: &str) -> Vec<CascadeEffect> {
+        if self.cascade.iteration().is_some_and(|i| i.groups.iter().all(|g| g.stage == GroupStage::Waiting)) {
             self.base = self.disk.clone();
         }
         let files = self.cascade.group(group).map_or_else(Vec::new, |group| group.files.clone());
         let before = files.iter().map(|f| (f.path.clone(), self.disk.get(&f.path).cloned())).collect();
-        self.step(Event::Handed { group: group.to_owned(), before })
+        self.step(CascadeEvent::Dispatched { group: group.to_owned(), before })
     }
 
-    pub(crate) fn seen(&self) -> Observation {
+    pub(crate) fn seen(&self) -> DiskObservation {
         let groups = self.cascade.iteration().map_or(&[][..], |iteration| &iteration.groups[..]);
         let assigned: BTreeSet<&String> = groups.iter().flat_map(|g| &g.files).map(|f| &f.path).collect();
         let files = assigned.iter().map(|path| {
             let left = match (self.unknown.contains(*path), self.stale.contains(*path)) {
-                (true, _) => Left::Unknown("nobody can tell".to_owned()),
-                (_, true) => Left::Stale(vec![format!("{path}:1:use old;")]),
-                (_, false) => Left::Nothing,
+                (true, _) => FileStaleness::Unknown("nobody can tell".to_owned()),
+                (_, true) => FileStaleness::Stale(vec![format!("{path}:1:use old;")]),
+                (_, false) => FileStaleness::Clean,
             };
-            ((*path).clone(), Seen { content: self.disk.get(*path).cloned(), left })
+            ((*path).clone(), ObservedFile { content: self.disk.get(*path).cloned(), left })
         });
         let others = self
             .disk
             .iter()
             .filter(|(path, content)| !assigned.contains(path) && self.base.get(*path) != Some(content));
-        Observation {
+        DiskObservation {
             files: files.collect(),
-            others: others
-                .map(|(path, content)| Other {
+            unassigned_changes: others
+                .map(|(path, content)| UnassignedChange {
                     path: path.clone(),
                     before: self
                         .base
@@ -132,21 +135,24 @@ impl Play {
         }
     }
 
-    pub(crate) fn done(&mut self, group: &str) -> Vec<Effect> {
-        self.done_saying(group, Claim { complete: true, ..Claim::default() })
+    pub(crate) fn done(&mut self, group: &str) -> Vec<CascadeEffect> {
+        self.done_saying(group, AgentClaim { complete: true, ..AgentClaim::default() })
     }
 
-    pub(crate) fn failed(&mut self, group: &str, error: &str) -> Vec<Effect> {
-        self.done_saying(group, Claim { complete: false, error: Some(error.to_owned()), ..Claim::default() })
+    pub(crate) fn failed(&mut self, group: &str, error: &str) -> Vec<CascadeEffect> {
+        self.done_saying(
+            group,
+            AgentClaim { complete: false, error: Some(error.to_owned()), ..AgentClaim::default() },
+        )
     }
 
-    pub(crate) fn done_saying(&mut self, group: &str, claim: Claim) -> Vec<Effect> {
+    pub(crate) fn done_saying(&mut self, group: &str, claim: AgentClaim) -> Vec<CascadeEffect> {
         let seen = self.seen();
-        self.step(Event::Done { group: group.to_owned(), claim, seen })
+        self.step(CascadeEvent::AgentFinished { group: group.to_owned(), claim, seen })
     }
 
     /// The check finds these.
-    pub(crate) fn check(&mut self, dependents: Vec<Dependent>) -> Vec<Effect> {
+    pub(crate) fn check(&mut self, dependents: Vec<CascadeDependent>) -> Vec<CascadeEffect> {
         for dependent in &dependents {
             self.disk.entry(dependent.path.clone()).or_insert_with(|| "0".to_owned());
             if dependent.breaks == Some(true) {
@@ -154,18 +160,24 @@ impl Play {
             }
         }
         self.base = self.disk.clone();
-        self.step(Event::Checked(Verdict::Found(Findings { dependents, ..Findings::default() })))
+        self.step(CascadeEvent::CheckCompleted(CheckResult::Found(CheckFindings {
+            dependents,
+            ..CheckFindings::default()
+        })))
     }
 
-    pub(crate) fn verify(&mut self, passed: bool, failures: &[(&str, &str)]) -> Vec<Effect> {
+    pub(crate) fn verify(&mut self, passed: bool, failures: &[(&str, &str)]) -> Vec<CascadeEffect> {
         let failures = failures.iter().map(|(path, line)| ((*path).to_owned(), (*line).to_owned())).collect();
-        let oracle = Some(Oracle { passed, failures });
-        self.step(Event::Checked(Verdict::Found(Findings { oracle, ..Findings::default() })))
+        let oracle = Some(VerificationResult { passed, failures });
+        self.step(CascadeEvent::CheckCompleted(CheckResult::Found(CheckFindings {
+            oracle,
+            ..CheckFindings::default()
+        })))
     }
 
     pub(crate) fn ended(&self) -> (&'static str, Option<bool>, usize) {
         assert!(!self.cascade.is_active(), "{:?}", self.cascade);
-        (self.cascade.status().word(), self.cascade.convergence(), self.cascade.iterations.len())
+        (self.cascade.status().as_str(), self.cascade.convergence(), self.cascade.iterations.len())
     }
 
     #[track_caller]

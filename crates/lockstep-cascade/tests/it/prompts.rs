@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use lockstep_cascade::event::Dependent;
-use lockstep_cascade::prompt::{self, Material, PromptError, Symbol};
+use lockstep_cascade::event::CascadeDependent;
+use lockstep_cascade::prompt::{self, ChangedSymbol, PromptContext, PromptError};
 use lockstep_cascade::tier::Tier;
-use lockstep_cascade::{Cascade, Start};
+use lockstep_cascade::{Cascade, StartOptions};
 
 use crate::play::{Play, ROOT, breaks, report, root_changed};
 
-fn symbols() -> BTreeMap<String, Vec<Symbol>> {
+fn symbols() -> BTreeMap<String, Vec<ChangedSymbol>> {
     let renamed =
-        Symbol { name: "old".to_owned(), what: "renamed".to_owned(), becomes: Some("new".to_owned()) };
-    let gone = Symbol { name: "gone".to_owned(), what: "removed".to_owned(), becomes: None };
+        ChangedSymbol { name: "old".to_owned(), what: "renamed".to_owned(), becomes: Some("new".to_owned()) };
+    let gone = ChangedSymbol { name: "gone".to_owned(), what: "removed".to_owned(), becomes: None };
     BTreeMap::from([(ROOT.to_owned(), vec![renamed, gone])])
 }
 
@@ -38,7 +38,7 @@ impl Project {
         prompt::implementer(
             cascade,
             cascade.group(group).unwrap(),
-            &Material {
+            &PromptContext {
                 text: &text,
                 present: &present,
                 symbols: &symbols,
@@ -56,9 +56,9 @@ const PLAIN: Project = Project { template: None, context_tokens: 200_000, lines:
 fn cascade(files: &[&str], tier: Tier) -> Cascade {
     let dependents = files
         .iter()
-        .map(|file| Dependent { evidence: vec![format!("{file}:3:use old;")], ..breaks(file, ROOT) })
+        .map(|file| CascadeDependent { evidence: vec![format!("{file}:3:use old;")], ..breaks(file, ROOT) })
         .collect();
-    Cascade::start(Ok(report(dependents)), Start { tier: Some(tier), ..root_changed() })
+    Cascade::start(Ok(report(dependents)), StartOptions { tier: Some(tier), ..root_changed() })
 }
 
 #[test]
@@ -91,9 +91,9 @@ fn a_retry_is_told_what_was_left_and_asked_for_nothing_else() {
 
 #[test]
 fn transitive_dependents_and_other_groups_are_not_in_it() {
-    let mut dependents: Vec<Dependent> =
+    let mut dependents: Vec<CascadeDependent> =
         ["a/1", "a/2", "b/3", "b/4"].iter().map(|file| breaks(file, ROOT)).collect();
-    dependents.push(Dependent { direct: false, ..breaks("far", ROOT) });
+    dependents.push(CascadeDependent { direct: false, ..breaks("far", ROOT) });
     let cascade = Cascade::start(Ok(report(dependents)), root_changed());
     let text = PLAIN.prompt(&cascade, "1a").unwrap().text;
     assert!(text.contains("`a/1`") && !text.contains("b/3") && !text.contains("far"), "{text}");
@@ -151,7 +151,7 @@ fn an_analyst_can_be_asked_for_a_second_opinion() {
     play.hand("1a");
     play.fix("a.rs", "1").done("1a");
     let none = BTreeMap::new();
-    let material = Material {
+    let material = PromptContext {
         text: &|_| Some("old\n".to_owned()),
         present: &|_| Some("new\n".to_owned()),
         symbols: &none,

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use lockstep_cascade::event::{
-    Claim, Dependent, Findings, Left, Observation, Oracle, Other, Seen, Terrain, Verdict,
+    AgentClaim, CascadeDependent, CheckFindings, CheckResult, DiskObservation, FileStaleness, GroupingInput,
+    ObservedFile, UnassignedChange, VerificationResult,
 };
-use lockstep_cascade::state::{ConvergeOn, Outcome};
+use lockstep_cascade::state::{ConvergeOn, FileOutcome};
 use lockstep_cascade::tier::Tier;
-use lockstep_cascade::{Cascade, Event, MAX_GROUPS, MAX_ITERATIONS, Start};
+use lockstep_cascade::{Cascade, CascadeEvent, MAX_GROUPS, MAX_ITERATIONS, StartOptions};
 use proptest::prelude::*;
 
 use crate::play::{breaks, report};
@@ -22,28 +23,28 @@ fn content() -> impl Strategy<Value = Option<String>> {
     prop::option::weighted(0.9, (0_u8..4).prop_map(|n| n.to_string()))
 }
 
-fn left() -> impl Strategy<Value = Left> {
+fn left() -> impl Strategy<Value = FileStaleness> {
     prop_oneof![
-        4 => Just(Left::Nothing),
-        2 => Just(Left::Stale(vec!["x:1:y".to_owned()])),
-        1 => Just(Left::Unknown("dark".to_owned())),
+        4 => Just(FileStaleness::Clean),
+        2 => Just(FileStaleness::Stale(vec!["x:1:y".to_owned()])),
+        1 => Just(FileStaleness::Unknown("dark".to_owned())),
     ]
 }
 
-fn seen() -> impl Strategy<Value = Observation> {
+fn seen() -> impl Strategy<Value = DiskObservation> {
     let files = prop::collection::vec((content(), left()), FILES.len()).prop_map(|seen| {
-        let seen = seen.into_iter().map(|(content, left)| Seen { content, left });
+        let seen = seen.into_iter().map(|(content, left)| ObservedFile { content, left });
         FILES.iter().map(ToString::to_string).zip(seen).collect::<BTreeMap<_, _>>()
     });
     let others = prop::collection::vec(("[xyz]", content(), content()), 0..2).prop_map(|others| {
-        others.into_iter().map(|(path, before, content)| Other { path, before, content }).collect()
+        others.into_iter().map(|(path, before, content)| UnassignedChange { path, before, content }).collect()
     });
-    (files, others).prop_map(|(files, others)| Observation { files, others })
+    (files, others).prop_map(|(files, others)| DiskObservation { files, unassigned_changes: others })
 }
 
-fn dependents() -> impl Strategy<Value = Vec<Dependent>> {
+fn dependents() -> impl Strategy<Value = Vec<CascadeDependent>> {
     let one = (file(), file(), any::<bool>(), prop::option::of(any::<bool>()));
-    let one = one.prop_map(|(path, cause, direct, breaking)| Dependent {
+    let one = one.prop_map(|(path, cause, direct, breaking)| CascadeDependent {
         direct,
         breaks: breaking,
         ..breaks(&path, &cause)
@@ -51,24 +52,30 @@ fn dependents() -> impl Strategy<Value = Vec<Dependent>> {
     prop::collection::vec(one, 0..5)
 }
 
-fn verdict() -> impl Strategy<Value = Verdict> {
-    let oracle = (any::<bool>(), prop::collection::vec(file(), 0..2)).prop_map(|(passed, named)| Oracle {
-        passed,
-        failures: named.into_iter().map(|path| (path, "error".to_owned())).collect(),
-    });
+fn verdict() -> impl Strategy<Value = CheckResult> {
+    let oracle =
+        (any::<bool>(), prop::collection::vec(file(), 0..2)).prop_map(|(passed, named)| VerificationResult {
+            passed,
+            failures: named.into_iter().map(|path| (path, "error".to_owned())).collect(),
+        });
     let found = (dependents(), prop::option::weighted(0.3, oracle)).prop_map(|(dependents, oracle)| {
-        Verdict::Found(Findings { dependents, oracle, terrain: Terrain::default(), warnings: vec![] })
+        CheckResult::Found(CheckFindings {
+            dependents,
+            oracle,
+            terrain: GroupingInput::default(),
+            warnings: vec![],
+        })
     });
-    prop_oneof![8 => found, 1 => Just(Verdict::Failed("x".to_owned()))]
+    prop_oneof![8 => found, 1 => Just(CheckResult::Failed("x".to_owned()))]
 }
 
 #[derive(Debug, Clone)]
 enum Move {
     Hand(usize, Vec<Option<String>>),
-    Done(usize, bool, Option<Vec<String>>, Observation),
-    Interrupt(Observation),
+    Done(usize, bool, Option<Vec<String>>, DiskObservation),
+    Interrupt(DiskObservation),
     Dismiss(String),
-    Check(Verdict),
+    Check(CheckResult),
     Abort,
 }
 
@@ -85,7 +92,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
     prop::collection::vec(one, 0..40)
 }
 
-fn event(cascade: &Cascade, one: Move) -> Option<Event> {
+fn event(cascade: &Cascade, one: Move) -> Option<CascadeEvent> {
     let group = |at: usize| Some(cascade.iteration()?.groups.get(at)?.id.clone());
     Some(match one {
         Move::Hand(at, contents) => {
@@ -94,18 +101,22 @@ fn event(cascade: &Cascade, one: Move) -> Option<Event> {
             let own = &cascade.group(&group)?.files;
             let before =
                 files.zip(contents).filter(|(path, _)| own.iter().any(|f| f.path == *path)).collect();
-            Event::Handed { group, before }
+            CascadeEvent::Dispatched { group, before }
         }
         Move::Done(at, complete, files, mut seen) => {
             let own = cascade.iteration()?.groups.iter().flat_map(|g| &g.files).map(|f| f.path.clone());
             let own: Vec<String> = own.collect();
             seen.files.retain(|path, _| own.contains(path));
-            Event::Done { group: group(at)?, claim: Claim { complete, files, ..Claim::default() }, seen }
+            CascadeEvent::AgentFinished {
+                group: group(at)?,
+                claim: AgentClaim { complete, files, ..AgentClaim::default() },
+                seen,
+            }
         }
-        Move::Interrupt(seen) => Event::Interrupted { seen },
-        Move::Dismiss(file) => Event::NotNeeded { file, why: "no".to_owned() },
-        Move::Check(verdict) => Event::Checked(verdict),
-        Move::Abort => Event::Aborted { why: "stop".to_owned() },
+        Move::Interrupt(seen) => CascadeEvent::Interrupted { seen },
+        Move::Dismiss(file) => CascadeEvent::Dismissed { file, why: "no".to_owned() },
+        Move::Check(verdict) => CascadeEvent::CheckCompleted(verdict),
+        Move::Abort => CascadeEvent::Aborted { why: "stop".to_owned() },
     })
 }
 
@@ -123,7 +134,7 @@ fn holds(cascade: &Cascade) {
     }
     let mut updated: Vec<&str> = cascade
         .assignments()
-        .filter(|(_, _, file)| file.outcome == Some(Outcome::Updated))
+        .filter(|(_, _, file)| file.outcome == Some(FileOutcome::Updated))
         .map(|(_, _, file)| file.path.as_str())
         .collect();
     let count = updated.len();
@@ -141,19 +152,24 @@ fn holds(cascade: &Cascade) {
     assert_eq!(&serde_json::from_str::<Cascade>(&text).unwrap(), cascade, "the state survives being kept");
 }
 
-fn play(dependents: Vec<Dependent>, moves: Vec<Move>, any: bool, tier: Option<Tier>) -> (Cascade, String) {
+fn play(
+    dependents: Vec<CascadeDependent>,
+    moves: Vec<Move>,
+    any: bool,
+    tier: Option<Tier>,
+) -> (Cascade, String) {
     let converge_on = if any { ConvergeOn::Any } else { ConvergeOn::Breaking };
-    let start = Start { converge_on, tier, ..Start::default() };
+    let start = StartOptions { converge_on, tier, ..StartOptions::default() };
     let mut cascade = Cascade::start(Ok(report(dependents)), start);
     let mut told = String::new();
     for one in moves {
         holds(&cascade);
         let Some(event) = event(&cascade, one) else { continue };
         let was_active = cascade.is_active();
-        match cascade.clone().step(event) {
+        match cascade.clone().apply(event) {
             Ok((next, effects)) => {
                 assert!(was_active, "what has ended stays as it is");
-                assert_eq!(next.due(), effects);
+                assert_eq!(next.pending_effects(), effects);
                 cascade = next;
             }
             Err(refused) => told += &format!("{refused}\n"),
@@ -170,7 +186,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn whatever_happens(dependents in dependents(), moves in moves(), any in any::<bool>(), tier in prop::option::of(prop::sample::select(&Tier::ALL[..]))) {
+    fn invariants_hold_for_random_event_sequences(dependents in dependents(), moves in moves(), any in any::<bool>(), tier in prop::option::of(prop::sample::select(&Tier::ALL[..]))) {
         let (first, told) = play(dependents.clone(), moves.clone(), any, tier);
         let (second, again) = play(dependents, moves, any, tier);
         prop_assert_eq!(first, second);

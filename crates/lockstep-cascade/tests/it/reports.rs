@@ -1,8 +1,8 @@
 //! L1 and L2 to the letter.
 
-use lockstep_cascade::Event;
+use lockstep_cascade::CascadeEvent;
 use lockstep_cascade::input::read;
-use lockstep_cascade::report::Held;
+use lockstep_cascade::report::HeldAlert;
 
 use crate::play::{Play, ROOT, breaks};
 
@@ -56,7 +56,7 @@ warnings: []
 fn everything_that_can_be_said() {
     let mut play = Play::start(&["a.rs", "b.rs", "c.rs"]);
     play.hand("1a");
-    play.step(Event::NotNeeded { file: "c.rs".to_owned(), why: "a comment, \"quoted\"".to_owned() });
+    play.step(CascadeEvent::Dismissed { file: "c.rs".to_owned(), why: "a comment, \"quoted\"".to_owned() });
     play.fix("a.rs", "1").fix("odd name.rs", "1").done("1a");
     play.hand("1a");
     play.done("1a");
@@ -67,14 +67,14 @@ fn everything_that_can_be_said() {
     play.check(vec![breaks(ROOT, "d.rs")]);
     insta::assert_snapshot!("l1", play.cascade.l1());
     conforms(&play.cascade);
-    conforms(&lockstep_cascade::Cascade::start(read(b"", "/p"), lockstep_cascade::Start::default()));
-    let held = [Held { session: "s1".to_owned(), report: 3 }];
+    conforms(&lockstep_cascade::Cascade::start(read(b"", "/p"), lockstep_cascade::StartOptions::default()));
+    let held = [HeldAlert { session: "s1".to_owned(), report: 3 }];
     insta::assert_snapshot!("l2", play.cascade.l2(&text, &held));
     insta::assert_snapshot!("data", serde_json::to_string_pretty(&play.cascade.data()).unwrap());
 }
 
 #[test]
-fn what_was_not_kept_is_said_and_a_fence_is_not_broken() {
+fn missing_content_is_reported_and_fences_stay_closed() {
     let mut play = Play::start(&["a.md"]);
     play.hand("1a");
     play.fix("a.md", "1").done("1a");

@@ -1,10 +1,10 @@
 //! Every row of the termination table, of the error contracts of boundaries B4 and B5, and every failure of a
 //! cascade.
 
-use lockstep_cascade::event::{Claim, Verdict};
-use lockstep_cascade::input::{Input, Unusable, read};
+use lockstep_cascade::event::{AgentClaim, CheckResult};
+use lockstep_cascade::input::{CascadeInput, CascadeInputError, read};
 use lockstep_cascade::state::ConvergeOn;
-use lockstep_cascade::{Cascade, Effect, Event, Start};
+use lockstep_cascade::{Cascade, CascadeEffect, CascadeEvent, StartOptions};
 
 use crate::play::{Play, ROOT, breaks, report, root_changed};
 
@@ -13,10 +13,10 @@ fn chain(rounds: usize) -> Play {
     let mut play = Play::start(&["f1"]);
     for round in 1..=rounds.min(3) {
         let (group, file) = (format!("{round}a"), format!("f{round}"));
-        assert_eq!(play.cascade.due(), [Effect::Hand { group: group.clone() }]);
+        assert_eq!(play.cascade.pending_effects(), [CascadeEffect::Dispatch { group: group.clone() }]);
         assert_eq!(play.hand(&group), []);
         play.fix(&file, "1");
-        assert_eq!(play.done(&group), [Effect::Check]);
+        assert_eq!(play.done(&group), [CascadeEffect::Check]);
         let next = (round < rounds).then(|| breaks(&format!("f{}", round + 1), &file));
         play.check(next.into_iter().collect());
     }
@@ -46,12 +46,16 @@ fn a_file_that_cannot_be_updated_is_retried_once_and_skipped() {
     let mut play = Play::start(&["a", "b"]);
     play.hand("1a");
     play.fix("a", "1");
-    assert_eq!(play.done("1a"), [Effect::Hand { group: "1a".to_owned() }], "a fresh agent for what is left");
+    assert_eq!(
+        play.done("1a"),
+        [CascadeEffect::Dispatch { group: "1a".to_owned() }],
+        "a fresh agent for what is left"
+    );
     let group = play.cascade.group("1a").unwrap();
     let open: Vec<_> = group.files.iter().filter(|f| f.outcome.is_none()).map(|f| f.path.as_str()).collect();
     assert_eq!((open, group.attempt), (vec!["b"], 2));
     play.hand("1a");
-    assert_eq!(play.done("1a"), [Effect::Check]);
+    assert_eq!(play.done("1a"), [CascadeEffect::Check]);
     play.check(vec![]);
     assert_eq!(play.ended(), ("partial", Some(false), 1));
     assert_eq!(play.cascade.updated().into_iter().collect::<Vec<_>>(), ["a"]);
@@ -103,27 +107,27 @@ fn one_group_failing_does_not_end_it() {
     play.fix("a/1", "1").fix("a/2", "1").done("1a");
     play.failed("1b", "no");
     play.hand("1b");
-    assert_eq!(play.failed("1b", "no"), [Effect::Check]);
+    assert_eq!(play.failed("1b", "no"), [CascadeEffect::Check]);
 }
 
 #[test]
 fn no_direct_dependents_or_no_data_is_skipped() {
     let transitive = breaks("a", ROOT);
-    let transitive = lockstep_cascade::event::Dependent { direct: false, ..transitive };
+    let transitive = lockstep_cascade::event::CascadeDependent { direct: false, ..transitive };
     for (input, why) in [
         (Ok(report(vec![])), "No file depends directly on what changed"),
-        (Ok(Input::default()), "No file depends directly on what changed"),
+        (Ok(CascadeInput::default()), "No file depends directly on what changed"),
         (Ok(report(vec![transitive])), "Only transitive dependents (1)"),
-        (Err(Unusable::Empty), "does not mean that there are no impacts"),
-        (Err(Unusable::Malformed("x".to_owned())), "malformed: x"),
-        (Err(Unusable::Skipped), "nothing was analysed"),
+        (Err(CascadeInputError::Empty), "does not mean that there are no impacts"),
+        (Err(CascadeInputError::Malformed("x".to_owned())), "malformed: x"),
+        (Err(CascadeInputError::Skipped), "nothing was analysed"),
         (read(b"]", "/p"), "malformed"),
     ] {
-        let cascade = Cascade::start(input, Start::default());
-        assert_eq!((cascade.status().word(), cascade.convergence()), ("skipped", None));
+        let cascade = Cascade::start(input, StartOptions::default());
+        assert_eq!((cascade.status().as_str(), cascade.convergence()), ("skipped", None));
         assert_eq!(
-            (cascade.iterations.len(), cascade.due()),
-            (0, vec![Effect::Report]),
+            (cascade.iterations.len(), cascade.pending_effects()),
+            (0, vec![CascadeEffect::Report]),
             "nothing is started"
         );
         let warnings = cascade.all_warnings();
@@ -136,7 +140,7 @@ fn no_direct_dependents_or_no_data_is_skipped() {
 fn weak_input_goes_on_with_a_warning() {
     let weak = b"status: partial\nconfidence: low\nimpacts:\n  - changed_file: r\n    dependents:\n      \
                  - {file: a, type: DIRECT, hop_count: 1}\n";
-    let cascade = Cascade::start(read(weak, "/p"), Start::default());
+    let cascade = Cascade::start(read(weak, "/p"), StartOptions::default());
     assert!(cascade.is_active());
     assert!(cascade.warnings[0].contains("partial"), "{:?}", cascade.warnings);
 }
@@ -145,8 +149,9 @@ fn weak_input_goes_on_with_a_warning() {
 #[test]
 fn dependents_that_cannot_be_updated_are_left_out_and_said() {
     let refused = [("a".to_owned(), "it does not exist".to_owned())].into();
-    let cascade = Cascade::start(Ok(report(vec![breaks("a", ROOT)])), Start { refused, ..root_changed() });
-    assert_eq!(cascade.status().word(), "skipped");
+    let cascade =
+        Cascade::start(Ok(report(vec![breaks("a", ROOT)])), StartOptions { refused, ..root_changed() });
+    assert_eq!(cascade.status().as_str(), "skipped");
     assert!(cascade.warnings[0].contains("a is left out: it does not exist"), "{:?}", cascade.warnings);
 }
 
@@ -156,9 +161,9 @@ fn a_check_that_fails_twice_ends_partial() {
     let mut play = Play::start(&["a"]);
     play.hand("1a");
     play.fix("a", "1").done("1a");
-    let failed = || Event::Checked(Verdict::Failed("no index".to_owned()));
-    assert_eq!(play.step(failed()), [Effect::Check]);
-    assert_eq!(play.step(failed()), [Effect::Report]);
+    let failed = || CascadeEvent::CheckCompleted(CheckResult::Failed("no index".to_owned()));
+    assert_eq!(play.step(failed()), [CascadeEffect::Check]);
+    assert_eq!(play.step(failed()), [CascadeEffect::Report]);
     assert_eq!(play.ended(), ("partial", Some(false), 1));
     play.warned("failed a second time: no index");
 }
@@ -168,7 +173,7 @@ fn a_check_that_fails_once_may_still_converge() {
     let mut play = Play::start(&["a"]);
     play.hand("1a");
     play.fix("a", "1").done("1a");
-    play.step(Event::Checked(Verdict::Failed("busy".to_owned())));
+    play.step(CascadeEvent::CheckCompleted(CheckResult::Failed("busy".to_owned())));
     play.check(vec![]);
     assert_eq!(play.ended(), ("converged", Some(true), 1));
 }
@@ -184,17 +189,21 @@ fn a_wrong_file_is_warned_about_not_counted_and_still_checked() {
     assert_eq!(changed, ["a", "other"], "its impacts are checked");
     assert_eq!(play.cascade.updated().len(), 1);
     play.check(vec![breaks("c", "other")]);
-    assert_eq!(play.cascade.due(), [Effect::Hand { group: "2a".to_owned() }]);
+    assert_eq!(play.cascade.pending_effects(), [CascadeEffect::Dispatch { group: "2a".to_owned() }]);
 }
 
 /// B5: a claim that names other files than changed.
 #[test]
-fn a_claim_counts_for_nothing() {
+fn agent_claim_does_not_affect_outcome() {
     let mut play = Play::start(&["a"]);
     play.hand("1a");
     let files = Some(vec!["a".to_owned(), "z".to_owned()]);
-    let effects = play.done_saying("1a", Claim { complete: true, files, ..Claim::default() });
-    assert_eq!(effects, [Effect::Hand { group: "1a".to_owned() }], "nothing changed, so it is retried");
+    let effects = play.done_saying("1a", AgentClaim { complete: true, files, ..AgentClaim::default() });
+    assert_eq!(
+        effects,
+        [CascadeEffect::Dispatch { group: "1a".to_owned() }],
+        "nothing changed, so it is retried"
+    );
     play.warned("reports changes in files that did not change: a, z. They are not counted as updated.");
     assert!(play.cascade.updated().is_empty());
 }
@@ -216,7 +225,7 @@ fn a_file_that_returns_is_handled_warned_about_and_not_processed_again() {
     play.check(vec![breaks("b", "a")]);
     play.hand("2a");
     play.fix("b", "1").done("2a");
-    assert_eq!(play.check(vec![breaks("a", "b")]), [Effect::Report]);
+    assert_eq!(play.check(vec![breaks("a", "b")]), [CascadeEffect::Report]);
     play.warned("a returns after it was handled: it no longer fits b. It is not processed again.");
     assert_eq!(play.ended(), ("partial", Some(false), 2), "it is known not to fit: that is no convergence");
     assert_eq!(play.cascade.unresolved().into_iter().collect::<Vec<_>>(), ["a"]);
@@ -224,12 +233,14 @@ fn a_file_that_returns_is_handled_warned_about_and_not_processed_again() {
 
 #[test]
 fn a_file_that_returns_and_still_fits_is_only_warned_about() {
-    let start = Start { converge_on: ConvergeOn::Any, ..root_changed() };
+    let start = StartOptions { converge_on: ConvergeOn::Any, ..root_changed() };
     let mut play = Play::of(vec![breaks("a", ROOT)], start);
     play.hand("1a");
     play.fix("a", "1").done("1a");
-    let fits =
-        |path, cause| lockstep_cascade::event::Dependent { breaks: Some(false), ..breaks(path, cause) };
+    let fits = |path, cause| lockstep_cascade::event::CascadeDependent {
+        breaks: Some(false),
+        ..breaks(path, cause)
+    };
     play.check(vec![fits(ROOT, "a"), fits("a", "a")]);
     play.warned("src/root.rs returns after it was handled: it depends on a");
     assert_eq!(play.ended(), ("converged", Some(true), 1));
@@ -242,7 +253,7 @@ fn oscillation_ends_the_cascade() {
     play.fix("a", "1").botch("b", "1").done("1a");
     play.hand("1a");
     play.fix("b", "0");
-    assert_eq!(play.done("1a"), [Effect::Report]);
+    assert_eq!(play.done("1a"), [CascadeEffect::Report]);
     assert_eq!(play.ended(), ("partial", Some(false), 1));
     play.warned("B oscillates");
     let mut play = Play::start(&["a"]);
@@ -258,7 +269,7 @@ fn a_failing_verification_is_the_next_iterations_work() {
     play.hand("1a");
     play.fix("a", "1").done("1a");
     play.verify(false, &[("b", "error: b:1")]);
-    assert_eq!(play.cascade.due(), [Effect::Hand { group: "2a".to_owned() }]);
+    assert_eq!(play.cascade.pending_effects(), [CascadeEffect::Dispatch { group: "2a".to_owned() }]);
     play.nobody_knows("b").hand("2a");
     play.fix("b", "1").done("2a");
     play.verify(true, &[]);
@@ -281,8 +292,8 @@ fn a_verification_that_fails_without_new_work_is_no_convergence() {
 #[test]
 fn an_abort_says_why() {
     let mut play = Play::start(&["a"]);
-    assert!(play.try_step(Event::Aborted { why: " ".to_owned() }).is_err());
-    play.step(Event::Aborted { why: "no time".to_owned() });
+    assert!(play.try_step(CascadeEvent::Aborted { why: " ".to_owned() }).is_err());
+    play.step(CascadeEvent::Aborted { why: "no time".to_owned() });
     assert_eq!(play.ended(), ("partial", Some(false), 1));
     play.warned("Aborted: no time.");
     assert_eq!(play.cascade.unresolved().into_iter().collect::<Vec<_>>(), ["a"]);

@@ -7,8 +7,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lockstep_config::keys::Sweep;
-use lockstep_config::{Fault, Project};
+use lockstep_config::keys::SweepTiming;
+use lockstep_config::{DiscoverError, Project};
 use tempfile::TempDir;
 
 /// A directory of its own, by its real name.
@@ -95,7 +95,7 @@ fn dots_are_resolved_by_name() {
     place.file("a/b/lockstep.toml", "");
     place.dir("a/c");
     assert_eq!(found(&place.path.join("a/b/../c")), None);
-    assert!(matches!(Project::of_directory(Path::new("a")), Err(Fault::Relative { .. })));
+    assert!(matches!(Project::of_directory(Path::new("a")), Err(DiscoverError::Relative { .. })));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_name_need_not_be_utf8() {
 }
 
 #[test]
-fn what_is_there_but_unusable_is_a_fault() {
+fn unusable_configuration_file_is_an_error() {
     let place = Place::new();
     let directory = place.dir("directory/lockstep.toml");
     let dangling = place.dir("dangling").join("lockstep.toml");
@@ -131,10 +131,10 @@ fn what_is_there_but_unusable_is_a_fault() {
     let special = place.dir("special").join("lockstep.toml");
     symlink("/dev/null", &special).unwrap();
     let fault = |path: &Path| Project::of_file(path).unwrap_err();
-    assert!(matches!(fault(&directory), Fault::NotAFile { kind: "a directory", .. }));
-    assert!(matches!(fault(&dangling), Fault::Dangling { .. }));
-    assert!(matches!(fault(&looped), Fault::Dangling { .. }));
-    assert!(matches!(fault(&special), Fault::NotAFile { kind: "a special file", .. }));
+    assert!(matches!(fault(&directory), DiscoverError::NotAFile { kind: "a directory", .. }));
+    assert!(matches!(fault(&dangling), DiscoverError::BrokenLink { .. }));
+    assert!(matches!(fault(&looped), DiscoverError::BrokenLink { .. }));
+    assert!(matches!(fault(&special), DiscoverError::NotAFile { kind: "a special file", .. }));
     for path in [&directory, &dangling, &looped, &special] {
         assert!(fault(path).to_string().contains(path.to_str().unwrap()));
     }
@@ -148,7 +148,7 @@ fn a_link_to_a_file_is_followed() {
     symlink("../shared.toml", &link).unwrap();
     let project = found(&place.path.join("project")).unwrap();
     assert_eq!(project.config_path, link);
-    assert_eq!(project.load().unwrap().config.journal.sweep, Sweep::Off);
+    assert_eq!(project.load().unwrap().config.journal.sweep, SweepTiming::Off);
 }
 
 /// Returns true if permissions apply to this user; they do not apply to root.
@@ -165,10 +165,10 @@ fn a_file_that_may_not_be_read_is_a_fault() {
     fs::set_permissions(&config, fs::Permissions::from_mode(0o000)).unwrap();
     let project = found(&place.path.join("project")).expect("it is active");
     if permissions_bind(&place) {
-        assert!(matches!(project.load(), Err(Fault::Unreadable { .. })));
+        assert!(matches!(project.load(), Err(DiscoverError::Unreadable { .. })));
     }
     fs::remove_file(&config).unwrap();
-    assert!(matches!(project.load(), Err(Fault::Unreadable { .. })), "gone since it was found");
+    assert!(matches!(project.load(), Err(DiscoverError::Unreadable { .. })), "gone since it was found");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_start_that_may_not_be_searched_is_a_fault() {
     let outcome = Project::of_directory(&root.join("src"));
     fs::set_permissions(&root, fs::Permissions::from_mode(0o700)).unwrap();
     if permissions_bind(&place) {
-        assert!(matches!(outcome, Err(Fault::Unreadable { .. })), "{outcome:?}");
+        assert!(matches!(outcome, Err(DiscoverError::Unreadable { .. })), "{outcome:?}");
     }
 }
 
@@ -241,7 +241,7 @@ fn a_fault_in_the_main_worktree_is_a_fault_in_the_linked_one() {
     let place = Place::new();
     let (main, linked) = place.linked_worktree("main", "linked");
     fs::create_dir(main.join("lockstep.toml")).unwrap();
-    assert!(matches!(Project::of_directory(&linked), Err(Fault::NotAFile { .. })));
+    assert!(matches!(Project::of_directory(&linked), Err(DiscoverError::NotAFile { .. })));
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn a_submodule_is_no_worktree() {
 }
 
 #[test]
-fn a_git_file_that_means_nothing_is_passed_over() {
+fn ignores_git_file_without_worktree() {
     for content in ["", "gitdir:", "gitdir: /nowhere/.git/worktrees/x\n", "\u{0}", "worktrees/x"] {
         let place = Place::new();
         let config = place.file("lockstep.toml", "");

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lockstep_config::keys::{JournalDir, Sweep, Worth};
+use lockstep_config::diagnostic::render;
+use lockstep_config::key_schema::all_keys;
+use lockstep_config::keys::{AlertThreshold, JournalDirSetting, SweepTiming};
 use lockstep_config::parse::MAX_BYTES;
-use lockstep_config::problem::render;
-use lockstep_config::steps::Proof;
-use lockstep_config::table::all_keys;
-use lockstep_config::{Config, Loaded, Origin, Position, parse};
-use lockstep_model::failure::OnFailure;
+use lockstep_config::steps::ExpectedOutcome;
+use lockstep_config::{Config, LoadedConfig, Position, ValueOrigin, parse};
+use lockstep_model::failure_policy::OnFailure;
 use proptest::prelude::*;
 
-fn rendered(loaded: &Loaded) -> String {
+fn rendered(loaded: &LoadedConfig) -> String {
     render(Path::new("lockstep.toml"), &loaded.problems)
 }
 
@@ -20,12 +20,12 @@ fn rendered(loaded: &Loaded) -> String {
 fn an_empty_file_is_all_defaults() {
     for text in ["", "\n", "# nothing\n", "\u{feff}", "[journal]\n[alert]\n"] {
         let loaded = parse(text);
-        assert_eq!(loaded, Loaded::default(), "{text:?}");
-        assert_eq!(loaded.config.journal.dir, JournalDir::System);
-        assert_eq!(loaded.config.journal.sweep, Sweep::Bash);
+        assert_eq!(loaded, LoadedConfig::default(), "{text:?}");
+        assert_eq!(loaded.config.journal.dir, JournalDirSetting::System);
+        assert_eq!(loaded.config.journal.sweep, SweepTiming::Bash);
         assert_eq!(loaded.config.journal.grace, Duration::from_secs(86_400));
-        assert_eq!(loaded.config.alert.subagent, Worth::Any);
-        assert_eq!(loaded.config.alert.lead, Worth::Breaking);
+        assert_eq!(loaded.config.alert.subagent, AlertThreshold::Any);
+        assert_eq!(loaded.config.alert.lead, AlertThreshold::Breaking);
         assert_eq!(loaded.config.hooks.on_failure, OnFailure::Block);
     }
 }
@@ -38,29 +38,32 @@ fn every_key_applies_with_its_origin() {
     );
     assert_eq!(rendered(&loaded), "");
     let Config { journal, alert, hooks, .. } = &loaded.config;
-    assert_eq!(journal.dir, JournalDir::At("logs".into()));
-    assert_eq!((journal.sweep, journal.grace), (Sweep::Stop, Duration::from_secs(7 * 86_400)));
-    assert_eq!((alert.subagent, alert.lead, hooks.on_failure), (Worth::Off, Worth::Any, OnFailure::Allow));
-    assert_eq!(loaded.origin("alert", "lead"), Origin::Line(8));
+    assert_eq!(journal.dir, JournalDirSetting::At("logs".into()));
+    assert_eq!((journal.sweep, journal.grace), (SweepTiming::Stop, Duration::from_secs(7 * 86_400)));
+    assert_eq!(
+        (alert.subagent, alert.lead, hooks.on_failure),
+        (AlertThreshold::Off, AlertThreshold::Any, OnFailure::Allow)
+    );
+    assert_eq!(loaded.origin("alert", "lead"), ValueOrigin::Line(8));
     // A key that was not written has its default, and its origin says so.
     let written =
         ["journal.dir", "journal.sweep", "journal.grace", "alert.subagent", "alert.lead", "hooks.on_failure"];
     for (setting, default) in loaded.settings().iter().zip(parse("").settings()) {
         let name = format!("{}.{}", setting.key.section, setting.key.name);
         match setting.origin {
-            Origin::Default => assert_eq!(setting.value, default.value, "{name}"),
+            ValueOrigin::Default => assert_eq!(setting.value, default.value, "{name}"),
             _ => assert!(written.contains(&&*name), "{name}"),
         }
     }
 }
 
 #[test]
-fn what_steps_need_is_read_and_told() {
+fn step_settings_are_parsed_and_listed() {
     let loaded = parse(
         "[steps]\ndir = \"docs/steps/\"\n[steps.evidence]\nRED_UNIT = \"fail\"\nGREEN = \"passs\"\n[audit]\ndir = \"logs\"\n",
     );
     assert_eq!(loaded.config.steps.dir.0, "docs/steps");
-    assert_eq!(loaded.config.steps.evidence.0, [("RED_UNIT".to_owned(), Proof::Fail)].into());
+    assert_eq!(loaded.config.steps.evidence.0, [("RED_UNIT".to_owned(), ExpectedOutcome::Fail)].into());
     assert_eq!(loaded.config.audit.dir.resolve(Path::new("/p")), Some(PathBuf::from("/p/logs")));
     assert!(rendered(&loaded).contains("did you mean \"pass\"?"), "{}", rendered(&loaded));
     for dir in ["", "/etc", "../steps"] {
@@ -80,8 +83,8 @@ fn all_ways_to_write_a_key_are_one() {
     ] {
         let loaded = parse(text);
         assert_eq!(rendered(&loaded), "", "{text:?}");
-        assert_eq!(loaded.config.journal.sweep, Sweep::Off, "{text:?}");
-        assert_ne!(loaded.origin("journal", "sweep"), Origin::Default, "{text:?}");
+        assert_eq!(loaded.config.journal.sweep, SweepTiming::Off, "{text:?}");
+        assert_ne!(loaded.origin("journal", "sweep"), ValueOrigin::Default, "{text:?}");
     }
 }
 
@@ -92,13 +95,13 @@ fn all_problems_are_told_at_once_and_valid_keys_apply() {
          nonsense = 1\ngrace = 24\ndir = \"~/logs\"\nsweep = \"bsh\"\n\n[alert]\nsubagent = \"loud\"\nlead = \"off\"\n\
          subagents.x = 1\n[[warnings]]\n",
     );
-    assert_eq!(loaded.config.alert.lead, Worth::Off);
+    assert_eq!(loaded.config.alert.lead, AlertThreshold::Off);
     assert_eq!(loaded.origins.len(), 1);
     insta::assert_snapshot!(rendered(&loaded));
 }
 
 #[test]
-fn durations_and_types_that_cannot_be() {
+fn rejects_invalid_durations_and_types() {
     let loaded = parse(
         "[journal]\ngrace = \"1 day\"\nsweep = [\"bash\"]\ndir = 1979-05-27\n[alert]\nlead = true\nsubagent = {}\n\
          [hooks]\non_failure = 1.5\n[journal.more]\n[[hooks.on]]\n",
@@ -121,7 +124,7 @@ fn broken_toml_is_told_line_by_line_and_the_rest_applies() {
 #[test]
 fn a_duplicate_keeps_the_first_value() {
     let loaded = parse("[journal]\nsweep = \"stop\"\nsweep = \"off\"\n[journal]\ngrace = \"1h\"\n");
-    assert_eq!(loaded.config.journal.sweep, Sweep::Stop);
+    assert_eq!(loaded.config.journal.sweep, SweepTiming::Stop);
     assert_eq!(loaded.config.journal.grace, Duration::from_secs(3600));
     insta::assert_snapshot!(rendered(&loaded));
 }
@@ -130,8 +133,8 @@ fn a_duplicate_keeps_the_first_value() {
 fn bytes_that_are_not_utf8_spoil_their_line_only() {
     let loaded =
         parse(b"# caf\xe9 \xff\n[journal]\ndir = \"/tmp/\xc3\xa4\xe9x\"\nsweep = \"off\"\n\xff = 1\n");
-    assert_eq!(loaded.config.journal.dir, JournalDir::System);
-    assert_eq!(loaded.config.journal.sweep, Sweep::Off);
+    assert_eq!(loaded.config.journal.dir, JournalDirSetting::System);
+    assert_eq!(loaded.config.journal.sweep, SweepTiming::Off);
     insta::assert_snapshot!(rendered(&loaded));
 }
 
@@ -247,7 +250,7 @@ fn tables_of_the_users_naming_apply_however_they_are_written() {
         assert_eq!(rendered(&loaded), "", "{text}");
         let rule = &loaded.config.task.agents["reviewer"];
         assert_eq!((rule.update.len(), rule.fork), (2, true), "{text}");
-        assert_ne!(loaded.origin("task", "agents"), Origin::Default);
+        assert_ne!(loaded.origin("task", "agents"), ValueOrigin::Default);
         let again = parse(format!("[task]\nagents = {}\n", {
             all_keys().find(|key| key.name == "agents").unwrap().value_toml(&loaded.config)
         }));
@@ -261,7 +264,7 @@ fn tables_of_the_users_naming_apply_however_they_are_written() {
 }
 
 #[test]
-fn what_is_wrong_in_tables_is_told_at_its_place_and_the_rest_applies() {
+fn table_problems_have_positions_and_other_keys_apply() {
     let loaded = parse(
         "[task]\nmax_bytes = 12\nl2_path = \"../{phase}/x.md\"\nevents = \"\"\n\n[task.agents.reviewer]\nupdates = [\"*\"]\n\
          create = \"tsak\"\nupdate = [\"a..b\"]\nfork = \"yes\"\n\n[task.agents]\nplain = 3\n\n[task.skills.s]\nphases = [\"P10\"]\n\
@@ -310,7 +313,7 @@ fn sections_of_the_cache_are_a_list_of_tables() {
 }
 
 #[test]
-fn what_is_wrong_with_the_cache_is_told_at_once() {
+fn all_cache_problems_are_reported_together() {
     let loaded = parse(
         "[cache]\nbudget = 5\nbudget_chars = 12\ndeliver = \"indx\"\npreset = \"isdl\"\npath = 3\nconventions = [1]\n\n\
          [[cache.section]]\nname = 4\nsorce = \"a\"\nstrategy = \"skil-index\"\npriority = 0\n\n[cache.sections]\n",

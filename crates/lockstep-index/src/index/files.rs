@@ -194,7 +194,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_read_back(files in files()) {
+        fn file_table_round_trips(files in files()) {
             prop_assert_eq!(read(&files.encode()), Some(files));
         }
 

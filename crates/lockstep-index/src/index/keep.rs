@@ -134,7 +134,7 @@ mod tests {
     fn facts_of_another_program_are_replaced_by_ours() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a.py"), "def one(): pass\n").unwrap();
-        let state = StateDir::of(dir.path());
+        let state = StateDir::for_project(dir.path());
         let storage = Storage::new(&state);
         let built = || {
             let order = Order { facts: true, ..Order::default() };

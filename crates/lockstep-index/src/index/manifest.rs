@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_read_back_and_damage_is_noticed() {
+    fn manifest_round_trips_and_detects_corruption() {
         let manifest = Manifest {
             words: vec![3, 70_000],
             facts: vec![9],

@@ -75,7 +75,7 @@ impl Storage {
 
     /// Acquires the writer's lock, or returns its holder. The lock ends with its process.
     pub(crate) fn lock(&self, what: &str) -> Result<Result<Writer, Holder>, IndexError> {
-        let path = self.state.ensure("index")?.join(LOCK);
+        let path = self.state.ensure_dir("index")?.join(LOCK);
         match FileLock::acquire(&path, Duration::ZERO).map_err(IndexError::io("lock", &path))? {
             Some(lock) => {
                 lock.set_note(&format!("{} {what}\n", std::process::id()));
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn a_lock_that_was_given_back_is_free_whoever_has_a_copy_of_its_file() {
         let dir = tempfile::tempdir().unwrap();
-        let storage = Storage::new(&StateDir::of(dir.path()));
+        let storage = Storage::new(&StateDir::for_project(dir.path()));
         let writer = storage.lock("build").unwrap().unwrap();
         assert_eq!(storage.lock("update").unwrap().unwrap_err().what, "build");
         // A child process that is being started has such a copy.

@@ -326,7 +326,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
         #[test]
-        fn what_is_put_is_found(content in content(), other in any::<u64>()) {
+        fn inserted_keys_are_found(content in content(), other in any::<u64>()) {
             let table = Table::new(Source::Memory(written(&content)));
             for (key, payload) in &content {
                 prop_assert_eq!(table.get(*key).unwrap(), Some(payload.clone()));

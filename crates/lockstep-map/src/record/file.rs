@@ -332,7 +332,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_read_back(record in records()) {
+        fn map_state_round_trips(record in records()) {
             prop_assert_eq!(decoded(&record.encode()), Some(record));
         }
 

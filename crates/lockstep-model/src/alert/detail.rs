@@ -2,7 +2,7 @@
 
 use lockstep_text::single_line;
 
-use super::{Alert, BrokenInFile, Finding, Findings, MAX_CHARS, chars, fitted};
+use super::{Alert, AlertDependent, AlertFindings, BrokenInFile, MAX_CHARS, chars, join_within};
 
 /// The maximum number of lines that are named for a dependent.
 const MAX_LINES: usize = 5;
@@ -42,11 +42,11 @@ impl Alert {
             format!("SRC IMPACT ALERT: {} files changed, dependents not analysed.", self.changed.len());
         let action = format!("Wait for a later alert, which names them, or run {command}.");
         let frame = format!("{header}\nChanged: \nAction: {action}");
-        let changed = fitted(&self.changed, MAX_CHARS.saturating_sub(chars(&frame)));
+        let changed = join_within(&self.changed, MAX_CHARS.saturating_sub(chars(&frame)));
         format!("{header}\nChanged: {changed}\nAction: {action}")
     }
 
-    fn detailed_findings(&self, findings: &Findings, command: &str, is_skill: bool) -> String {
+    fn detailed_findings(&self, findings: &AlertFindings, command: &str, is_skill: bool) -> String {
         let broken = findings.dependents.iter().filter(|finding| finding.breaks).count()
             + findings.broken_in_file.len();
         let broken = if broken > 0 { format!(" Broken: {broken}.") } else { String::new() };
@@ -80,7 +80,7 @@ impl Alert {
         // The Lead must see the dependents: the changed files take a third of the room, or what the
         // dependents leave.
         let wanted = chars(&dependents.join(", "));
-        let changed = fitted(&changed, (room / 3).max(room.saturating_sub(wanted)));
+        let changed = join_within(&changed, (room / 3).max(room.saturating_sub(wanted)));
         let dependents = fitted_dependents(&dependents, findings, room.saturating_sub(chars(&changed)));
         text(&changed, &dependents, &action)
     }
@@ -104,17 +104,17 @@ impl Alert {
 }
 
 /// References in the changed files themselves, then dependents that break, then the others.
-fn dependent_items(findings: &Findings) -> Vec<String> {
+fn dependent_items(findings: &AlertFindings) -> Vec<String> {
     let own = findings.broken_in_file.iter().map(|own| format!("{}{BREAKS}", BrokenInFile::render(own)));
     own.chain(ranked(findings).map(detailed)).collect()
 }
 
-fn ranked(findings: &Findings) -> impl Iterator<Item = &Finding> {
+fn ranked(findings: &AlertFindings) -> impl Iterator<Item = &AlertDependent> {
     let of = |breaks: bool| findings.dependents.iter().filter(move |finding| finding.breaks == breaks);
     of(true).chain(of(false))
 }
 
-fn detailed(finding: &Finding) -> String {
+fn detailed(finding: &AlertDependent) -> String {
     let mut lines: Vec<String> = finding.lines.iter().take(MAX_LINES).map(u32::to_string).collect();
     if finding.lines.len() > MAX_LINES {
         lines.push("...".to_owned());
@@ -135,7 +135,7 @@ fn short(name: &str) -> String {
 
 /// Returns as many dependents as fit, and counts the rest. If not even one fits in full, only the paths are
 /// shown.
-fn fitted_dependents(items: &[String], findings: &Findings, room: usize) -> String {
+fn fitted_dependents(items: &[String], findings: &AlertFindings, room: usize) -> String {
     let full = counted(items, room);
     if full.as_ref().is_some_and(|(kept, _)| *kept > 0) || items.is_empty() {
         return full.map_or_else(String::new, |(_, text)| text);
@@ -170,8 +170,8 @@ mod tests {
         }
     }
 
-    fn finding(dependent: &str, name: &str, lines: &[u32], breaks: bool) -> Finding {
-        Finding {
+    fn finding(dependent: &str, name: &str, lines: &[u32], breaks: bool) -> AlertDependent {
+        AlertDependent {
             dependent: dependent.to_owned(),
             refs: vec!["core.py".to_owned()],
             names: vec![name.to_owned()],
@@ -180,8 +180,8 @@ mod tests {
         }
     }
 
-    fn findings(dependents: Vec<Finding>) -> Findings {
-        Findings { dependents, truncated: false, broken_in_file: Vec::new() }
+    fn findings(dependents: Vec<AlertDependent>) -> AlertFindings {
+        AlertFindings { dependents, truncated: false, broken_in_file: Vec::new() }
     }
 
     #[test]

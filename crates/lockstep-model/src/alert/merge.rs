@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::{Alert, ChangedFile, Finding, Findings, display_names};
+use super::{Alert, AlertDependent, AlertFindings, ChangedFile, display_names};
 
 impl Alert {
     /// Merges alerts, oldest first, into one with correct totals. `None` if there are none, or if one of them
@@ -36,8 +36,8 @@ impl Alert {
     }
 }
 
-fn merged<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Findings {
-    let mut found = Findings { dependents: Vec::new(), truncated: false, broken_in_file: Vec::new() };
+fn merged<'a>(alerts: impl Iterator<Item = &'a Alert>) -> AlertFindings {
+    let mut found = AlertFindings { dependents: Vec::new(), truncated: false, broken_in_file: Vec::new() };
     for findings in alerts.filter_map(|alert| alert.findings.as_ref()) {
         found.truncated |= findings.truncated;
         for own in &findings.broken_in_file {
@@ -54,7 +54,7 @@ fn merged<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Findings {
     found
 }
 
-fn add(known: &mut Finding, finding: &Finding) {
+fn add(known: &mut AlertDependent, finding: &AlertDependent) {
     known.breaks |= finding.breaks;
     extend(&mut known.refs, &finding.refs);
     extend(&mut known.names, &finding.names);
@@ -73,7 +73,7 @@ mod tests {
     use crate::ids::SessionId;
 
     fn alert(file: &str, dependent: &str, line: u32) -> Alert {
-        let finding = Finding {
+        let finding = AlertDependent {
             dependent: dependent.to_owned(),
             refs: vec![file.to_owned()],
             names: Vec::new(),
@@ -81,7 +81,8 @@ mod tests {
             breaks: false,
         };
         let files = vec![ChangedFile { path: PathBuf::from("/r").join(file), ..ChangedFile::default() }];
-        let findings = Findings { dependents: vec![finding], truncated: false, broken_in_file: Vec::new() };
+        let findings =
+            AlertFindings { dependents: vec![finding], truncated: false, broken_in_file: Vec::new() };
         Alert::analysed(files, findings)
     }
 

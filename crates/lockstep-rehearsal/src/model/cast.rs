@@ -10,15 +10,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 
 use crate::scenario::{Scenario, Turn, fill_value};
-use crate::transcript::{Agent, Kind, texts_of_message};
+use crate::transcript::{RequestAgent, TextSource, texts_of_message};
 
 /// The scenario in progress, with the progress of each speaker.
 #[derive(Debug)]
-pub(super) struct Cast {
+pub(super) struct ScriptPlayer {
     scenario: Scenario,
     /// Per conversation (several agents may have the same tag): the last turn, and the messages it replied
     /// to.
-    given: HashMap<(Agent, Option<String>), (usize, Value)>,
+    given: HashMap<(RequestAgent, Option<String>), (usize, Value)>,
     /// Makes ids differ between runs: a resumed session holds those of the run before.
     run: u128,
     replies: usize,
@@ -26,8 +26,8 @@ pub(super) struct Cast {
 
 /// The next reply of the model.
 #[derive(Debug)]
-pub(super) struct Part {
-    pub(super) agent: Agent,
+pub(super) struct ScriptedReply {
+    pub(super) agent: RequestAgent,
     /// The index of the scripted turn; `None` if the script has no more, or never had any.
     pub(super) turn: Option<usize>,
     pub(super) content: Turn,
@@ -35,20 +35,20 @@ pub(super) struct Part {
     pub(super) id: String,
 }
 
-impl Cast {
+impl ScriptPlayer {
     pub(super) fn new(scenario: Scenario) -> Self {
         let run = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         Self { scenario, given: HashMap::new(), run, replies: 0 }
     }
 
-    pub(super) fn next_part(&mut self, agent_id: Option<&str>, body: &Value) -> Part {
+    pub(super) fn next_reply(&mut self, agent_id: Option<&str>, body: &Value) -> ScriptedReply {
         let agent = self.identify(agent_id, body);
         let index = self.advance(&agent, agent_id, &body["messages"]);
         let scripted = self.script(&agent).get(index).cloned();
         let turn = scripted.is_some().then_some(index);
         let content = scripted.map_or_else(|| Turn::text("Done."), |turn| self.fill_ids(turn));
         self.replies += 1;
-        Part { agent, turn, content, id: format!("{:x}_{}", self.run, self.replies) }
+        ScriptedReply { agent, turn, content, id: format!("{:x}_{}", self.run, self.replies) }
     }
 
     /// Fills in the ids of the subagents that have spoken.
@@ -57,7 +57,7 @@ impl Cast {
             .given
             .keys()
             .filter_map(|(agent, id)| match (agent, id) {
-                (Agent::Subagent(tag), Some(id)) => Some((format!("{{agent:{tag}}}"), id.as_str())),
+                (RequestAgent::Subagent(tag), Some(id)) => Some((format!("{{agent:{tag}}}"), id.as_str())),
                 _ => None,
             })
             .collect();
@@ -73,9 +73,10 @@ impl Cast {
         turn
     }
 
-    pub(super) fn unplayed(&self) -> BTreeMap<Agent, usize> {
-        let subagents = self.scenario.subagents.iter().map(|(tag, turns)| (Agent::subagent(tag), turns));
-        let all = std::iter::once((Agent::Lead, &self.scenario.lead)).chain(subagents);
+    pub(super) fn unplayed(&self) -> BTreeMap<RequestAgent, usize> {
+        let subagents =
+            self.scenario.subagents.iter().map(|(tag, turns)| (RequestAgent::subagent(tag), turns));
+        let all = std::iter::once((RequestAgent::Lead, &self.scenario.lead)).chain(subagents);
         all.map(|(agent, turns)| {
             let given = self.given.iter().filter(|((speaker, _), _)| *speaker == agent);
             let played = given.map(|(_, (last, _))| last + 1).max().unwrap_or(0);
@@ -85,23 +86,23 @@ impl Cast {
         .collect()
     }
 
-    fn identify(&self, agent_id: Option<&str>, body: &Value) -> Agent {
-        let prompt = own_prompt(body);
+    fn identify(&self, agent_id: Option<&str>, body: &Value) -> RequestAgent {
+        let prompt = prompt_without_reminders(body);
         let tag =
             self.scenario.subagents.keys().filter_map(|tag| Some((prompt.find(tag.as_str())?, tag))).min();
         match (tag, agent_id) {
-            (Some((_, tag)), _) => Agent::subagent(tag),
-            (None, Some(id)) => Agent::Unscripted(id.to_owned()),
-            (None, None) if has_tools(body) || prompt.contains(&self.scenario.prompt) => Agent::Lead,
-            (None, None) => Agent::Side,
+            (Some((_, tag)), _) => RequestAgent::subagent(tag),
+            (None, Some(id)) => RequestAgent::Unscripted(id.to_owned()),
+            (None, None) if has_tools(body) || prompt.contains(&self.scenario.prompt) => RequestAgent::Lead,
+            (None, None) => RequestAgent::ClientInternal,
         }
     }
 
-    fn script(&self, agent: &Agent) -> &[Turn] {
+    fn script(&self, agent: &RequestAgent) -> &[Turn] {
         match agent {
-            Agent::Lead => &self.scenario.lead,
-            Agent::Subagent(tag) => self.scenario.subagents.get(tag).map_or(&[], Vec::as_slice),
-            Agent::Unscripted(_) | Agent::Side => &[],
+            RequestAgent::Lead => &self.scenario.lead,
+            RequestAgent::Subagent(tag) => self.scenario.subagents.get(tag).map_or(&[], Vec::as_slice),
+            RequestAgent::Unscripted(_) | RequestAgent::ClientInternal => &[],
         }
     }
 
@@ -110,7 +111,7 @@ impl Cast {
     ///
     /// Counting the assistant's messages in the request would need no state, but compaction shortens the
     /// history, and a resumed session starts with one.
-    fn advance(&mut self, agent: &Agent, agent_id: Option<&str>, messages: &Value) -> usize {
+    fn advance(&mut self, agent: &RequestAgent, agent_id: Option<&str>, messages: &Value) -> usize {
         let key = (agent.clone(), agent_id.map(str::to_owned));
         let index = match self.given.get(&key) {
             None => 0,
@@ -123,9 +124,9 @@ impl Cast {
 }
 
 /// Returns the prompt without the reminders that the client adds: those quote files, which may contain a tag.
-fn own_prompt(body: &Value) -> String {
+fn prompt_without_reminders(body: &Value) -> String {
     let texts = texts_of_message(&body["messages"][0]);
-    let own = texts.into_iter().filter(|text| text.kind == Kind::User);
+    let own = texts.into_iter().filter(|text| text.kind == TextSource::User);
     own.map(|text| text.text).collect::<Vec<_>>().join("\n")
 }
 

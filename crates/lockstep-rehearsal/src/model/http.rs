@@ -11,7 +11,7 @@ const MAX_HEAD: u64 = 64 * 1024;
 const MAX_BODY: usize = 64 * 1024 * 1024;
 
 #[derive(Debug)]
-pub(super) struct Message {
+pub(super) struct HttpRequest {
     pub(super) method: String,
     /// The target as sent, query included.
     pub(super) path: String,
@@ -21,14 +21,14 @@ pub(super) struct Message {
 
 /// The reason why no request could be read from a connection.
 #[derive(Debug)]
-pub(super) enum ReadError {
+pub(super) enum HttpReadError {
     /// The connection broke.
     Io(io::Error),
     /// The request is refused, and the connection must be closed.
     Refused { status: u16, why: &'static str },
 }
 
-impl From<io::Error> for ReadError {
+impl From<io::Error> for HttpReadError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
@@ -36,13 +36,13 @@ impl From<io::Error> for ReadError {
 
 /// A response, complete before its first byte is sent.
 #[derive(Debug)]
-pub(super) struct Response {
+pub(super) struct HttpResponse {
     status: u16,
     content_type: &'static str,
     body: Vec<u8>,
 }
 
-impl Message {
+impl HttpRequest {
     /// The first header of that name, in any case.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
@@ -54,7 +54,7 @@ impl Message {
     }
 }
 
-impl Response {
+impl HttpResponse {
     pub(super) fn json(value: &Value) -> Self {
         Self { status: 200, content_type: "application/json", body: value.to_string().into_bytes() }
     }
@@ -86,7 +86,7 @@ impl Response {
 }
 
 /// Reads one request; `None` when the peer closed the connection between two.
-pub(super) fn read(reader: &mut impl BufRead) -> Result<Option<Message>, ReadError> {
+pub(super) fn read(reader: &mut impl BufRead) -> Result<Option<HttpRequest>, HttpReadError> {
     let mut head = reader.by_ref().take(MAX_HEAD);
     let Some(first) = read_line(&mut head)? else { return Ok(None) };
     let mut words = first.split(' ');
@@ -98,12 +98,12 @@ pub(super) fn read(reader: &mut impl BufRead) -> Result<Option<Message>, ReadErr
     }
     let (method, path) = (method.to_owned(), path.to_owned());
     let headers = read_headers(&mut head)?;
-    let mut message = Message { method, path, headers, body: Vec::new() };
+    let mut message = HttpRequest { method, path, headers, body: Vec::new() };
     message.body = read_body(reader, &message)?;
     Ok(Some(message))
 }
 
-fn read_headers(head: &mut impl BufRead) -> Result<Vec<(String, String)>, ReadError> {
+fn read_headers(head: &mut impl BufRead) -> Result<Vec<(String, String)>, HttpReadError> {
     let mut headers = Vec::new();
     loop {
         match read_line(head)?.as_deref() {
@@ -118,7 +118,7 @@ fn read_headers(head: &mut impl BufRead) -> Result<Vec<(String, String)>, ReadEr
 }
 
 /// One line without its end; `None` at the end of the input.
-fn read_line(reader: &mut impl BufRead) -> Result<Option<String>, ReadError> {
+fn read_line(reader: &mut impl BufRead) -> Result<Option<String>, HttpReadError> {
     let mut line = Vec::new();
     if reader.read_until(b'\n', &mut line)? == 0 {
         return Ok(None);
@@ -130,7 +130,7 @@ fn read_line(reader: &mut impl BufRead) -> Result<Option<String>, ReadError> {
     String::from_utf8(line.to_vec()).map(Some).map_err(|_| refused(400, "the head is not UTF-8"))
 }
 
-fn read_body(reader: &mut impl BufRead, message: &Message) -> Result<Vec<u8>, ReadError> {
+fn read_body(reader: &mut impl BufRead, message: &HttpRequest) -> Result<Vec<u8>, HttpReadError> {
     if message.header("transfer-encoding").is_some() {
         return Err(refused(411, "a body needs a content-length"));
     }
@@ -143,11 +143,11 @@ fn read_body(reader: &mut impl BufRead, message: &Message) -> Result<Vec<u8>, Re
     let mut body = Vec::new();
     reader.take(length as u64).read_to_end(&mut body)?;
     if body.len() < length {
-        return Err(ReadError::Io(io::ErrorKind::UnexpectedEof.into()));
+        return Err(HttpReadError::Io(io::ErrorKind::UnexpectedEof.into()));
     }
     Ok(body)
 }
 
-fn refused(status: u16, why: &'static str) -> ReadError {
-    ReadError::Refused { status, why }
+fn refused(status: u16, why: &'static str) -> HttpReadError {
+    HttpReadError::Refused { status, why }
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::cast::Part;
+use super::cast::ScriptedReply;
 
 /// The whole answer at once.
-pub(super) fn whole(part: &Part, model: &Value) -> Value {
+pub(super) fn whole(part: &ScriptedReply, model: &Value) -> Value {
     let mut message = envelope(part, model);
     message["content"] = Value::Array(blocks(part));
     message["stop_reason"] = stop_reason(part).into();
@@ -13,7 +13,7 @@ pub(super) fn whole(part: &Part, model: &Value) -> Value {
 }
 
 /// The answer as events, each block in one delta.
-pub(super) fn stream(part: &Part, model: &Value) -> String {
+pub(super) fn stream(part: &ScriptedReply, model: &Value) -> String {
     let mut events = vec![json!({"type": "message_start", "message": envelope(part, model)})];
     for (index, block) in blocks(part).into_iter().enumerate() {
         let (start, delta) = split(block);
@@ -36,14 +36,14 @@ pub(super) fn as_events(events: &[Value]) -> String {
     lines.collect()
 }
 
-fn envelope(part: &Part, model: &Value) -> Value {
+fn envelope(part: &ScriptedReply, model: &Value) -> Value {
     json!({
         "id": format!("msg_{}", part.id), "type": "message", "role": "assistant", "model": model,
         "content": [], "stop_reason": null, "stop_sequence": null, "usage": usage(),
     })
 }
 
-fn blocks(part: &Part) -> Vec<Value> {
+fn blocks(part: &ScriptedReply) -> Vec<Value> {
     let text = (!part.content.text.is_empty()).then(|| json!({"type": "text", "text": part.content.text}));
     let tools = part.content.tools.iter().enumerate().map(|(index, tool)| {
         let id = format!("toolu_{}_{index}", part.id);
@@ -65,7 +65,7 @@ fn split(mut block: Value) -> (Value, Value) {
     }
 }
 
-fn stop_reason(part: &Part) -> &'static str {
+fn stop_reason(part: &ScriptedReply) -> &'static str {
     if part.content.tools.is_empty() { "end_turn" } else { "tool_use" }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::cast::Part;
+use super::cast::ScriptedReply;
 use super::reply::as_events;
 
 /// Converts the request to the form that [`Cast`](super::cast::Cast) uses.
@@ -11,7 +11,7 @@ pub(super) fn as_messages(body: &Value) -> Value {
 }
 
 /// The answer as events: an item each for its text and its calls.
-pub(super) fn stream(part: &Part) -> String {
+pub(super) fn stream(part: &ScriptedReply) -> String {
     let id = format!("resp_{}", part.id);
     let mut events = vec![json!({"type": "response.created", "response": {"id": id}})];
     let items = items(part).into_iter().enumerate();
@@ -26,7 +26,7 @@ pub(super) fn stream(part: &Part) -> String {
     as_events(&events)
 }
 
-fn items(part: &Part) -> Vec<Value> {
+fn items(part: &ScriptedReply) -> Vec<Value> {
     let content = &part.content;
     let text = (!content.text.is_empty()).then(|| {
         let text = json!([{"type": "output_text", "text": content.text, "annotations": []}]);

@@ -26,7 +26,7 @@ fn scenario() -> Scenario {
 struct Peer(TcpStream);
 
 impl Peer {
-    fn new(model: &Model) -> Self {
+    fn new(model: &ScriptedModel) -> Self {
         let stream = TcpStream::connect(model.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         Self(stream)
@@ -80,7 +80,7 @@ fn say(peer: &mut Peer, headers: &str, body: &Value) -> Value {
 
 #[test]
 fn the_lead_gets_its_turns_in_order_on_one_connection_and_a_retry_gets_the_same() {
-    let model = Model::start(scenario()).unwrap();
+    let model = ScriptedModel::start(scenario()).unwrap();
     let mut peer = Peer::new(&model);
     let mut request = ask("Do the thing.", false);
     for _ in 0..2 {
@@ -102,22 +102,22 @@ fn the_lead_gets_its_turns_in_order_on_one_connection_and_a_retry_gets_the_same(
     let transcript = model.transcript();
     let turns: Vec<_> = transcript.requests().iter().map(|request| request.turn).collect();
     assert_eq!(turns, [Some(0), Some(0), Some(1), None]);
-    assert!(transcript.requests().iter().all(|request| request.agent == Agent::Lead));
+    assert!(transcript.requests().iter().all(|request| request.agent == RequestAgent::Lead));
     assert_eq!(transcript.requests()[3].body, request);
-    assert_eq!(model.unplayed(), [(Agent::subagent("EDITOR"), 1)].into());
+    assert_eq!(model.unused_turns(), [(RequestAgent::subagent("EDITOR"), 1)].into());
 }
 
 #[test]
 fn agents_are_told_apart_by_tag_and_by_the_clients_id() {
-    let model = Model::start(scenario()).unwrap();
+    let model = ScriptedModel::start(scenario()).unwrap();
     let mut peer = Peer::new(&model);
     let cases = [
-        ("", "Do the thing.", true, Agent::Lead),
-        ("X-Claude-Code-Agent-Id: a1\r\n", "EDITOR: edit", true, Agent::subagent("EDITOR")),
-        ("", "EDITOR: an older client", true, Agent::subagent("EDITOR")),
-        ("x-claude-code-agent-id: a2\r\n", "Who am I?", true, Agent::Unscripted("a2".into())),
-        ("", "Do the thing.", false, Agent::Lead),
-        ("", "Make a title.", false, Agent::Side),
+        ("", "Do the thing.", true, RequestAgent::Lead),
+        ("X-Claude-Code-Agent-Id: a1\r\n", "EDITOR: edit", true, RequestAgent::subagent("EDITOR")),
+        ("", "EDITOR: an older client", true, RequestAgent::subagent("EDITOR")),
+        ("x-claude-code-agent-id: a2\r\n", "Who am I?", true, RequestAgent::Unscripted("a2".into())),
+        ("", "Do the thing.", false, RequestAgent::Lead),
+        ("", "Make a title.", false, RequestAgent::ClientInternal),
     ];
     for (headers, prompt, tools, _) in &cases {
         let mut request = ask(prompt, false);
@@ -138,7 +138,7 @@ fn agents_are_told_apart_by_tag_and_by_the_clients_id() {
 
 #[test]
 fn a_streamed_turn_holds_the_same_as_a_whole_one() {
-    let model = Model::start(scenario()).unwrap();
+    let model = ScriptedModel::start(scenario()).unwrap();
     let (status, events) = Peer::new(&model).post("/v1/messages", "", &ask("Do the thing.", true));
     assert_eq!(status, 200);
     let events: Vec<Value> = events
@@ -161,7 +161,7 @@ fn a_streamed_turn_holds_the_same_as_a_whole_one() {
 
 #[test]
 fn whatever_else_a_client_probes_is_answered() {
-    let model = Model::start(scenario()).unwrap();
+    let model = ScriptedModel::start(scenario()).unwrap();
     let mut peer = Peer::new(&model);
     peer.send("HEAD / HTTP/1.1\r\n\r\n");
     assert!(peer.receive_head().starts_with("HTTP/1.1 200"));
@@ -175,7 +175,7 @@ fn whatever_else_a_client_probes_is_answered() {
 
 #[test]
 fn a_bad_request_is_refused_and_the_next_connection_served() {
-    let model = Model::start(scenario()).unwrap();
+    let model = ScriptedModel::start(scenario()).unwrap();
     let long = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(70_000));
     let cases = [
         ("nonsense\r\n\r\n", 400),
@@ -200,7 +200,7 @@ fn a_bad_request_is_refused_and_the_next_connection_served() {
 
 #[test]
 fn dropping_it_ends_open_connections_and_frees_the_port() {
-    let model = Model::start(scenario()).unwrap();
+    let model = ScriptedModel::start(scenario()).unwrap();
     let address = model.address;
     let (mut idle, mut halfway) = (Peer::new(&model), Peer::new(&model));
     halfway.send("POST /v1/messages HTTP/1.1\r\ncontent-");

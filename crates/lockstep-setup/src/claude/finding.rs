@@ -6,14 +6,14 @@ use crate::position::Position;
 
 /// A fact about a settings file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub struct SettingsFinding {
     pub at: Position,
-    pub kind: FindingKind,
+    pub kind: SettingsFindingKind,
 }
 
 /// The kind of a finding.
 #[derive(Debug, Clone, PartialEq)]
-pub enum FindingKind {
+pub enum SettingsFindingKind {
     /// The text is not strict JSON.
     NotJson {
         /// The strict parser's message.
@@ -33,7 +33,7 @@ pub enum FindingKind {
         found: Option<&'static str>,
     },
     /// A timeout is so long that it is probably in milliseconds.
-    Milliseconds {
+    TimeoutInMilliseconds {
         /// The timeout's place, such as `hooks.Stop[0].hooks[0].timeout`.
         path: String,
         timeout: f64,
@@ -41,7 +41,7 @@ pub enum FindingKind {
     /// `disableAllHooks` is true.
     HooksDisabled,
     /// An entry of ours.
-    Ours {
+    LockstepEntry {
         event: String,
         /// The matcher, if it is a string.
         matcher: Option<String>,
@@ -57,36 +57,38 @@ pub enum FindingKind {
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
+pub enum Severity {
     /// For information only.
-    Information,
+    Info,
     /// Probably a mistake.
     Warning,
     /// Hooks do not do their work because of it.
-    Fault,
+    Error,
 }
 
-impl FindingKind {
-    pub fn weight(&self) -> Weight {
+impl SettingsFindingKind {
+    pub fn weight(&self) -> Severity {
         match self {
-            Self::Ours { .. } => Weight::Information,
-            Self::ByteOrderMark | Self::Milliseconds { .. } | Self::Duplicate { .. } => Weight::Warning,
+            Self::LockstepEntry { .. } => Severity::Info,
+            Self::ByteOrderMark | Self::TimeoutInMilliseconds { .. } | Self::Duplicate { .. } => {
+                Severity::Warning
+            }
             Self::NotJson { .. }
             | Self::ObjectMatcher { .. }
             | Self::WrongType { .. }
             | Self::HooksDisabled
-            | Self::Asynchronous { .. } => Weight::Fault,
+            | Self::Asynchronous { .. } => Severity::Error,
         }
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for SettingsFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.at, self.kind)
     }
 }
 
-impl fmt::Display for FindingKind {
+impl fmt::Display for SettingsFindingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotJson { message } => write!(
@@ -107,7 +109,7 @@ impl fmt::Display for FindingKind {
             Self::ByteOrderMark => f.write_str(
                 "the file begins with a byte order mark, which strict JSON does not allow; save it without one",
             ),
-            Self::Milliseconds { path, timeout } => write!(
+            Self::TimeoutInMilliseconds { path, timeout } => write!(
                 f,
                 "`{path}` is {timeout} seconds, probably meant in milliseconds; write {}",
                 (timeout / 1000.0).ceil()
@@ -115,7 +117,7 @@ impl fmt::Display for FindingKind {
             Self::HooksDisabled => {
                 f.write_str("`disableAllHooks` is true, so no hook runs; remove it to run hooks")
             }
-            Self::Ours { event, matcher, command, timeout } => {
+            Self::LockstepEntry { event, matcher, command, timeout } => {
                 write!(f, "{event}{}: `{command}`", of_matcher(matcher.as_deref()))?;
                 timeout.map_or(Ok(()), |timeout| write!(f, ", at most {timeout} s"))
             }

@@ -5,25 +5,25 @@ use std::collections::BTreeSet;
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 
-use super::install::name_of;
-use super::settings::{Handler, number, ours};
-use super::{CLIENT, Finding, FindingKind, split_mark};
-use crate::command::{our_arguments, plain_words};
-use crate::document::{Document, member};
+use super::install::value_kind;
+use super::settings::{HookHandler, lockstep_handlers, number};
+use super::{CLIENT, SettingsFinding, SettingsFindingKind, split_bom};
+use crate::command::{lockstep_hook_args, plain_words};
+use crate::document::{SettingsDocument, member};
 use crate::position::Position;
 
 /// Ten minutes. A hook that takes longer blocks the client, so a larger number is probably in milliseconds.
 const LONGEST_TIMEOUT: f64 = 600.0;
 
 /// Returns all findings about `text`, in the order of the text.
-pub fn inspect(text: &str) -> Vec<Finding> {
-    let (mark, body) = split_mark(text);
-    let mut inspector = Inspector { text: body, findings: Vec::new() };
+pub fn inspect(text: &str) -> Vec<SettingsFinding> {
+    let (mark, body) = split_bom(text);
+    let mut inspector = SettingsInspector { text: body, findings: Vec::new() };
     if !mark.is_empty() {
-        inspector.add(0, FindingKind::ByteOrderMark);
+        inspector.add(0, SettingsFindingKind::ByteOrderMark);
     }
     inspector.findings.extend(not_json(body));
-    if let Ok(document) = Document::parse(body)
+    if let Ok(document) = SettingsDocument::parse(body)
         && let Some(value) = &document.value
     {
         inspector.root(value);
@@ -47,15 +47,15 @@ pub struct PlainEntry {
 /// redirections, assignments and expansions, and they have no other member, such as a condition. `None` for settings that
 /// are no JSON or that change the environment in which programs are found.
 pub fn plain_entries(text: &str) -> Option<Vec<PlainEntry>> {
-    let (_, body) = split_mark(text);
-    let document = Document::parse(body).ok()?;
+    let (_, body) = split_bom(text);
+    let document = SettingsDocument::parse(body).ok()?;
     let root = document.value.as_ref()?.as_object()?;
     let changes_path = member(root, "env")
         .is_some_and(|env| env.value.as_object().is_none_or(|env| member(env, "PATH").is_some()));
     if changes_path {
         return None;
     }
-    let plain = |handler: &Handler<'_, '_>| {
+    let plain = |handler: &HookHandler<'_, '_>| {
         let has_only = |object: &Object<'_>, names: &[&str]| {
             object.properties.iter().all(|property| names.contains(&property.name.as_str()))
         };
@@ -70,28 +70,30 @@ pub fn plain_entries(text: &str) -> Option<Vec<PlainEntry>> {
             timeout: handler.timeout(),
         })
     };
-    Some(ours(root).iter().filter_map(plain).collect())
+    Some(lockstep_handlers(root).iter().filter_map(plain).collect())
 }
 
-fn not_json(text: &str) -> Option<Finding> {
+fn not_json(text: &str) -> Option<SettingsFinding> {
     let error = serde_json::from_str::<serde::de::IgnoredAny>(text).err()?;
     let at = Position { line: error.line().max(1), column: error.column().max(1) };
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-    Some(Finding { at, kind: FindingKind::NotJson { message } })
+    Some(SettingsFinding { at, kind: SettingsFindingKind::NotJson { message } })
 }
 
-struct Inspector<'t> {
+struct SettingsInspector<'t> {
     text: &'t str,
-    findings: Vec<Finding>,
+    findings: Vec<SettingsFinding>,
 }
 
-impl Inspector<'_> {
+impl SettingsInspector<'_> {
     fn root(&mut self, value: &Value<'_>) {
         let Some(root) = self.object("the file", value) else { return };
         if let Some(member) = member(root, "disableAllHooks") {
             match &member.value {
-                Value::BooleanLit(flag) if flag.value => self.add(member.start(), FindingKind::HooksDisabled),
+                Value::BooleanLit(flag) if flag.value => {
+                    self.add(member.start(), SettingsFindingKind::HooksDisabled)
+                }
                 Value::BooleanLit(_) => {}
                 other => self.wrong_type("disableAllHooks", other, "a boolean"),
             }
@@ -118,7 +120,7 @@ impl Inspector<'_> {
         match member(group, "matcher").map(|member| &member.value) {
             None | Some(Value::StringLit(_)) => {}
             Some(Value::Object(matcher)) => {
-                self.add(matcher.start(), FindingKind::ObjectMatcher { event: event.to_owned() });
+                self.add(matcher.start(), SettingsFindingKind::ObjectMatcher { event: event.to_owned() });
             }
             Some(other) => self.wrong_type(&format!("{path}.matcher"), other, "a string"),
         }
@@ -140,7 +142,10 @@ impl Inspector<'_> {
         let path = format!("{path}.timeout");
         match number(timeout) {
             Some(seconds) if seconds > LONGEST_TIMEOUT => {
-                self.add(timeout.start(), FindingKind::Milliseconds { path, timeout: seconds });
+                self.add(
+                    timeout.start(),
+                    SettingsFindingKind::TimeoutInMilliseconds { path, timeout: seconds },
+                );
             }
             Some(_) => {}
             None => self.wrong_type(&path, timeout, "a number of seconds"),
@@ -149,17 +154,20 @@ impl Inspector<'_> {
 
     fn ours(&mut self, root: &Object<'_>) {
         let mut seen = BTreeSet::new();
-        for handler in ours(root) {
+        for handler in lockstep_handlers(root) {
             let (event, matcher) = (handler.event().to_owned(), handler.matcher().map(str::to_owned));
             let at = handler.object.1.start();
-            if !seen.insert((event.clone(), matcher.clone(), our_arguments(handler.command(), CLIENT))) {
-                self.add(at, FindingKind::Duplicate { event: event.clone(), matcher: matcher.clone() });
+            if !seen.insert((event.clone(), matcher.clone(), lockstep_hook_args(handler.command(), CLIENT))) {
+                self.add(
+                    at,
+                    SettingsFindingKind::Duplicate { event: event.clone(), matcher: matcher.clone() },
+                );
             }
             if is_asynchronous(&handler) {
-                self.add(at, FindingKind::Asynchronous { event: event.clone() });
+                self.add(at, SettingsFindingKind::Asynchronous { event: event.clone() });
             }
             let (command, timeout) = (handler.command().to_owned(), handler.timeout());
-            self.add(at, FindingKind::Ours { event, matcher, command, timeout });
+            self.add(at, SettingsFindingKind::LockstepEntry { event, matcher, command, timeout });
         }
     }
 
@@ -189,21 +197,25 @@ impl Inspector<'_> {
     }
 
     fn wrong_type(&mut self, path: &str, value: &Value<'_>, expected: &'static str) {
-        let kind = FindingKind::WrongType { path: path.to_owned(), expected, found: Some(name_of(value)) };
+        let kind = SettingsFindingKind::WrongType {
+            path: path.to_owned(),
+            expected,
+            found: Some(value_kind(value)),
+        };
         self.add(value.start(), kind);
     }
 
     fn missing(&mut self, path: &str, holder: &Object<'_>, expected: &'static str) {
-        let kind = FindingKind::WrongType { path: path.to_owned(), expected, found: None };
+        let kind = SettingsFindingKind::WrongType { path: path.to_owned(), expected, found: None };
         self.add(holder.start(), kind);
     }
 
-    fn add(&mut self, offset: usize, kind: FindingKind) {
-        self.findings.push(Finding { at: Position::of(self.text, offset), kind });
+    fn add(&mut self, offset: usize, kind: SettingsFindingKind) {
+        self.findings.push(SettingsFinding { at: Position::of(self.text, offset), kind });
     }
 }
 
-fn is_asynchronous(handler: &Handler<'_, '_>) -> bool {
+fn is_asynchronous(handler: &HookHandler<'_, '_>) -> bool {
     let value = member(handler.object.1, "async").map(|member| &member.value);
     value.and_then(|value| value.as_boolean_lit()).is_some_and(|flag| flag.value)
 }

@@ -3,9 +3,9 @@
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 
 use super::{CLIENT, HookEntry, SettingsError};
-use crate::command::is_ours;
-use crate::document::{Container, Document, SyntaxError, member};
-use crate::splice::{Splice, has_comments_beside, take};
+use crate::command::is_lockstep_hook;
+use crate::document::{JsonContainer, SettingsDocument, SyntaxError, member};
+use crate::splice::{Splice, has_comments_beside, remove_child};
 
 impl From<SyntaxError> for SettingsError {
     fn from(SyntaxError { at, message }: SyntaxError) -> Self {
@@ -14,7 +14,7 @@ impl From<SyntaxError> for SettingsError {
 }
 
 /// A hook of the settings, with all that holds it.
-pub(super) struct Handler<'d, 'a> {
+pub(super) struct HookHandler<'d, 'a> {
     root: &'d Object<'a>,
     hooks: (usize, &'d Object<'a>),
     event: (usize, &'d ObjectProp<'a>),
@@ -25,11 +25,11 @@ pub(super) struct Handler<'d, 'a> {
 }
 
 /// Returns our hooks in `root`, in order. Values that do not have the shape of a hook are skipped.
-pub(super) fn ours<'d, 'a>(root: &'d Object<'a>) -> Vec<Handler<'d, 'a>> {
-    handlers(root).into_iter().filter(|handler| is_ours(handler.command(), CLIENT)).collect()
+pub(super) fn lockstep_handlers<'d, 'a>(root: &'d Object<'a>) -> Vec<HookHandler<'d, 'a>> {
+    handlers(root).into_iter().filter(|handler| is_lockstep_hook(handler.command(), CLIENT)).collect()
 }
 
-fn handlers<'d, 'a>(root: &'d Object<'a>) -> Vec<Handler<'d, 'a>> {
+fn handlers<'d, 'a>(root: &'d Object<'a>) -> Vec<HookHandler<'d, 'a>> {
     let mut found = Vec::new();
     for hooks in objects(root.properties.iter().map(|member| &member.value)) {
         if root.properties[hooks.0].name.as_str() != "hooks" {
@@ -43,7 +43,7 @@ fn handlers<'d, 'a>(root: &'d Object<'a>) -> Vec<Handler<'d, 'a>> {
                     continue;
                 };
                 for object in objects(handlers.elements.iter()) {
-                    found.push(Handler { root, hooks, event, groups, group, handlers, object });
+                    found.push(HookHandler { root, hooks, event, groups, group, handlers, object });
                 }
             }
         }
@@ -58,7 +58,7 @@ fn objects<'d, 'a: 'd>(
     values.enumerate().filter_map(|(n, value)| value.as_object().map(|object| (n, object)))
 }
 
-impl<'d> Handler<'d, '_> {
+impl<'d> HookHandler<'d, '_> {
     pub(super) fn event(&self) -> &'d str {
         self.event.1.name.as_str()
     }
@@ -81,7 +81,7 @@ impl<'d> Handler<'d, '_> {
     }
 
     /// Returns true if no other hook shares its matcher.
-    pub(super) fn is_alone(&self) -> bool {
+    pub(super) fn is_only_handler(&self) -> bool {
         self.handlers.elements.len() == 1
     }
 
@@ -92,18 +92,18 @@ impl<'d> Handler<'d, '_> {
     }
 
     /// Takes it out, with the containers that hold nothing else.
-    pub(super) fn take_out(&self, document: &Document<'_>) -> Vec<Splice> {
+    pub(super) fn removal_splices(&self, document: &SettingsDocument<'_>) -> Vec<Splice> {
         let levels = [
-            (Container::from(self.handlers), self.object.0),
-            (Container::from(self.groups), self.group.0),
-            (Container::from(self.hooks.1), self.event.0),
-            (Container::from(self.root), self.hooks.0),
+            (JsonContainer::from(self.handlers), self.object.0),
+            (JsonContainer::from(self.groups), self.group.0),
+            (JsonContainer::from(self.hooks.1), self.event.0),
+            (JsonContainer::from(self.root), self.hooks.0),
         ];
-        let holds_more = |(container, index): &&(Container, usize)| {
+        let holds_more = |(container, index): &&(JsonContainer, usize)| {
             container.children.len() > 1 || has_comments_beside(document, container, *index)
         };
         let (container, index) = levels.iter().find(holds_more).unwrap_or(&levels[3]);
-        take(document, container, *index)
+        remove_child(document, container, *index)
     }
 }
 

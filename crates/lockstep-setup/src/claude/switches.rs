@@ -3,8 +3,8 @@
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
 
-use super::split_mark;
-use crate::document::{Document, member};
+use super::split_bom;
+use crate::document::{SettingsDocument, member};
 use crate::position::Position;
 
 /// The values of the keys that decide whether hooks run, each with its position; `None` if the file does not set the key.
@@ -24,8 +24,8 @@ impl HookSwitches {
     /// Reads the keys from the text of a settings file. A text that is not JSON sets none of them, because
     /// the client ignores the file.
     pub fn read(text: &str) -> Self {
-        let (_, body) = split_mark(text);
-        let Ok(document) = Document::parse(body) else { return Self::default() };
+        let (_, body) = split_bom(text);
+        let Ok(document) = SettingsDocument::parse(body) else { return Self::default() };
         let Some(root) = document.value.as_ref().and_then(Value::as_object) else { return Self::default() };
         let find = |name: &str, is_set: fn(&Value<'_>) -> Option<bool>| {
             let found = member(root, name)?;

@@ -1,16 +1,16 @@
 //! Takes our entries out.
 
-use super::settings::ours;
-use super::{Action, Change, Edit, SettingsError, split_mark};
-use crate::document::Document;
+use super::settings::lockstep_handlers;
+use super::{EntryAction, EntryChange, SettingsEdit, SettingsError, split_bom};
+use crate::document::SettingsDocument;
 use crate::splice::apply;
 
 /// Takes all our entries out of `existing`, and the containers that hold nothing else. Everything else stays as it is.
-pub fn uninstall(existing: &str) -> Result<Edit, SettingsError> {
-    let (mark, body) = split_mark(existing);
-    let mut edit = Edit { text: body.to_owned(), changes: Vec::new() };
+pub fn uninstall(existing: &str) -> Result<SettingsEdit, SettingsError> {
+    let (mark, body) = split_bom(existing);
+    let mut edit = SettingsEdit { text: body.to_owned(), changes: Vec::new() };
     // One at a time: each leaves a whole text, whatever commas and containers its neighbours share.
-    while let Some((text, change)) = take_one(&edit.text)? {
+    while let Some((text, change)) = remove_next(&edit.text)? {
         edit.text = text;
         edit.changes.push(change);
     }
@@ -18,15 +18,15 @@ pub fn uninstall(existing: &str) -> Result<Edit, SettingsError> {
     Ok(edit)
 }
 
-fn take_one(text: &str) -> Result<Option<(String, Change)>, SettingsError> {
-    let document = Document::parse(text)?;
+fn remove_next(text: &str) -> Result<Option<(String, EntryChange)>, SettingsError> {
+    let document = SettingsDocument::parse(text)?;
     let Some(root) = document.value.as_ref().and_then(|value| value.as_object()) else { return Ok(None) };
-    let ours = ours(root);
+    let ours = lockstep_handlers(root);
     let Some(handler) = ours.first() else { return Ok(None) };
-    let change = Change {
-        action: Action::Removed,
+    let change = EntryChange {
+        action: EntryAction::Removed,
         event: handler.event().to_owned(),
         matcher: handler.matcher().map(str::to_owned),
     };
-    Ok(Some((apply(text, handler.take_out(&document)), change)))
+    Ok(Some((apply(text, handler.removal_splices(&document)), change)))
 }

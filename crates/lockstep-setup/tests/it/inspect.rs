@@ -1,6 +1,6 @@
 //! The findings about settings files.
 
-use lockstep_setup::claude::{FindingKind, Weight, inspect, install};
+use lockstep_setup::claude::{SettingsFindingKind, Severity, inspect, install};
 use proptest::prelude::*;
 
 use crate::settings_texts::samples;
@@ -15,7 +15,7 @@ fn shown(text: &str) -> String {
 fn our_entries_are_listed() {
     let text = install(None, &entries()).unwrap().text;
     insta::assert_snapshot!(shown(&text));
-    assert!(inspect(&text).iter().all(|finding| finding.kind.weight() == Weight::Information));
+    assert!(inspect(&text).iter().all(|finding| finding.kind.weight() == Severity::Info));
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn everything_wrong_is_found_at_once() {
 }
 
 #[test]
-fn what_the_client_cannot_parse() {
+fn reports_settings_the_client_cannot_parse() {
     let texts = [
         "",
         "{",
@@ -59,7 +59,9 @@ fn what_the_client_cannot_parse() {
 #[test]
 fn entries_that_differ_in_arguments_are_no_duplicates() {
     let text = install(None, &entries()[3..]).unwrap().text;
-    assert!(!inspect(&text).iter().any(|finding| matches!(finding.kind, FindingKind::Duplicate { .. })));
+    assert!(
+        !inspect(&text).iter().any(|finding| matches!(finding.kind, SettingsFindingKind::Duplicate { .. }))
+    );
     assert_eq!(registered(&text).len(), 2);
 }
 
@@ -67,7 +69,7 @@ proptest! {
     #[test]
     fn not_strict_is_always_said(sample in samples()) {
         let strict = serde_json::from_str::<serde_json::Value>(&sample.text).is_ok();
-        let is_said = |kind: &FindingKind| matches!(kind, FindingKind::NotJson { .. } | FindingKind::ByteOrderMark);
+        let is_said = |kind: &SettingsFindingKind| matches!(kind, SettingsFindingKind::NotJson { .. } | SettingsFindingKind::ByteOrderMark);
         let said = inspect(&sample.text).iter().any(|finding| is_said(&finding.kind));
         prop_assert_eq!(strict, !said);
     }

@@ -1,6 +1,6 @@
 //! Adding entries: their position, their style, and the refusals.
 
-use lockstep_setup::claude::{Action, Change, SettingsError, install};
+use lockstep_setup::claude::{EntryAction, EntryChange, SettingsError, install};
 use proptest::prelude::*;
 
 use crate::settings_texts::samples;
@@ -15,7 +15,7 @@ fn a_new_file() {
     let edit = install(None, &entries()[..3]).unwrap();
     insta::assert_snapshot!(edit.text);
     assert_eq!(edit.changes.len(), 3);
-    assert!(edit.changes.iter().all(|change| change.action == Action::Added));
+    assert!(edit.changes.iter().all(|change| change.action == EntryAction::Added));
     for blank in ["", "\n", "{}\n"] {
         assert_eq!(install(Some(blank), &entries()[..3]).unwrap().text, edit.text, "{blank:?}");
     }
@@ -85,8 +85,8 @@ fn an_outdated_entry_is_updated_in_place() {
             { "matcher": "Bash", "hooks": [{"command": "lockstep hook claude", "type": "command", "timeout": 5}] }
         ] } }
     "#);
-    let updated = |matcher: &str| Change {
-        action: Action::Updated,
+    let updated = |matcher: &str| EntryChange {
+        action: EntryAction::Updated,
         event: "PostToolUse".to_owned(),
         matcher: Some(matcher.to_owned()),
     };
@@ -101,13 +101,13 @@ fn a_matcher_shared_with_others_is_left_to_them() {
 }
 
 #[test]
-fn surplus_entries_go() {
+fn removes_surplus_entries() {
     let twice = install(None, &[entries()[0].clone(), entries()[0].clone()]).unwrap().text;
     assert_eq!(registered(&twice).len(), 2);
     let edit = install(Some(&twice), &entries()[2..3]).unwrap();
     assert_eq!(registered(&edit.text), entries()[2..3]);
     assert_eq!(edit.text, install(None, &entries()[2..3]).unwrap().text);
-    assert_eq!(edit.changes.iter().filter(|change| change.action == Action::Removed).count(), 2);
+    assert_eq!(edit.changes.iter().filter(|change| change.action == EntryAction::Removed).count(), 2);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_matcher_that_is_not_wanted_any_more_goes() {
 }
 
 #[test]
-fn what_cannot_be_edited_is_refused_with_all_reasons() {
+fn uneditable_settings_are_refused_with_all_reasons() {
     let refused: Vec<_> = [
         "{",
         "not json",
@@ -139,7 +139,7 @@ fn what_cannot_be_edited_is_refused_with_all_reasons() {
 }
 
 #[test]
-fn what_is_wrong_elsewhere_is_no_hindrance() {
+fn unrelated_problems_do_not_prevent_install() {
     let text = r#"{"hooks": {"Other": 1, "Stop": ["x", {"hooks": "y"}, {"hooks": [1, {"command": 2}]}]}}"#;
     let edit = install(Some(text), &entries()).unwrap();
     assert_eq!(registered(&edit.text), sorted(entries()));

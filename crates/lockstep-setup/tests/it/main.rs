@@ -7,7 +7,7 @@ mod install;
 mod settings_texts;
 mod uninstall;
 
-use lockstep_setup::claude::{FindingKind, HookEntry, inspect};
+use lockstep_setup::claude::{HookEntry, SettingsFindingKind, inspect};
 
 fn entry(event: &str, matcher: Option<&str>, command: &str, timeout_seconds: u32) -> HookEntry {
     HookEntry {
@@ -35,7 +35,7 @@ fn registered(text: &str) -> Vec<HookEntry> {
     let mut found: Vec<_> = inspect(text)
         .into_iter()
         .filter_map(|finding| match finding.kind {
-            FindingKind::Ours { event, matcher, command, timeout } => {
+            SettingsFindingKind::LockstepEntry { event, matcher, command, timeout } => {
                 let timeout_seconds = timeout.map_or(0, |seconds| seconds as u32);
                 Some(HookEntry { event, matcher, command, timeout_seconds })
             }

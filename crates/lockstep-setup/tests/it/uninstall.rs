@@ -1,8 +1,8 @@
 //! Taking entries out: exactly ours, and to the byte.
 
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-use lockstep_setup::claude::{Action, SettingsError, install, uninstall};
-use lockstep_setup::record::{Record, Restore, restore};
+use lockstep_setup::claude::{EntryAction, SettingsError, install, uninstall};
+use lockstep_setup::record::{InstallRecord, RestoreAction, restore};
 use proptest::prelude::*;
 
 use crate::settings_texts::samples;
@@ -50,7 +50,7 @@ fn entries_edited_by_hand_are_still_ours() {
   }
 }"#;
     let edit = uninstall(text).unwrap();
-    assert_eq!(edit.changes.iter().filter(|change| change.action == Action::Removed).count(), 3);
+    assert_eq!(edit.changes.iter().filter(|change| change.action == EntryAction::Removed).count(), 3);
     insta::assert_snapshot!(edit.text);
 }
 
@@ -74,8 +74,8 @@ fn a_record_restores_what_text_alone_cannot() {
         [None, Some("{ }"), Some("{\n  \"hooks\": {}\n}"), Some("{\"hooks\":{\"Stop\":[ ]}}"), Some("")]
     {
         let installed = install(original, &entries()).unwrap().text;
-        let record = Record::new(original, &installed);
-        let expected = original.map_or(Restore::Remove, |text| Restore::Write(text.to_owned()));
+        let record = InstallRecord::new(original, &installed);
+        let expected = original.map_or(RestoreAction::Remove, |text| RestoreAction::Write(text.to_owned()));
         assert_eq!(restore(&record, &installed), Some(expected));
         assert_eq!(restore(&record, &format!("{installed}\n")), None);
     }
@@ -85,7 +85,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn what_was_put_in_comes_out_to_the_byte(sample in samples()) {
+    fn uninstall_restores_the_settings_byte_for_byte(sample in samples()) {
         let edit = install(Some(&sample.text), &entries()).unwrap();
         let out = uninstall(&edit.text).unwrap();
         prop_assert_eq!(registered(&out.text), []);
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn also_after_an_update(sample in samples()) {
+    fn uninstall_is_exact_after_update(sample in samples()) {
         let older = [
             entry("PostToolUse", Some("Edit"), "/old/lockstep hook claude", 5000),
             entry("Other", None, "lockstep hook claude", 5),

@@ -1,19 +1,19 @@
 //! Gate 3: before a commit. Every step that was started must be in a state that allows a commit.
 
-use crate::problem::Problem;
+use crate::problem::StepProblem;
 use crate::step::Step;
-use crate::step::change::Rules;
+use crate::step::change::TransitionRules;
 
-use super::{Judge, Judged, Recorded, check_recorded, open_phases, out_of_order};
+use super::{AuditMatch, GateEvaluator, GateResult, check_recorded, incomplete_phases, out_of_order};
 
 /// The gate's name.
 pub const ID: &str = "GATE_3_PRE_COMMIT";
 
 /// The state before a commit.
 #[derive(Debug, Clone, Default)]
-pub struct Commit {
+pub struct CommitContext {
     /// Every step file of the project.
-    pub steps: Vec<StepAtCommit>,
+    pub steps: Vec<CommitStep>,
     /// Steps that are recorded as started, but whose files are missing.
     pub gone: Vec<String>,
     /// Problems of the audit trail.
@@ -35,13 +35,13 @@ pub struct Outside {
 
 /// A step file at a commit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StepAtCommit {
+pub struct CommitStep {
     /// The file name.
     pub file: String,
     /// The step, or every reason why it cannot be read.
-    pub step: Result<Step, Vec<Problem>>,
+    pub step: Result<Step, Vec<StepProblem>>,
     /// The recorded state.
-    pub recorded: Recorded,
+    pub recorded: AuditMatch,
     /// Set if the commit changes the file.
     pub touched: bool,
     /// Set if the step was recorded as abandoned.
@@ -51,8 +51,8 @@ pub struct StepAtCommit {
 }
 
 /// Judges a commit.
-pub fn judge(commit: &Commit, rules: Rules<'_>) -> Judged {
-    let mut judge = Judge::new(ID);
+pub fn evaluate(commit: &CommitContext, rules: TransitionRules<'_>) -> GateResult {
+    let mut judge = GateEvaluator::new(ID);
     for problem in &commit.broken_trail {
         judge.error(
             format!("The audit trail is not whole: {problem}"),
@@ -61,7 +61,7 @@ pub fn judge(commit: &Commit, rules: Rules<'_>) -> Judged {
         );
     }
     if !commit.broken_trail.is_empty() {
-        judge.look("the audit trail", "it is not whole", 0);
+        judge.record_check("the audit trail", "it is not whole", 0);
     }
     for file in &commit.gone {
         let before = judge.errors();
@@ -69,7 +69,7 @@ pub fn judge(commit: &Commit, rules: Rules<'_>) -> Judged {
             format!("{file} was begun and is gone"),
             format!("Restore it, or record that it is given up: `lockstep step abandon {file} --why …`"),
         );
-        judge.look(file, "it is gone", before);
+        judge.record_check(file, "it is gone", before);
     }
     for step in &commit.steps {
         check_step(&mut judge, step, rules);
@@ -80,12 +80,12 @@ pub fn judge(commit: &Commit, rules: Rules<'_>) -> Judged {
             format!("{path} was changed since {step} began, outside the step's boundary: {why}"),
             format!("Undo the change, or widen the boundary: `lockstep step boundary {step}`"),
         );
-        judge.look(path, "outside the boundary", before);
+        judge.record_check(path, "outside the boundary", before);
     }
-    judge.verdict()
+    judge.finish()
 }
 
-fn check_step(judge: &mut Judge, at: &StepAtCommit, rules: Rules<'_>) {
+fn check_step(judge: &mut GateEvaluator, at: &CommitStep, rules: TransitionRules<'_>) {
     let file = &at.file;
     let before = judge.errors();
     let step = match &at.step {
@@ -94,37 +94,37 @@ fn check_step(judge: &mut Judge, at: &StepAtCommit, rules: Rules<'_>) {
             for problem in problems {
                 judge.error(format!("{file}: {problem}"), problem.suggestion.clone());
             }
-            return judge.look(file, "it cannot be used", before);
+            return judge.record_check(file, "it cannot be used", before);
         }
     };
     if at.abandoned {
-        return judge.look(file, "it is given up", before);
+        return judge.record_check(file, "it is given up", before);
     }
-    if step.is_pristine() && matches!(at.recorded, Recorded::Nothing | Recorded::Same) {
-        return judge.look(file, "it is not begun", before);
+    if step.is_pristine() && matches!(at.recorded, AuditMatch::Missing | AuditMatch::Matches) {
+        return judge.record_check(file, "it is not begun", before);
     }
-    if step.status() == "DONE" && !at.touched && at.recorded == Recorded::Nothing {
+    if step.status() == "DONE" && !at.touched && at.recorded == AuditMatch::Missing {
         // The step is older than the trail, and this commit does not contain it.
         judge.warn(format!("{file} is DONE, and nothing about it is recorded"));
-        return judge.look(file, "DONE, from before the trail", before);
+        return judge.record_check(file, "DONE, from before the trail", before);
     }
     check_recorded(judge, file, step, &at.recorded);
     if step.status() == "DONE" && !at.touched {
-        return judge.look(file, "DONE", before);
+        return judge.record_check(file, "DONE", before);
     }
     check_ready(judge, at, step, rules);
-    judge.look(
+    judge.record_check(
         file,
         format!("step {} of {} is {}", step.task_id(), step.project_id(), step.status()),
         before,
     );
 }
 
-fn check_ready(judge: &mut Judge, at: &StepAtCommit, step: &Step, rules: Rules<'_>) {
+fn check_ready(judge: &mut GateEvaluator, at: &CommitStep, step: &Step, rules: TransitionRules<'_>) {
     let file = &at.file;
     let mut found = step.problems(rules.machine);
     found.extend(out_of_order(step, rules.machine));
-    found.extend(open_phases(step.phases_before_commit(), rules));
+    found.extend(incomplete_phases(step.phases_before_commit(), rules));
     for problem in &found {
         judge.error(format!("{file}: {}", problem.message), problem.suggestion.replace("FILE", file));
     }

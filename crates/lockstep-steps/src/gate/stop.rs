@@ -1,35 +1,37 @@
 //! Gate 2: when an agent wants to end. Its step is in a state that can be answered for.
 
-use crate::problem::Problem;
+use crate::problem::StepProblem;
 use crate::step::Step;
-use crate::step::change::Rules;
-use crate::step::evidence::Outcome;
+use crate::step::change::TransitionRules;
+use crate::step::evidence::PhaseOutcome;
 
-use super::{Judge, Judged, Recorded, check_recorded, open_phases, out_of_order, skip_problem};
+use super::{
+    AuditMatch, GateEvaluator, GateResult, check_recorded, incomplete_phases, out_of_order, skip_problem,
+};
 
 /// The gate's name.
 pub const ID: &str = "GATE_2_SUBAGENT_STOP";
 
 /// The state when an agent wants to end.
 #[derive(Debug, Clone, Copy)]
-pub enum Stop<'a> {
+pub enum StopContext<'a> {
     /// The prompt had no markers.
     AdHoc,
     /// The prompt required validation and named no step.
     NoStep,
     /// The agent ran a step.
-    Step(StepStop<'a>),
+    Step(StepStopContext<'a>),
 }
 
 /// The end of a step's agent.
 #[derive(Debug, Clone, Copy)]
-pub struct StepStop<'a> {
+pub struct StepStopContext<'a> {
     /// The step file's name.
     pub file: &'a str,
     /// The step, or every reason why it cannot be read.
-    pub step: &'a Result<Step, Vec<Problem>>,
+    pub step: &'a Result<Step, Vec<StepProblem>>,
     /// The recorded state.
-    pub recorded: &'a Recorded,
+    pub recorded: &'a AuditMatch,
     /// The files that the agent changed, relative to the project's root (`None`: outside of it), without
     /// those of the step itself. `None` if unknown.
     pub changed: Option<&'a [(String, Option<String>)]>,
@@ -42,37 +44,41 @@ pub struct StepStop<'a> {
 }
 
 /// Judges a stop.
-pub fn judge(stop: Stop<'_>, rules: Rules<'_>) -> Judged {
-    let mut judge = Judge::new(ID);
+pub fn evaluate(stop: StopContext<'_>, rules: TransitionRules<'_>) -> GateResult {
+    let mut judge = GateEvaluator::new(ID);
     match stop {
-        Stop::AdHoc => {
-            judge.look("the prompt's markers", "No DES-VALIDATION marker - ad-hoc Task invocation", 0);
+        StopContext::AdHoc => {
+            judge.record_check(
+                "the prompt's markers",
+                "No DES-VALIDATION marker - ad-hoc Task invocation",
+                0,
+            );
         }
-        Stop::NoStep => {
+        StopContext::NoStep => {
             judge.error(
                 "DES-VALIDATION marker present but DES-STEP-FILE marker missing",
                 "Add <!-- DES-STEP-FILE: path --> marker to prompt",
             );
-            judge.look("the prompt's markers", "validation is required, and no step is named", 0);
+            judge.record_check("the prompt's markers", "validation is required, and no step is named", 0);
         }
-        Stop::Step(stop) => check_stop(&mut judge, stop, rules),
+        StopContext::Step(stop) => check_stop(&mut judge, stop, rules),
     }
-    judge.verdict()
+    judge.finish()
 }
 
-fn check_stop(judge: &mut Judge, stop: StepStop<'_>, rules: Rules<'_>) {
+fn check_stop(judge: &mut GateEvaluator, stop: StepStopContext<'_>, rules: TransitionRules<'_>) {
     let file = stop.file;
     let step = match stop.step {
         Ok(step) => step,
         Err(problems) => {
             problems.iter().for_each(|problem| judge.problem(problem));
-            return judge.look(format!("the step file {file}"), "it cannot be used", 0);
+            return judge.record_check(format!("the step file {file}"), "it cannot be used", 0);
         }
     };
     let before = judge.errors();
     step.problems(rules.machine).iter().for_each(|problem| judge.problem(problem));
     out_of_order(step, rules.machine).iter().for_each(|problem| judge.problem(problem));
-    judge.look(
+    judge.record_check(
         format!("the step file {file}"),
         format!("step {} of {}", step.task_id(), step.project_id()),
         before,
@@ -83,7 +89,7 @@ fn check_stop(judge: &mut Judge, stop: StepStop<'_>, rules: Rules<'_>) {
     check_budget(judge, stop);
 }
 
-fn check_phases(judge: &mut Judge, step: &Step, rules: Rules<'_>) {
+fn check_phases(judge: &mut GateEvaluator, step: &Step, rules: TransitionRules<'_>) {
     let before = judge.errors();
     if step.status() == "DONE" {
         for phase in step.phases().iter().filter(|phase| phase.status == "NOT_EXECUTED") {
@@ -92,11 +98,14 @@ fn check_phases(judge: &mut Judge, step: &Step, rules: Rules<'_>) {
                 "Review agent transcript for skipped phases",
             );
         }
-        let not_begun = |problem: &&Problem| {
+        let not_begun = |problem: &&StepProblem| {
             step.phase(&problem.element)
                 .is_none_or(|phase| phase.status != "NOT_EXECUTED" && phase.status != "IN_PROGRESS")
         };
-        open_phases(step.phases(), rules).iter().filter(not_begun).for_each(|problem| judge.problem(problem));
+        incomplete_phases(step.phases(), rules)
+            .iter()
+            .filter(not_begun)
+            .for_each(|problem| judge.problem(problem));
     }
     for phase in step.phases() {
         let name = &phase.name;
@@ -107,16 +116,18 @@ fn check_phases(judge: &mut Judge, step: &Step, rules: Rules<'_>) {
             ),
             // Reported above.
             _ if step.status() == "DONE" => {}
-            "EXECUTED" => match phase.outcome.as_deref().and_then(Outcome::parse) {
+            "EXECUTED" => match phase.outcome.as_deref().and_then(PhaseOutcome::parse) {
                 None => judge.error(
                     format!("Phase {name} EXECUTED without outcome"),
                     format!("Add outcome to {name}"),
                 ),
                 Some(outcome) => {
-                    if let Some(message) = rules.evidence.refute(name, outcome, phase.evidence.as_ref()) {
+                    if let Some(message) =
+                        rules.evidence.claim_problem(name, outcome, phase.evidence.as_ref())
+                    {
                         judge.error(message, format!("Prove {name} with --run"));
                     }
-                    if outcome == Outcome::Fail {
+                    if outcome == PhaseOutcome::Fail {
                         judge.warn(format!("Phase {name} EXECUTED with outcome FAIL - blocks commit"));
                     }
                 }
@@ -132,35 +143,35 @@ fn check_phases(judge: &mut Judge, step: &Step, rules: Rules<'_>) {
     for phase in step.phases().iter().filter(|phase| phase.is_deferred(rules.machine)) {
         judge.warn(format!("Phase {} DEFERRED - blocks commit", phase.name));
     }
-    let over = step.phases().iter().filter(|phase| phase.is_over()).count();
-    judge.look(
+    let over = step.phases().iter().filter(|phase| phase.is_finished()).count();
+    judge.record_check(
         "the phases",
         format!("{over} of {} are over; the task is {}", step.phases().len(), step.status()),
         before,
     );
 }
 
-fn check_boundary(judge: &mut Judge, step: &Step, changed: Option<&[(String, Option<String>)]>) {
-    if step.boundary().is_open() {
+fn check_boundary(judge: &mut GateEvaluator, step: &Step, changed: Option<&[(String, Option<String>)]>) {
+    if step.boundary().is_unrestricted() {
         return;
     }
     let before = judge.errors();
     let Some(changed) = changed else {
         judge.warn("What the agent changed is not known, so the boundary was not checked");
-        return judge.look("the boundary", "what was changed is not known", before);
+        return judge.record_check("the boundary", "what was changed is not known", before);
     };
     for (shown, path) in changed {
-        if let Some(why) = step.boundary().refuses(path.as_deref()) {
+        if let Some(why) = step.boundary().refusal_reason(path.as_deref()) {
             judge.error(
                 format!("{shown} was changed, outside the step's boundary: {why}"),
                 format!("Undo the change of {shown}, or widen the boundary: `lockstep step boundary`"),
             );
         }
     }
-    judge.look("the boundary", format!("changed files: {}", changed.len()), before);
+    judge.record_check("the boundary", format!("changed files: {}", changed.len()), before);
 }
 
-fn check_budget(judge: &mut Judge, stop: StepStop<'_>) {
+fn check_budget(judge: &mut GateEvaluator, stop: StepStopContext<'_>) {
     let (Some(turns), Some(budget)) = (stop.turns, stop.budget) else { return };
     let before = judge.errors();
     if turns > budget {
@@ -171,5 +182,5 @@ fn check_budget(judge: &mut Judge, stop: StepStop<'_>) {
             judge.warn(message);
         }
     }
-    judge.look("the turns", format!("{turns} of {budget}"), before);
+    judge.record_check("the turns", format!("{turns} of {budget}"), before);
 }

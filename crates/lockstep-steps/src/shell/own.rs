@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_says_of_itself_is_read() {
+    fn own_command_arguments_are_parsed() {
         let calls =
             own_calls("lockstep task update t.yaml --base 1 --as lead; lockstep task new --as=pt-manager");
         assert_eq!(calls[0].writes_as.as_deref(), Some("lead"));

@@ -2,31 +2,31 @@
 
 use serde_json::{Value, json};
 
-use super::evidence::{Evidence, EvidenceRules, Outcome};
-use super::{Phase, Step, object};
-use crate::machine::{Machine, Reason};
-use crate::problem::Problem;
+use super::evidence::{CommandEvidence, EvidenceRules, PhaseOutcome};
+use super::{Step, StepPhase, object};
+use crate::machine::{SkipReason, StepMachines};
+use crate::problem::StepProblem;
 
 /// The rules for a change.
 #[derive(Debug, Clone, Copy)]
-pub struct Rules<'a> {
+pub struct TransitionRules<'a> {
     /// The state machines.
-    pub machine: &'a Machine,
+    pub machine: &'a StepMachines,
     /// Which phases must have evidence.
     pub evidence: &'a EvidenceRules,
 }
 
 /// An action on a phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PhaseAct {
+pub enum PhaseAction {
     /// Start the phase.
     Start,
     /// Finish the phase.
     Done {
         /// The outcome; if it is missing, the evidence decides.
-        outcome: Option<Outcome>,
+        outcome: Option<PhaseOutcome>,
         details: Option<String>,
-        evidence: Option<Evidence>,
+        evidence: Option<CommandEvidence>,
     },
     /// Skip the phase.
     Skip {
@@ -35,10 +35,10 @@ pub enum PhaseAct {
         details: Option<String>,
     },
     /// Abort the phase. It can be started again.
-    Fail { details: Option<String>, evidence: Option<Evidence> },
+    Fail { details: Option<String>, evidence: Option<CommandEvidence> },
 }
 
-impl PhaseAct {
+impl PhaseAction {
     /// The resulting state.
     pub fn target(&self) -> &'static str {
         match self {
@@ -51,26 +51,26 @@ impl PhaseAct {
 }
 
 /// Does something with a phase.
-pub fn phase(
+pub fn apply_phase_action(
     step: &Step,
     name: &str,
-    act: &PhaseAct,
-    rules: Rules<'_>,
+    act: &PhaseAction,
+    rules: TransitionRules<'_>,
     now: &str,
-) -> Result<Step, Vec<Problem>> {
+) -> Result<Step, Vec<StepProblem>> {
     let mut problems = step.problems(rules.machine);
     let Some(phase) = step.phase(name) else {
         let names: Vec<_> = step.phases.iter().map(|phase| phase.name.as_str()).collect();
         let message = format!("The step has no phase {name:?}");
-        problems.push(Problem::invalid(name, message, format!("Its phases are {}", names.join(", "))));
+        problems.push(StepProblem::invalid(name, message, format!("Its phases are {}", names.join(", "))));
         return Err(problems);
     };
     check_task(step, rules.machine, &mut problems);
     check_transition(phase, act.target(), rules.machine, &mut problems);
-    if matches!(act, PhaseAct::Start | PhaseAct::Skip { .. }) {
+    if matches!(act, PhaseAction::Start | PhaseAction::Skip { .. }) {
         check_order(step, phase, act, rules.machine, &mut problems);
     }
-    check_act(name, act, rules, &mut problems);
+    check_action(name, act, rules, &mut problems);
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -84,12 +84,12 @@ pub fn phase(
     Step::of(value)
 }
 
-fn check_task(step: &Step, machine: &Machine, problems: &mut Vec<Problem>) {
+fn check_task(step: &Step, machine: &StepMachines, problems: &mut Vec<StepProblem>) {
     match step.status.as_str() {
         "IN_PROGRESS" => {}
         "TODO" => {
             if let Err(error) = machine.task_transition("TODO", "IN_PROGRESS") {
-                problems.push(Problem::invalid(
+                problems.push(StepProblem::invalid(
                     "state.status",
                     error.to_string(),
                     "See step-execution-fsm.yaml",
@@ -102,12 +102,12 @@ fn check_task(step: &Step, machine: &Machine, problems: &mut Vec<Problem>) {
                 Err(_) => "Begin a new step: `lockstep step new`",
             };
             let message = format!("The step is {status}, so its phases stay as they are");
-            problems.push(Problem::invalid("state.status", message, fix));
+            problems.push(StepProblem::invalid("state.status", message, fix));
         }
     }
 }
 
-fn check_transition(phase: &Phase, to: &str, machine: &Machine, problems: &mut Vec<Problem>) {
+fn check_transition(phase: &StepPhase, to: &str, machine: &StepMachines, problems: &mut Vec<StepProblem>) {
     if let Err(error) = machine.phase_transition(&phase.status, to, phase.is_deferred(machine)) {
         let state = machine.phase.iter().find(|state| state.name == phase.status);
         let next = state.map(|state| state.transitions.join(", ")).unwrap_or_default();
@@ -116,20 +116,26 @@ fn check_transition(phase: &Phase, to: &str, machine: &Machine, problems: &mut V
         } else {
             format!("From {} it can go to {next}", phase.status)
         };
-        problems.push(Problem::invalid(&phase.name, error.to_string(), fix));
+        problems.push(StepProblem::invalid(&phase.name, error.to_string(), fix));
     }
 }
 
 /// In an ordered set a phase begins when those before it are over, and one at a time. A phase that is left out from the start is at
 /// its own turn too.
-fn check_order(step: &Step, phase: &Phase, act: &PhaseAct, machine: &Machine, problems: &mut Vec<Problem>) {
+fn check_order(
+    step: &Step,
+    phase: &StepPhase,
+    act: &PhaseAction,
+    machine: &StepMachines,
+    problems: &mut Vec<StepProblem>,
+) {
     if !step.phase_set(machine).is_none_or(|set| set.ordered) || phase.status == "IN_PROGRESS" {
         return;
     }
     let before = step.phases.iter().take_while(|one| one.name != phase.name);
-    let open: Vec<_> = before.filter(|one| !one.is_over()).map(|one| one.name.as_str()).collect();
+    let open: Vec<_> = before.filter(|one| !one.is_finished()).map(|one| one.name.as_str()).collect();
     if !open.is_empty() {
-        problems.push(Problem::invalid(
+        problems.push(StepProblem::invalid(
             &phase.name,
             format!("The phases before {} are not over: {}", phase.name, open.join(", ")),
             "End or skip them first, in their order",
@@ -137,55 +143,65 @@ fn check_order(step: &Step, phase: &Phase, act: &PhaseAct, machine: &Machine, pr
     }
     let running = step.phases.iter().find(|one| one.status == "IN_PROGRESS" && one.name != phase.name);
     if let Some(other) =
-        running.filter(|other| *act == PhaseAct::Start && !open.contains(&other.name.as_str()))
+        running.filter(|other| *act == PhaseAction::Start && !open.contains(&other.name.as_str()))
     {
         let message = format!("Phase {} is still IN_PROGRESS", other.name);
-        problems.push(Problem::invalid(&phase.name, message, format!("End {} first", other.name)));
+        problems.push(StepProblem::invalid(&phase.name, message, format!("End {} first", other.name)));
     }
 }
 
-fn check_act(name: &str, act: &PhaseAct, rules: Rules<'_>, problems: &mut Vec<Problem>) {
+fn check_action(name: &str, act: &PhaseAction, rules: TransitionRules<'_>, problems: &mut Vec<StepProblem>) {
     match act {
-        PhaseAct::Done { outcome: None, evidence: None, .. } => problems.push(Problem::missing(
+        PhaseAction::Done { outcome: None, evidence: None, .. } => problems.push(StepProblem::missing(
             name,
             format!("Phase {name} EXECUTED without outcome"),
             "Add --outcome PASS or FAIL, or --run with the command that decides it",
         )),
-        PhaseAct::Done { outcome, evidence, .. } => {
+        PhaseAction::Done { outcome, evidence, .. } => {
             let claimed = outcome.or_else(|| Some(rules.evidence.outcome(name, evidence.as_ref()?)));
-            let refuted = claimed.and_then(|claimed| rules.evidence.refute(name, claimed, evidence.as_ref()));
+            let refuted =
+                claimed.and_then(|claimed| rules.evidence.claim_problem(name, claimed, evidence.as_ref()));
             problems.extend(refuted.map(|message| {
-                Problem::invalid(
+                StepProblem::invalid(
                     name,
                     message,
                     "Add --run with a command that shows it, or break the phase off with `fail`",
                 )
             }));
         }
-        PhaseAct::Skip { blocked_by, .. } => problems.extend(reason_problem(name, blocked_by, rules.machine)),
-        PhaseAct::Start | PhaseAct::Fail { .. } => {}
+        PhaseAction::Skip { blocked_by, .. } => {
+            problems.extend(reason_problem(name, blocked_by, rules.machine))
+        }
+        PhaseAction::Start | PhaseAction::Fail { .. } => {}
     }
 }
 
 /// Returns the problem with a reason for skipping a phase.
-pub fn reason_problem(name: &str, blocked_by: &str, machine: &Machine) -> Option<Problem> {
+pub fn reason_problem(name: &str, blocked_by: &str, machine: &StepMachines) -> Option<StepProblem> {
     let fix = format!("Begin it with one of {}, and say why", machine.prefixes());
-    match machine.reason(blocked_by) {
-        Reason::AllowsCommit | Reason::BlocksCommit => None,
-        Reason::Empty => {
-            Some(Problem::incomplete(name, format!("Phase {name}: {blocked_by:?} says no reason"), fix))
+    match machine.classify_skip_reason(blocked_by) {
+        SkipReason::AllowsCommit | SkipReason::BlocksCommit => None,
+        SkipReason::Empty => {
+            Some(StepProblem::incomplete(name, format!("Phase {name}: {blocked_by:?} says no reason"), fix))
         }
-        Reason::Unknown => {
+        SkipReason::Unknown => {
             let message = format!("Phase {name}: {blocked_by:?} begins with no known prefix");
-            Some(Problem::invalid(name, message, fix))
+            Some(StepProblem::invalid(name, message, fix))
         }
     }
 }
 
-fn write_phase(phase: &mut Value, name: &str, act: &PhaseAct, rules: Rules<'_>, deferred: bool, now: &str) {
+fn write_phase(
+    phase: &mut Value,
+    name: &str,
+    act: &PhaseAction,
+    rules: TransitionRules<'_>,
+    deferred: bool,
+    now: &str,
+) {
     phase["status"] = act.target().into();
     match act {
-        PhaseAct::Start => {
+        PhaseAction::Start => {
             phase["started_at"] = now.into();
             for field in ["ended_at", "outcome", "outcome_details", "blocked_by"] {
                 phase[field] = Value::Null;
@@ -197,19 +213,19 @@ fn write_phase(phase: &mut Value, name: &str, act: &PhaseAct, rules: Rules<'_>, 
                 }
             }
         }
-        PhaseAct::Done { outcome, details, evidence } => {
+        PhaseAction::Done { outcome, details, evidence } => {
             let shown = evidence.as_ref().map(|evidence| rules.evidence.outcome(name, evidence));
             phase["ended_at"] = now.into();
-            phase["outcome"] = json!(outcome.or(shown).map(Outcome::as_str));
+            phase["outcome"] = json!(outcome.or(shown).map(PhaseOutcome::as_str));
             phase["outcome_details"] = json!(details);
             put_evidence(phase, evidence.as_ref());
         }
-        PhaseAct::Skip { blocked_by, details } => {
+        PhaseAction::Skip { blocked_by, details } => {
             phase["ended_at"] = now.into();
             phase["blocked_by"] = blocked_by.as_str().into();
             phase["outcome_details"] = json!(details);
         }
-        PhaseAct::Fail { details, evidence } => {
+        PhaseAction::Fail { details, evidence } => {
             phase["ended_at"] = now.into();
             phase["outcome_details"] = json!(details);
             put_evidence(phase, evidence.as_ref());
@@ -217,37 +233,46 @@ fn write_phase(phase: &mut Value, name: &str, act: &PhaseAct, rules: Rules<'_>, 
     }
 }
 
-fn put_evidence(phase: &mut Value, evidence: Option<&Evidence>) {
+fn put_evidence(phase: &mut Value, evidence: Option<&CommandEvidence>) {
     if let Some(evidence) = evidence {
         phase["evidence"] = json!(evidence);
     }
 }
 
 /// Ends a step as `status`.
-pub fn finish(step: &Step, status: &str, why: Option<&str>, rules: Rules<'_>) -> Result<Step, Vec<Problem>> {
+pub fn finish(
+    step: &Step,
+    status: &str,
+    why: Option<&str>,
+    rules: TransitionRules<'_>,
+) -> Result<Step, Vec<StepProblem>> {
     let mut problems = step.problems(rules.machine);
     check_task_transition(step, status, rules.machine, &mut problems);
     for phase in step.phases.iter().filter(|phase| phase.status == "IN_PROGRESS") {
         let message = format!("Phase {} is still IN_PROGRESS", phase.name);
-        problems.push(Problem::invalid(&phase.name, message, "End it, or break it off with `phase fail`"));
+        problems.push(StepProblem::invalid(
+            &phase.name,
+            message,
+            "End it, or break it off with `phase fail`",
+        ));
     }
     if status == "DONE" {
-        problems.extend(crate::gate::open_phases(&step.phases, rules));
+        problems.extend(crate::gate::incomplete_phases(&step.phases, rules));
     }
     if !problems.is_empty() {
         return Err(problems);
     }
-    Ok(with_state(step, status, why, &[]))
+    Ok(with_status(step, status, why, &[]))
 }
 
 /// Takes a step up again.
-pub fn resume(step: &Step, rules: Rules<'_>) -> Result<Step, Vec<Problem>> {
+pub fn resume(step: &Step, rules: TransitionRules<'_>) -> Result<Step, Vec<StepProblem>> {
     let mut problems = step.problems(rules.machine);
     check_task_transition(step, "IN_PROGRESS", rules.machine, &mut problems);
-    if problems.is_empty() { Ok(with_state(step, "IN_PROGRESS", None, &[])) } else { Err(problems) }
+    if problems.is_empty() { Ok(with_status(step, "IN_PROGRESS", None, &[])) } else { Err(problems) }
 }
 
-fn check_task_transition(step: &Step, to: &str, machine: &Machine, problems: &mut Vec<Problem>) {
+fn check_task_transition(step: &Step, to: &str, machine: &StepMachines, problems: &mut Vec<StepProblem>) {
     if let Err(error) = machine.task_transition(&step.status, to) {
         let state = machine.task.iter().find(|state| state.name == step.status);
         let next = state.map(|state| state.transitions.join(", ")).unwrap_or_default();
@@ -256,7 +281,7 @@ fn check_task_transition(step: &Step, to: &str, machine: &Machine, problems: &mu
         } else {
             format!("From {} it can go to {next}", step.status)
         };
-        problems.push(Problem::invalid("state.status", error.to_string(), fix));
+        problems.push(StepProblem::invalid("state.status", error.to_string(), fix));
     }
 }
 
@@ -265,11 +290,11 @@ pub fn set_boundary(
     step: &Step,
     allowed: &[String],
     forbidden: &[String],
-    machine: &Machine,
-) -> Result<Step, Vec<Problem>> {
+    machine: &StepMachines,
+) -> Result<Step, Vec<StepProblem>> {
     if machine.task.iter().any(|state| state.name == step.status && state.terminal) {
         let message = format!("The step is {}, so its boundary stays as it is", step.status);
-        return Err(vec![Problem::invalid("boundary", message, "Begin a new step: `lockstep step new`")]);
+        return Err(vec![StepProblem::invalid("boundary", message, "Begin a new step: `lockstep step new`")]);
     }
     let mut value = step.value.clone();
     value["boundary"] = json!({"allowed": allowed, "forbidden": forbidden});
@@ -278,7 +303,7 @@ pub fn set_boundary(
 
 /// The gate's own transition: from any state to FAILED, with the reason and suggestions.
 pub fn fail_by_gate(step: &Step, reason: &str, suggestions: &[String]) -> Step {
-    with_state(step, "FAILED", Some(reason), suggestions)
+    with_status(step, "FAILED", Some(reason), suggestions)
 }
 
 /// Abandons phases: each of them and the step become FAILED.
@@ -299,10 +324,10 @@ pub fn abandon_phases(
         }
     }
     let step = Step::of(value).expect("only texts of a whole step were changed");
-    with_state(&step, "FAILED", Some(reason), suggestions)
+    with_status(&step, "FAILED", Some(reason), suggestions)
 }
 
-fn with_state(step: &Step, status: &str, reason: Option<&str>, suggestions: &[String]) -> Step {
+fn with_status(step: &Step, status: &str, reason: Option<&str>, suggestions: &[String]) -> Step {
     let mut value = step.value.clone();
     let state = object(&mut value, "state");
     state.insert("status".to_owned(), status.into());

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A command and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct CommandEvidence {
     /// The command, without its secrets.
     pub command: String,
     /// The exit code; `None` if a signal ended the command.
@@ -20,7 +20,7 @@ pub struct Evidence {
     pub ran_at: String,
 }
 
-impl Evidence {
+impl CommandEvidence {
     /// Returns true if the command passed.
     pub fn passed(&self) -> bool {
         self.exit_code == Some(0)
@@ -29,7 +29,7 @@ impl Evidence {
 
 /// The result that a command must have for a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expectation {
+pub enum ExpectedResult {
     /// The command passes.
     Pass,
     /// The command fails: a test must fail before it is made to pass.
@@ -38,47 +38,52 @@ pub enum Expectation {
 
 /// The phases that require evidence, and the expected results.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct EvidenceRules(pub BTreeMap<String, Expectation>);
+pub struct EvidenceRules(pub BTreeMap<String, ExpectedResult>);
 
 impl EvidenceRules {
     /// Returns true if the phase requires evidence.
-    pub fn is_compulsory(&self, phase: &str) -> bool {
+    pub fn requires_evidence(&self, phase: &str) -> bool {
         self.0.contains_key(phase)
     }
 
     /// Returns the expected result for a phase: the configured one, otherwise by its name, since the test of
     /// a red phase fails.
-    pub fn expectation(&self, phase: &str) -> Expectation {
-        let by_name = if phase.starts_with("RED") { Expectation::Fail } else { Expectation::Pass };
+    pub fn expectation(&self, phase: &str) -> ExpectedResult {
+        let by_name = if phase.starts_with("RED") { ExpectedResult::Fail } else { ExpectedResult::Pass };
         self.0.get(phase).copied().unwrap_or(by_name)
     }
 
     /// The outcome that the evidence shows. A command that a signal ended shows no failing test.
-    pub fn outcome(&self, phase: &str, evidence: &Evidence) -> Outcome {
+    pub fn outcome(&self, phase: &str, evidence: &CommandEvidence) -> PhaseOutcome {
         let shown = match self.expectation(phase) {
-            Expectation::Pass => evidence.passed(),
-            Expectation::Fail => evidence.exit_code.is_some_and(|code| code != 0 && !not_run(code)),
+            ExpectedResult::Pass => evidence.passed(),
+            ExpectedResult::Fail => evidence.exit_code.is_some_and(|code| code != 0 && !is_not_started(code)),
         };
-        if shown { Outcome::Pass } else { Outcome::Fail }
+        if shown { PhaseOutcome::Pass } else { PhaseOutcome::Fail }
     }
 
     /// Returns the contradiction between a claimed outcome and the evidence. `None` if it is proven, or needs
     /// no proof.
-    pub fn refute(&self, phase: &str, claimed: Outcome, evidence: Option<&Evidence>) -> Option<String> {
+    pub fn claim_problem(
+        &self,
+        phase: &str,
+        claimed: PhaseOutcome,
+        evidence: Option<&CommandEvidence>,
+    ) -> Option<String> {
         let Some(evidence) = evidence else {
             let word = match self.expectation(phase) {
-                Expectation::Pass => "passes",
-                Expectation::Fail => "fails",
+                ExpectedResult::Pass => "passes",
+                ExpectedResult::Fail => "fails",
             };
             return self
-                .is_compulsory(phase)
+                .requires_evidence(phase)
                 .then(|| format!("Phase {phase} needs evidence of a command that {word}, and has none"));
         };
         let shown = self.outcome(phase, evidence);
-        (claimed == Outcome::Pass && shown == Outcome::Fail).then(|| {
+        (claimed == PhaseOutcome::Pass && shown == PhaseOutcome::Fail).then(|| {
             let wanted = match self.expectation(phase) {
-                Expectation::Pass => "0",
-                Expectation::Fail => "a failure of the command itself",
+                ExpectedResult::Pass => "0",
+                ExpectedResult::Fail => "a failure of the command itself",
             };
             let code = evidence.exit_code.map_or("a signal".to_owned(), |code| format!("exit code {code}"));
             format!("Phase {phase} claims PASS, but its command ended with {code} instead of {wanted}")
@@ -87,19 +92,19 @@ impl EvidenceRules {
 }
 
 /// The shell's own codes for a command that could not be started: nothing was tested.
-fn not_run(code: i32) -> bool {
+fn is_not_started(code: i32) -> bool {
     matches!(code, 126 | 127)
 }
 
 /// The outcome of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum PhaseOutcome {
     Pass,
     /// Not as it should.
     Fail,
 }
 
-impl Outcome {
+impl PhaseOutcome {
     /// The value in the step file.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ impl Step {
     pub fn seal(&self) -> String {
         let value = &self.value;
         let parts = ["task_id", "project_id", "state", "tdd_cycle", "boundary"];
-        digest(&parts.map(|part| Part::Value(&value[part])))
+        digest(&parts.map(|part| SealedPart::Value(&value[part])))
     }
 
     /// Returns the digest of everything that a commit requires: the phases before `COMMIT` and the boundary.
@@ -21,33 +21,33 @@ impl Step {
         let phases =
             value["tdd_cycle"]["phase_execution_log"].as_array().map_or(&[][..], |log| &log[..before]);
         digest(&[
-            Part::Value(&value["task_id"]),
-            Part::Value(&value["project_id"]),
-            Part::Value(&value["tdd_cycle"]["phase_set"]),
-            Part::Items(phases),
-            Part::Value(&value["boundary"]),
+            SealedPart::Value(&value["task_id"]),
+            SealedPart::Value(&value["project_id"]),
+            SealedPart::Value(&value["tdd_cycle"]["phase_set"]),
+            SealedPart::Items(phases),
+            SealedPart::Value(&value["boundary"]),
         ])
     }
 }
 
 /// Something that is sealed.
-enum Part<'a> {
+enum SealedPart<'a> {
     Value(&'a Value),
     Items(&'a [Value]),
 }
 
 /// The digest of the parts as a JSON array, as short as JSON can be, the keys of objects in order: how a file orders them changes nothing.
 /// Written without a copy of the step, which every gate would pay for.
-fn digest(parts: &[Part<'_>]) -> String {
+fn digest(parts: &[SealedPart<'_>]) -> String {
     let mut text = Vec::with_capacity(4096);
     write_list(parts, &mut text, |part, text| match part {
-        Part::Value(value) => write_sorted(value, text),
-        Part::Items(items) => write_list(items, text, write_sorted),
+        SealedPart::Value(value) => write_canonical(value, text),
+        SealedPart::Items(items) => write_list(items, text, write_canonical),
     });
     blake3::hash(&text).to_hex().to_string()
 }
 
-fn write_sorted(value: &Value, text: &mut Vec<u8>) {
+fn write_canonical(value: &Value, text: &mut Vec<u8>) {
     match value {
         Value::Object(fields) => {
             let mut fields: Vec<_> = fields.iter().collect();
@@ -56,11 +56,11 @@ fn write_sorted(value: &Value, text: &mut Vec<u8>) {
             write_separated(&fields, text, |(name, value), text| {
                 write_plain(*name, text);
                 text.push(b':');
-                write_sorted(value, text);
+                write_canonical(value, text);
             });
             text.push(b'}');
         }
-        Value::Array(items) => write_list(items, text, write_sorted),
+        Value::Array(items) => write_list(items, text, write_canonical),
         plain => write_plain(plain, text),
     }
 }
@@ -126,7 +126,7 @@ mod tests {
         #[test]
         fn a_seal_is_that_of_the_shortest_text_with_its_keys_in_order(one in values(), other in values()) {
             let whole = sorted(&json!([one, other, [one]])).to_string();
-            let parts = [Part::Value(&one), Part::Value(&other), Part::Items(std::slice::from_ref(&one))];
+            let parts = [SealedPart::Value(&one), SealedPart::Value(&other), SealedPart::Items(std::slice::from_ref(&one))];
             prop_assert_eq!(digest(&parts), blake3::hash(whole.as_bytes()).to_hex().to_string());
         }
     }

@@ -1,18 +1,18 @@
 //! The chain: whatever is done to a trail, the first bad line is named.
 
-use lockstep_steps::audit::{Entry, Head, Record, TrailFile, verify};
+use lockstep_steps::audit::{ChainHead, TrailEntry, TrailFileText, TrailRecord, verify};
 use proptest::prelude::*;
 
 /// A trail of three days with `n` entries each.
-fn trail(n: usize) -> (Vec<(String, Vec<String>)>, Head) {
-    let mut head = Head::default();
+fn trail(n: usize) -> (Vec<(String, Vec<String>)>, ChainHead) {
+    let mut head = ChainHead::default();
     let mut files = Vec::new();
     for day in 14..17 {
         let mut lines = Vec::new();
         for at in 0..n {
             let moment = format!("2026-02-{day}T10:00:{at:02}Z").parse().unwrap();
-            let record =
-                Record::new(moment, "STEP_PHASE", Some("steps/01-01.json")).with("phase", format!("P{at}"));
+            let record = TrailRecord::new(moment, "STEP_PHASE", Some("steps/01-01.json"))
+                .with("phase", format!("P{at}"));
             let (line, next) = record.line(&head);
             lines.push(line);
             head = next;
@@ -22,10 +22,14 @@ fn trail(n: usize) -> (Vec<(String, Vec<String>)>, Head) {
     (files, head)
 }
 
-fn verified(files: &[(String, Vec<String>)], head: Option<&Head>) -> Result<usize, (String, usize, String)> {
+fn verified(
+    files: &[(String, Vec<String>)],
+    head: Option<&ChainHead>,
+) -> Result<usize, (String, usize, String)> {
     let texts: Vec<(String, String)> =
         files.iter().map(|(name, lines)| (name.clone(), lines.concat())).collect();
-    let files: Vec<TrailFile<'_>> = texts.iter().map(|(name, text)| TrailFile { name, text }).collect();
+    let files: Vec<TrailFileText<'_>> =
+        texts.iter().map(|(name, text)| TrailFileText { name, text }).collect();
     verify(&files, head).map(|entries| entries.len()).map_err(|broken| (broken.file, broken.line, broken.why))
 }
 
@@ -35,7 +39,7 @@ fn a_whole_trail_is_whole() {
     assert_eq!(verified(&files, Some(&head)), Ok(12));
     assert_eq!(verified(&files, None), Ok(12));
     assert_eq!(verified(&[], None), Ok(0));
-    let earlier = Entry::parse(files[1].1[0].trim_end()).unwrap().head();
+    let earlier = TrailEntry::parse(files[1].1[0].trim_end()).unwrap().head();
     assert_eq!(verified(&files, Some(&earlier)), Ok(12), "a process may die before it remembers the end");
 }
 
@@ -100,11 +104,11 @@ fn the_first_bad_line_is_named() {
 #[test]
 fn a_trail_that_was_written_anew_is_not_the_trail() {
     let (_, head) = trail(4);
-    let mut other = Head::default();
+    let mut other = ChainHead::default();
     let moment = "2026-02-14T10:00:00Z".parse().unwrap();
     let mut lines = Vec::new();
     for _ in 0..12 {
-        let (line, next) = Record::new(moment, "ELSE", None).line(&other);
+        let (line, next) = TrailRecord::new(moment, "ELSE", None).line(&other);
         lines.push(line);
         other = next;
     }
@@ -123,7 +127,7 @@ proptest! {
         let mut changed = whole.into_bytes();
         changed[at] = byte;
         let text = String::from_utf8(changed).unwrap();
-        let file = TrailFile { name: "audit.log", text: &text };
+        let file = TrailFileText { name: "audit.log", text: &text };
         prop_assert!(verify(&[file], Some(&head)).is_err());
     }
 }

@@ -1,23 +1,25 @@
 //! The verbs: their preconditions, their effects, and all refusals.
 
-use lockstep_steps::machine::Machine;
+use lockstep_steps::machine::StepMachines;
 use lockstep_steps::step::Step;
-use lockstep_steps::step::change::{self, PhaseAct, Rules};
-use lockstep_steps::step::evidence::{EvidenceRules, Expectation, Outcome};
+use lockstep_steps::step::change::{self, PhaseAction, TransitionRules};
+use lockstep_steps::step::evidence::{EvidenceRules, ExpectedResult, PhaseOutcome};
 use serde_json::json;
 
 use crate::{NOW, after, done, evidence, machine, no_evidence, refused, skip, three};
 
 #[test]
 fn a_step_from_its_beginning_to_its_end() {
-    let step = after(three(), &[("RED", PhaseAct::Start)]);
+    let step = after(three(), &[("RED", PhaseAction::Start)]);
     assert_eq!(step.status(), "IN_PROGRESS");
     assert_eq!(step.phase("RED").unwrap().started_at.as_deref(), Some(NOW));
-    let step =
-        after(step, &[("RED", done()), ("GREEN", skip("NOT_APPLICABLE: docs")), ("COMMIT", PhaseAct::Start)]);
+    let step = after(
+        step,
+        &[("RED", done()), ("GREEN", skip("NOT_APPLICABLE: docs")), ("COMMIT", PhaseAction::Start)],
+    );
     let step = after(step, &[("COMMIT", done())]);
     let (machine, evidence) = (machine(), no_evidence());
-    let rules = Rules { machine: &machine, evidence: &evidence };
+    let rules = TransitionRules { machine: &machine, evidence: &evidence };
     let step = change::finish(&step, "DONE", None, rules).unwrap();
     assert_eq!(step.status(), "DONE");
     assert!(
@@ -32,7 +34,7 @@ fn unknown_fields_are_kept_in_their_place() {
     let text = r#"{"zeta":1,"task_id":"a","project_id":"p","state":{"status":"TODO","owner":"me"},
         "tdd_cycle":{"phase_execution_log":[{"phase_name":"RED","status":"NOT_EXECUTED","note":[1,2]},
         {"phase_name":"GREEN","status":"NOT_EXECUTED"},{"phase_name":"COMMIT","status":"NOT_EXECUTED"}],"more":{}},"alpha":null}"#;
-    let step = after(Step::parse(text).unwrap(), &[("RED", PhaseAct::Start)]);
+    let step = after(Step::parse(text).unwrap(), &[("RED", PhaseAction::Start)]);
     let value = step.value();
     assert_eq!((&value["zeta"], &value["state"]["owner"]), (&json!(1), &json!("me")));
     assert_eq!(value["tdd_cycle"]["phase_execution_log"][0]["note"], json!([1, 2]));
@@ -43,33 +45,39 @@ fn unknown_fields_are_kept_in_their_place() {
 
 #[test]
 fn phases_begin_in_their_order_and_one_at_a_time() {
-    assert_eq!(refused(&three(), "GREEN", &PhaseAct::Start), ["The phases before GREEN are not over: RED"]);
-    let step = after(three(), &[("RED", PhaseAct::Start)]);
-    assert_eq!(refused(&step, "GREEN", &PhaseAct::Start), ["The phases before GREEN are not over: RED"]);
-    assert_eq!(refused(&step, "RED", &PhaseAct::Start), ["Invalid transition: IN_PROGRESS -> IN_PROGRESS"]);
+    assert_eq!(
+        refused(&three(), "GREEN", &PhaseAction::Start),
+        ["The phases before GREEN are not over: RED"]
+    );
+    let step = after(three(), &[("RED", PhaseAction::Start)]);
+    assert_eq!(refused(&step, "GREEN", &PhaseAction::Start), ["The phases before GREEN are not over: RED"]);
+    assert_eq!(
+        refused(&step, "RED", &PhaseAction::Start),
+        ["Invalid transition: IN_PROGRESS -> IN_PROGRESS"]
+    );
     assert_eq!(
         refused(&three(), "COMMIT", &skip("NOT_APPLICABLE: x")),
         ["The phases before COMMIT are not over: RED, GREEN"]
     );
-    assert_eq!(refused(&three(), "BLUE", &PhaseAct::Start), ["The step has no phase \"BLUE\""]);
+    assert_eq!(refused(&three(), "BLUE", &PhaseAction::Start), ["The step has no phase \"BLUE\""]);
 }
 
 #[test]
 fn a_set_may_leave_the_order_open() {
-    let machine = Machine::parse("phase_sets:\n  free: {phases: [A, B, C], ordered: false}\n").unwrap();
+    let machine = StepMachines::parse("phase_sets:\n  free: {phases: [A, B, C], ordered: false}\n").unwrap();
     let evidence = no_evidence();
-    let rules = Rules { machine: &machine, evidence: &evidence };
-    let mut step = Step::new("1", "p", machine.set("free").unwrap());
+    let rules = TransitionRules { machine: &machine, evidence: &evidence };
+    let mut step = Step::new("1", "p", machine.phase_set("free").unwrap());
     for name in ["C", "A", "B"] {
-        step = change::phase(&step, name, &PhaseAct::Start, rules, NOW).unwrap();
+        step = change::apply_phase_action(&step, name, &PhaseAction::Start, rules, NOW).unwrap();
     }
     assert!(step.phases().iter().all(|phase| phase.status == "IN_PROGRESS"));
 }
 
 #[test]
 fn an_end_needs_an_outcome_and_a_skip_a_reason() {
-    let step = after(three(), &[("RED", PhaseAct::Start)]);
-    let nothing = PhaseAct::Done { outcome: None, details: None, evidence: None };
+    let step = after(three(), &[("RED", PhaseAction::Start)]);
+    let nothing = PhaseAction::Done { outcome: None, details: None, evidence: None };
     assert_eq!(refused(&step, "RED", &nothing), ["Phase RED EXECUTED without outcome"]);
     assert_eq!(
         refused(&step, "RED", &skip("LATER: x")),
@@ -82,32 +90,36 @@ fn an_end_needs_an_outcome_and_a_skip_a_reason() {
 fn a_claim_that_must_have_evidence_is_refused_without_it() {
     let machine = machine();
     let rules = EvidenceRules(
-        [("RED".to_owned(), Expectation::Fail), ("GREEN".to_owned(), Expectation::Pass)].into(),
+        [("RED".to_owned(), ExpectedResult::Fail), ("GREEN".to_owned(), ExpectedResult::Pass)].into(),
     );
-    let rules = Rules { machine: &machine, evidence: &rules };
-    let red = after(three(), &[("RED", PhaseAct::Start)]);
-    let with =
-        |outcome, code: Option<i32>| PhaseAct::Done { outcome, details: None, evidence: code.map(evidence) };
-    let pass = Some(Outcome::Pass);
+    let rules = TransitionRules { machine: &machine, evidence: &rules };
+    let red = after(three(), &[("RED", PhaseAction::Start)]);
+    let with = |outcome, code: Option<i32>| PhaseAction::Done {
+        outcome,
+        details: None,
+        evidence: code.map(evidence),
+    };
+    let pass = Some(PhaseOutcome::Pass);
     for (act, ok) in [
         (with(pass, None), false),
-        (with(Some(Outcome::Fail), None), false),
+        (with(Some(PhaseOutcome::Fail), None), false),
         (with(pass, Some(0)), false),
         (with(pass, Some(127)), false),
         (with(pass, Some(1)), true),
         (with(None, Some(101)), true),
-        (with(Some(Outcome::Fail), Some(0)), true),
+        (with(Some(PhaseOutcome::Fail), Some(0)), true),
     ] {
-        assert_eq!(change::phase(&red, "RED", &act, rules, NOW).is_ok(), ok, "{act:?}");
+        assert_eq!(change::apply_phase_action(&red, "RED", &act, rules, NOW).is_ok(), ok, "{act:?}");
     }
-    let shown = change::phase(&red, "RED", &with(None, Some(0)), rules, NOW).unwrap();
+    let shown = change::apply_phase_action(&red, "RED", &with(None, Some(0)), rules, NOW).unwrap();
     assert_eq!(shown.phase("RED").unwrap().outcome.as_deref(), Some("FAIL"), "the evidence decides");
 }
 
 #[test]
 fn evidence_that_is_there_is_believed_even_where_it_is_not_asked_for() {
-    let step = after(three(), &[("RED", PhaseAct::Start), ("RED", done()), ("GREEN", PhaseAct::Start)]);
-    let claim = PhaseAct::Done { outcome: Some(Outcome::Pass), details: None, evidence: Some(evidence(1)) };
+    let step = after(three(), &[("RED", PhaseAction::Start), ("RED", done()), ("GREEN", PhaseAction::Start)]);
+    let claim =
+        PhaseAction::Done { outcome: Some(PhaseOutcome::Pass), details: None, evidence: Some(evidence(1)) };
     assert_eq!(
         refused(&step, "GREEN", &claim),
         ["Phase GREEN claims PASS, but its command ended with exit code 1 instead of 0"]
@@ -117,7 +129,7 @@ fn evidence_that_is_there_is_believed_even_where_it_is_not_asked_for() {
 #[test]
 fn done_needs_every_phase_and_nothing_left_open() {
     let (machine, evidence) = (machine(), no_evidence());
-    let rules = Rules { machine: &machine, evidence: &evidence };
+    let rules = TransitionRules { machine: &machine, evidence: &evidence };
     let messages = |step: &Step, status| -> Vec<String> {
         change::finish(step, status, None, rules)
             .unwrap_err()
@@ -126,9 +138,9 @@ fn done_needs_every_phase_and_nothing_left_open() {
             .collect()
     };
     assert_eq!(messages(&three(), "DONE")[0], "Invalid transition: TODO -> DONE");
-    let step = after(three(), &[("RED", PhaseAct::Start)]);
+    let step = after(three(), &[("RED", PhaseAction::Start)]);
     assert_eq!(messages(&step, "PARTIAL"), ["Phase RED is still IN_PROGRESS"]);
-    let fail = PhaseAct::Done { outcome: Some(Outcome::Fail), details: None, evidence: None };
+    let fail = PhaseAction::Done { outcome: Some(PhaseOutcome::Fail), details: None, evidence: None };
     let step = after(step, &[("RED", fail), ("GREEN", skip("DEFERRED: later"))]);
     assert_eq!(
         messages(&step, "DONE"),
@@ -141,7 +153,7 @@ fn done_needs_every_phase_and_nothing_left_open() {
     let partial = change::finish(&step, "PARTIAL", Some("out of turns"), rules).unwrap();
     assert_eq!(partial.value()["state"]["failure_reason"], "out of turns");
     assert_eq!(
-        refused(&partial, "COMMIT", &PhaseAct::Start)[0],
+        refused(&partial, "COMMIT", &PhaseAction::Start)[0],
         "The step is PARTIAL, so its phases stay as they are"
     );
     assert_eq!(change::resume(&partial, rules).unwrap().status(), "IN_PROGRESS");
@@ -150,18 +162,18 @@ fn done_needs_every_phase_and_nothing_left_open() {
 #[test]
 fn a_deferred_phase_can_be_taken_up_again_and_no_other_skipped_one() {
     let step =
-        after(three(), &[("RED", skip("DEFERRED: later")), ("GREEN", PhaseAct::Start), ("GREEN", done())]);
-    let step = after(step, &[("RED", PhaseAct::Start), ("RED", done())]);
+        after(three(), &[("RED", skip("DEFERRED: later")), ("GREEN", PhaseAction::Start), ("GREEN", done())]);
+    let step = after(step, &[("RED", PhaseAction::Start), ("RED", done())]);
     assert!(step.phase("RED").unwrap().reopened);
     assert_eq!(step.phase("RED").unwrap().blocked_by, None);
     let step = after(three(), &[("RED", skip("NOT_APPLICABLE: x"))]);
-    assert_eq!(refused(&step, "RED", &PhaseAct::Start), ["Invalid transition: SKIPPED -> IN_PROGRESS"]);
+    assert_eq!(refused(&step, "RED", &PhaseAction::Start), ["Invalid transition: SKIPPED -> IN_PROGRESS"]);
 }
 
 #[test]
 fn a_failed_phase_is_begun_again_without_what_it_had() {
-    let fail = PhaseAct::Fail { details: Some("flaky".to_owned()), evidence: Some(evidence(3)) };
-    let step = after(three(), &[("RED", PhaseAct::Start), ("RED", fail), ("RED", PhaseAct::Start)]);
+    let fail = PhaseAction::Fail { details: Some("flaky".to_owned()), evidence: Some(evidence(3)) };
+    let step = after(three(), &[("RED", PhaseAction::Start), ("RED", fail), ("RED", PhaseAction::Start)]);
     let red = step.phase("RED").unwrap();
     assert_eq!((&red.evidence, &red.ended_at), (&None, &None));
 }
@@ -209,7 +221,7 @@ fn phases_that_are_not_those_of_the_set_are_told() {
 
 #[test]
 fn the_seal_covers_the_state_and_nothing_that_anybody_may_edit() {
-    let step = after(three(), &[("RED", PhaseAct::Start)]);
+    let step = after(three(), &[("RED", PhaseAction::Start)]);
     let edited = |edit: &dyn Fn(&mut serde_json::Value)| {
         let mut value = step.value().clone();
         edit(&mut value);

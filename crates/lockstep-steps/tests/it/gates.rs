@@ -1,16 +1,16 @@
 //! The gates as tables: accepted states, and every attack that must be refused.
 
 use lockstep_steps::commands::CommandTable;
-use lockstep_steps::gate::commit::{self, Commit, StepAtCommit};
-use lockstep_steps::gate::invocation::{self, Invocation, StepFound};
-use lockstep_steps::gate::stop::{self, StepStop, Stop};
-use lockstep_steps::gate::{Judged, Recorded, Verdict};
-use lockstep_steps::markers::read;
-use lockstep_steps::problem::Problem;
-use lockstep_steps::sections::Definitions;
+use lockstep_steps::gate::commit::{self, CommitContext, CommitStep};
+use lockstep_steps::gate::invocation::{self, InvocationContext, ReferencedStep};
+use lockstep_steps::gate::stop::{self, StepStopContext, StopContext};
+use lockstep_steps::gate::{AuditMatch, GateResult, GateVerdict};
+use lockstep_steps::markers::parse;
+use lockstep_steps::problem::StepProblem;
+use lockstep_steps::sections::SectionDefinitions;
 use lockstep_steps::step::Step;
-use lockstep_steps::step::change::{PhaseAct, Rules};
-use lockstep_steps::step::evidence::{EvidenceRules, Expectation, Outcome};
+use lockstep_steps::step::change::{PhaseAction, TransitionRules};
+use lockstep_steps::step::evidence::{EvidenceRules, ExpectedResult, PhaseOutcome};
 use lockstep_steps::{prompt, step::change};
 use serde_json::json;
 
@@ -18,35 +18,40 @@ use crate::prompts::whole;
 use crate::{after, done, machine, no_evidence, skip, three};
 
 fn fourteen() -> Step {
-    Step::new("01-01", "auth", machine().set("tdd-14").unwrap())
+    Step::new("01-01", "auth", machine().phase_set("tdd-14").unwrap())
 }
 
-fn invoke(text: &str, step: Result<Step, Vec<Problem>>, recorded: Recorded, locked: Option<&str>) -> Judged {
+fn invoke(
+    text: &str,
+    step: Result<Step, Vec<StepProblem>>,
+    recorded: AuditMatch,
+    locked: Option<&str>,
+) -> GateResult {
     let machine = machine();
-    let rules = prompt::Rules {
+    let rules = prompt::PromptRules {
         commands: &CommandTable::built_in(),
-        definitions: &Definitions::built_in(),
-        phases: &machine.set("tdd-14").unwrap().phases,
+        definitions: &SectionDefinitions::built_in(),
+        phases: &machine.phase_set("tdd-14").unwrap().phases,
     };
-    let markers = read(text);
-    let found = StepFound { file: "steps/01-01.json".to_owned(), step, recorded };
+    let markers = parse(text);
+    let found = ReferencedStep { file: "steps/01-01.json".to_owned(), step, recorded };
     let step = markers.step_file.is_some().then_some(&found);
-    invocation::judge(Invocation { prompt: text, markers: &markers, step, locked }, &machine, rules)
+    invocation::evaluate(InvocationContext { prompt: text, markers: &markers, step, locked }, &machine, rules)
 }
 
-fn stopped(step: Step, recorded: Recorded) -> Judged {
+fn stopped(step: Step, recorded: AuditMatch) -> GateResult {
     stopped_with(step, recorded, &[], no_evidence())
 }
 
 fn stopped_with(
     step: Step,
-    recorded: Recorded,
+    recorded: AuditMatch,
     changed: &[(String, Option<String>)],
     evidence: EvidenceRules,
-) -> Judged {
+) -> GateResult {
     let machine = machine();
-    let rules = Rules { machine: &machine, evidence: &evidence };
-    let stop = StepStop {
+    let rules = TransitionRules { machine: &machine, evidence: &evidence };
+    let stop = StepStopContext {
         file: "steps/01-01.json",
         step: &Ok(step),
         recorded: &recorded,
@@ -55,24 +60,24 @@ fn stopped_with(
         budget: Some(50),
         over_budget_blocks: false,
     };
-    stop::judge(Stop::Step(stop), rules)
+    stop::evaluate(StopContext::Step(stop), rules)
 }
 
-fn at_commit(step: Step) -> StepAtCommit {
-    StepAtCommit {
+fn at_commit(step: Step) -> CommitStep {
+    CommitStep {
         file: "steps/01-01.json".to_owned(),
         step: Ok(step),
-        recorded: Recorded::Same,
+        recorded: AuditMatch::Matches,
         touched: true,
         abandoned: false,
         stop_passed: true,
     }
 }
 
-fn committed(step: StepAtCommit) -> Judged {
+fn committed(step: CommitStep) -> GateResult {
     let (machine, evidence) = (machine(), no_evidence());
-    let rules = Rules { machine: &machine, evidence: &evidence };
-    commit::judge(&Commit { steps: vec![step], ..Commit::default() }, rules)
+    let rules = TransitionRules { machine: &machine, evidence: &evidence };
+    commit::evaluate(&CommitContext { steps: vec![step], ..CommitContext::default() }, rules)
 }
 
 fn edited(step: &Step, edit: impl Fn(&mut serde_json::Value)) -> Step {
@@ -85,24 +90,24 @@ fn edited(step: &Step, edit: impl Fn(&mut serde_json::Value)) -> Step {
 fn ready() -> Step {
     after(
         three(),
-        &[("RED", PhaseAct::Start), ("RED", done()), ("GREEN", PhaseAct::Start), ("GREEN", done())],
+        &[("RED", PhaseAction::Start), ("RED", done()), ("GREEN", PhaseAction::Start), ("GREEN", done())],
     )
 }
 
 #[test]
 fn an_ad_hoc_invocation_is_nobodys_business() {
-    let judged = invoke("Look around.", Ok(fourteen()), Recorded::Nothing, None);
-    assert_eq!(judged.validation.result, Verdict::Pass);
+    let judged = invoke("Look around.", Ok(fourteen()), AuditMatch::Missing, None);
+    assert_eq!(judged.validation.result, GateVerdict::Pass);
     assert!(judged.looked_at[0].found.contains("ad-hoc"));
 }
 
 #[test]
 fn a_whole_prompt_for_a_step_that_may_start_passes() {
-    let judged = invoke(&whole(), Ok(fourteen()), Recorded::Nothing, None);
+    let judged = invoke(&whole(), Ok(fourteen()), AuditMatch::Missing, None);
     assert_eq!(judged.validation.errors, Vec::<String>::new());
     assert_eq!(judged.validation.gate_id, "GATE_1_PRE_INVOCATION");
     assert!(
-        judged.looked_at.len() >= 4 && judged.looked_at.iter().all(|look| look.good),
+        judged.looked_at.len() >= 4 && judged.looked_at.iter().all(|look| look.passed),
         "{:?}",
         judged.looked_at
     );
@@ -111,7 +116,7 @@ fn a_whole_prompt_for_a_step_that_may_start_passes() {
 #[test]
 fn a_step_that_is_done_locked_unreadable_or_forged_does_not_start() {
     let done = edited(&fourteen(), |value| value["state"]["status"] = json!("DONE"));
-    let judged = invoke(&whole(), Ok(done.clone()), Recorded::Same, None);
+    let judged = invoke(&whole(), Ok(done.clone()), AuditMatch::Matches, None);
     assert!(
         judged.validation.errors[0].contains("Invalid transition: DONE -> IN_PROGRESS"),
         "{:?}",
@@ -121,27 +126,28 @@ fn a_step_that_is_done_locked_unreadable_or_forged_does_not_start() {
         value["state"]["status"] = json!("IN_PROGRESS");
         value["tdd_cycle"]["phase_execution_log"][0]["status"] = json!("EXECUTED");
     });
-    let judged = invoke(&whole(), Ok(forged), Recorded::Nothing, None);
+    let judged = invoke(&whole(), Ok(forged), AuditMatch::Missing, None);
     assert!(judged.validation.errors[0].contains("written by hand"), "{:?}", judged.validation);
-    let judged = invoke(&whole(), Ok(fourteen()), Recorded::Nothing, Some("STEP_LOCKED by ada since 10:00"));
+    let judged =
+        invoke(&whole(), Ok(fourteen()), AuditMatch::Missing, Some("STEP_LOCKED by ada since 10:00"));
     assert_eq!(judged.validation.errors, ["STEP_LOCKED by ada since 10:00"]);
     let missing =
-        Problem::missing("step file", "steps/01-01.json is not there", "Make it: `lockstep step new`");
-    let judged = invoke(&whole(), Err(vec![missing]), Recorded::Nothing, None);
+        StepProblem::missing("step file", "steps/01-01.json is not there", "Make it: `lockstep step new`");
+    let judged = invoke(&whole(), Err(vec![missing]), AuditMatch::Missing, None);
     assert_eq!(judged.validation.errors, ["MISSING: steps/01-01.json is not there"]);
     assert_eq!(judged.validation.recovery_suggestions, ["Make it: `lockstep step new`"]);
 }
 
 #[test]
 fn the_end_of_an_agent_by_table() {
-    let begun = after(three(), &[("RED", PhaseAct::Start)]);
+    let begun = after(three(), &[("RED", PhaseAction::Start)]);
     let no_outcome =
         edited(&begun, |v| v["tdd_cycle"]["phase_execution_log"][0]["status"] = json!("EXECUTED"));
     let no_reason = edited(&begun, |v| v["tdd_cycle"]["phase_execution_log"][0]["status"] = json!("SKIPPED"));
     let wrong_reason =
         edited(&no_reason, |v| v["tdd_cycle"]["phase_execution_log"][0]["blocked_by"] = json!("LATER: x"));
     let done_early = edited(&ready(), |v| v["state"]["status"] = json!("DONE"));
-    let fails = PhaseAct::Done { outcome: Some(Outcome::Fail), details: None, evidence: None };
+    let fails = PhaseAction::Done { outcome: Some(PhaseOutcome::Fail), details: None, evidence: None };
     let red_fails = after(begun.clone(), &[("RED", fails)]);
     let done_with_fail = edited(&red_fails, |v| {
         v["state"]["status"] = json!("DONE");
@@ -151,22 +157,22 @@ fn the_end_of_an_agent_by_table() {
         }
     });
     for (step, verdict, message) in [
-        (begun, Verdict::Fail, "Phase RED left IN_PROGRESS (abandoned)"),
-        (no_outcome, Verdict::Fail, "Phase RED EXECUTED without outcome"),
-        (no_reason, Verdict::Fail, "MISSING: Phase RED SKIPPED without blocked_by"),
-        (wrong_reason, Verdict::Fail, "INVALID: Phase RED: \"LATER: x\" begins with no known prefix"),
-        (done_early, Verdict::Fail, "Task DONE but COMMIT NOT_EXECUTED"),
-        (done_with_fail, Verdict::Fail, "INVALID: Phase RED EXECUTED with outcome FAIL"),
-        (red_fails, Verdict::Warning, "Phase RED EXECUTED with outcome FAIL - blocks commit"),
+        (begun, GateVerdict::Fail, "Phase RED left IN_PROGRESS (abandoned)"),
+        (no_outcome, GateVerdict::Fail, "Phase RED EXECUTED without outcome"),
+        (no_reason, GateVerdict::Fail, "MISSING: Phase RED SKIPPED without blocked_by"),
+        (wrong_reason, GateVerdict::Fail, "INVALID: Phase RED: \"LATER: x\" begins with no known prefix"),
+        (done_early, GateVerdict::Fail, "Task DONE but COMMIT NOT_EXECUTED"),
+        (done_with_fail, GateVerdict::Fail, "INVALID: Phase RED EXECUTED with outcome FAIL"),
+        (red_fails, GateVerdict::Warning, "Phase RED EXECUTED with outcome FAIL - blocks commit"),
         (
             after(three(), &[("RED", skip("DEFERRED: later"))]),
-            Verdict::Warning,
+            GateVerdict::Warning,
             "Phase RED DEFERRED - blocks commit",
         ),
-        (ready(), Verdict::Pass, ""),
-        (three(), Verdict::Pass, ""),
+        (ready(), GateVerdict::Pass, ""),
+        (three(), GateVerdict::Pass, ""),
     ] {
-        let judged = stopped(step, Recorded::Same);
+        let judged = stopped(step, AuditMatch::Matches);
         let said: Vec<_> = judged.validation.errors.iter().chain(&judged.validation.warnings).collect();
         assert_eq!(
             (judged.validation.result, said),
@@ -185,11 +191,11 @@ fn the_end_of_an_agent_by_table() {
 }
 
 #[test]
-fn no_markers_and_no_step() {
+fn stop_gate_passes_ad_hoc_and_fails_without_step() {
     let (machine, evidence) = (machine(), no_evidence());
-    let rules = Rules { machine: &machine, evidence: &evidence };
-    assert_eq!(stop::judge(Stop::AdHoc, rules).validation.result, Verdict::Pass);
-    let judged = stop::judge(Stop::NoStep, rules);
+    let rules = TransitionRules { machine: &machine, evidence: &evidence };
+    assert_eq!(stop::evaluate(StopContext::AdHoc, rules).validation.result, GateVerdict::Pass);
+    let judged = stop::evaluate(StopContext::NoStep, rules);
     assert_eq!(judged.validation.errors, ["DES-VALIDATION marker present but DES-STEP-FILE marker missing"]);
 }
 
@@ -206,7 +212,7 @@ fn all_phases_logged_in_reverse_order_within_a_second() {
         }
     });
     // Even where the trail would vouch for it, the times do not.
-    let judged = stopped(forged.clone(), Recorded::Same);
+    let judged = stopped(forged.clone(), AuditMatch::Matches);
     assert_eq!(
         judged.validation.errors,
         [
@@ -214,19 +220,19 @@ fn all_phases_logged_in_reverse_order_within_a_second() {
             "INVALID: Phase COMMIT began before GREEN had ended"
         ]
     );
-    assert_eq!(stopped(forged.clone(), Recorded::Nothing).validation.errors.len(), 3);
+    assert_eq!(stopped(forged.clone(), AuditMatch::Missing).validation.errors.len(), 3);
     assert!(committed(at_commit(forged)).validation.failed());
 }
 
 #[test]
 fn a_state_changed_by_hand_passes_nowhere() {
     let by_hand = edited(&ready(), |v| v["state"]["status"] = json!("DONE"));
-    let other = Recorded::Other { status: "IN_PROGRESS".to_owned() };
+    let other = AuditMatch::Differs { status: "IN_PROGRESS".to_owned() };
     for judged in [
         stopped(ready(), other.clone()),
-        committed(StepAtCommit { recorded: other.clone(), touched: false, ..at_commit(by_hand.clone()) }),
-        committed(StepAtCommit { recorded: other, ..at_commit(by_hand.clone()) }),
-        committed(StepAtCommit { recorded: Recorded::Nothing, ..at_commit(by_hand) }),
+        committed(CommitStep { recorded: other.clone(), touched: false, ..at_commit(by_hand.clone()) }),
+        committed(CommitStep { recorded: other, ..at_commit(by_hand.clone()) }),
+        committed(CommitStep { recorded: AuditMatch::Missing, ..at_commit(by_hand) }),
     ] {
         assert!(
             judged.validation.errors.iter().any(|error| error.contains("by hand")),
@@ -237,7 +243,7 @@ fn a_state_changed_by_hand_passes_nowhere() {
 }
 
 #[test]
-fn what_was_changed_outside_the_boundary_is_told() {
+fn changes_outside_the_boundary_are_reported() {
     let step =
         edited(&ready(), |v| v["boundary"] = json!({"allowed": ["src/**"], "forbidden": ["src/gen/**"]}));
     let changed: Vec<(String, Option<String>)> = [
@@ -248,7 +254,7 @@ fn what_was_changed_outside_the_boundary_is_told() {
     ]
     .map(|(shown, path)| (shown.to_owned(), path.map(str::to_owned)))
     .into();
-    let judged = stopped_with(step, Recorded::Same, &changed, no_evidence());
+    let judged = stopped_with(step, AuditMatch::Matches, &changed, no_evidence());
     assert_eq!(
         judged.validation.errors,
         [
@@ -262,25 +268,25 @@ fn what_was_changed_outside_the_boundary_is_told() {
 #[test]
 fn too_many_turns_warn_or_block() {
     let (machine, evidence) = (machine(), no_evidence());
-    let rules = Rules { machine: &machine, evidence: &evidence };
-    for (blocks, verdict) in [(false, Verdict::Warning), (true, Verdict::Fail)] {
-        let stop = StepStop {
+    let rules = TransitionRules { machine: &machine, evidence: &evidence };
+    for (blocks, verdict) in [(false, GateVerdict::Warning), (true, GateVerdict::Fail)] {
+        let stop = StepStopContext {
             file: "s.json",
             step: &Ok(ready()),
-            recorded: &Recorded::Same,
+            recorded: &AuditMatch::Matches,
             changed: None,
             turns: Some(51),
             budget: Some(50),
             over_budget_blocks: blocks,
         };
-        assert_eq!(stop::judge(Stop::Step(stop), rules).validation.result, verdict);
+        assert_eq!(stop::evaluate(StopContext::Step(stop), rules).validation.result, verdict);
     }
 }
 
 #[test]
 fn evidence_that_is_asked_for_later_is_asked_for_at_the_gate() {
-    let rules = EvidenceRules([("GREEN".to_owned(), Expectation::Pass)].into());
-    let judged = stopped_with(ready(), Recorded::Same, &[], rules);
+    let rules = EvidenceRules([("GREEN".to_owned(), ExpectedResult::Pass)].into());
+    let judged = stopped_with(ready(), AuditMatch::Matches, &[], rules);
     assert_eq!(
         judged.validation.errors,
         ["Phase GREEN needs evidence of a command that passes, and has none"]
@@ -290,25 +296,25 @@ fn evidence_that_is_asked_for_later_is_asked_for_at_the_gate() {
 #[test]
 fn a_commit_by_table() {
     let deferred = after(three(), &[("RED", skip("DEFERRED: later")), ("GREEN", skip("NOT_APPLICABLE: x"))]);
-    let fails = PhaseAct::Done { outcome: Some(Outcome::Fail), details: None, evidence: None };
+    let fails = PhaseAction::Done { outcome: Some(PhaseOutcome::Fail), details: None, evidence: None };
     let green_fails = after(
         three(),
-        &[("RED", PhaseAct::Start), ("RED", done()), ("GREEN", PhaseAct::Start), ("GREEN", fails)],
+        &[("RED", PhaseAction::Start), ("RED", done()), ("GREEN", PhaseAction::Start), ("GREEN", fails)],
     );
     let failed = change::fail_by_gate(&ready(), "why", &[]);
     for (step, error) in [
         (at_commit(ready()), None),
-        (at_commit(after(ready(), &[("COMMIT", PhaseAct::Start)])), None),
+        (at_commit(after(ready(), &[("COMMIT", PhaseAction::Start)])), None),
         (at_commit(three()), None),
         (at_commit(deferred), Some("Phase RED is put off (DEFERRED: later)")),
         (at_commit(green_fails), Some("Phase GREEN EXECUTED with outcome FAIL")),
-        (at_commit(after(three(), &[("RED", PhaseAct::Start)])), Some("Phase RED is IN_PROGRESS")),
+        (at_commit(after(three(), &[("RED", PhaseAction::Start)])), Some("Phase RED is IN_PROGRESS")),
         (at_commit(failed), Some("the step is FAILED")),
         (
-            StepAtCommit { stop_passed: false, ..at_commit(ready()) },
+            CommitStep { stop_passed: false, ..at_commit(ready()) },
             Some("gate 2 has not passed since the last change"),
         ),
-        (StepAtCommit { abandoned: true, ..at_commit(after(three(), &[("RED", PhaseAct::Start)])) }, None),
+        (CommitStep { abandoned: true, ..at_commit(after(three(), &[("RED", PhaseAction::Start)])) }, None),
     ] {
         let judged = committed(step.clone());
         match error {
@@ -323,23 +329,26 @@ fn a_commit_by_table() {
 #[test]
 fn a_gone_step_and_a_broken_trail_stop_a_commit() {
     let (machine, evidence) = (machine(), no_evidence());
-    let rules = Rules { machine: &machine, evidence: &evidence };
-    let commit = Commit {
+    let rules = TransitionRules { machine: &machine, evidence: &evidence };
+    let commit = CommitContext {
         gone: vec!["steps/01-01.json".to_owned()],
         broken_trail: vec!["audit-2026-02-14.log, line 3: it was edited".to_owned()],
         steps: Vec::new(),
         outside: Vec::new(),
     };
-    let judged = commit::judge(&commit, rules);
+    let judged = commit::evaluate(&commit, rules);
     assert_eq!(judged.validation.errors.len(), 2);
-    assert!(judged.told().contains("Suggestion: "), "{}", judged.told());
+    assert!(judged.render_errors().contains("Suggestion: "), "{}", judged.render_errors());
 }
 
 #[test]
 fn every_error_has_its_suggestion_beside_it() {
-    let judged = invoke("<!-- DES-VALIDATION: required -->", Ok(fourteen()), Recorded::Nothing, None);
-    assert_eq!(judged.validation.errors.len(), judged.mends.len());
-    for (error, suggestion) in &judged.mends {
-        assert!(judged.told().contains(error.as_str()) && judged.told().contains(suggestion.as_str()));
+    let judged = invoke("<!-- DES-VALIDATION: required -->", Ok(fourteen()), AuditMatch::Missing, None);
+    assert_eq!(judged.validation.errors.len(), judged.fixes.len());
+    for (error, suggestion) in &judged.fixes {
+        assert!(
+            judged.render_errors().contains(error.as_str())
+                && judged.render_errors().contains(suggestion.as_str())
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Both machines as data: every transition, allowed and refused, and invalid files.
 
-use lockstep_steps::machine::{Machine, PHASE_STATES, Reason, TASK_STATES};
+use lockstep_steps::machine::{PHASE_STATES, SkipReason, StepMachines, TASK_STATES};
 
 use crate::machine;
 
@@ -50,28 +50,28 @@ fn every_transition_of_a_phase() {
 }
 
 #[test]
-fn what_a_reason_means() {
+fn skip_reasons_are_classified_by_prefix() {
     for (reason, meaning) in [
-        ("BLOCKED_BY_DEPENDENCY: 01-02", Reason::AllowsCommit),
-        ("NOT_APPLICABLE: no ui", Reason::AllowsCommit),
-        ("APPROVED_SKIP: by Ada", Reason::AllowsCommit),
-        ("DEFERRED: tomorrow", Reason::BlocksCommit),
-        ("DEFERRED:", Reason::Empty),
-        ("NOT_APPLICABLE:  ", Reason::Empty),
-        ("LATER: tomorrow", Reason::Unknown),
-        ("not_applicable: x", Reason::Unknown),
-        ("", Reason::Unknown),
+        ("BLOCKED_BY_DEPENDENCY: 01-02", SkipReason::AllowsCommit),
+        ("NOT_APPLICABLE: no ui", SkipReason::AllowsCommit),
+        ("APPROVED_SKIP: by Ada", SkipReason::AllowsCommit),
+        ("DEFERRED: tomorrow", SkipReason::BlocksCommit),
+        ("DEFERRED:", SkipReason::Empty),
+        ("NOT_APPLICABLE:  ", SkipReason::Empty),
+        ("LATER: tomorrow", SkipReason::Unknown),
+        ("not_applicable: x", SkipReason::Unknown),
+        ("", SkipReason::Unknown),
     ] {
-        assert_eq!(machine().reason(reason), meaning, "{reason}");
+        assert_eq!(machine().classify_skip_reason(reason), meaning, "{reason}");
     }
 }
 
 #[test]
 fn the_phase_sets_that_ship() {
     let machine = machine();
-    let sizes: Vec<_> = machine.sets.iter().map(|set| (set.name.as_str(), set.phases.len())).collect();
+    let sizes: Vec<_> = machine.phase_sets.iter().map(|set| (set.name.as_str(), set.phases.len())).collect();
     assert_eq!(sizes, [("tdd-14", 14), ("tdd-8", 8), ("tdd-5", 5), ("tdd-3", 3)]);
-    for set in &machine.sets {
+    for set in &machine.phase_sets {
         assert_eq!(set.phases.last().map(String::as_str), Some("COMMIT"));
         assert!(set.ordered);
     }
@@ -80,11 +80,11 @@ fn the_phase_sets_that_ship() {
 #[test]
 fn a_project_adds_a_set_and_keeps_the_rest() {
     let own = "phase_sets:\n  short: {phases: [DO, COMMIT], ordered: false}\n  tdd-3: {phases: [A]}\n";
-    let own = Machine::parse(own).unwrap();
-    assert_eq!(own.set("short").unwrap().phases, ["DO", "COMMIT"]);
-    assert!(!own.set("short").unwrap().ordered);
-    assert_eq!(own.set("tdd-3").unwrap().phases, ["A"]);
-    assert_eq!(own.set("tdd-14"), machine().set("tdd-14"));
+    let own = StepMachines::parse(own).unwrap();
+    assert_eq!(own.phase_set("short").unwrap().phases, ["DO", "COMMIT"]);
+    assert!(!own.phase_set("short").unwrap().ordered);
+    assert_eq!(own.phase_set("tdd-3").unwrap().phases, ["A"]);
+    assert_eq!(own.phase_set("tdd-14"), machine().phase_set("tdd-14"));
     assert_eq!(own.task, machine().task);
 }
 
@@ -93,7 +93,7 @@ fn a_file_that_cannot_work_is_refused_with_every_reason() {
     let text = "task_states:\n  TODO: {transitions: [IN_PROGRESS]}\n  IN_PROGRESS: {transitions: [DONE, FAILED, GONE]}\n  \
                 DONE: {terminal: true, transitions: [TODO]}\n  FAILED: {}\n  ISLAND: {}\n\
                 phase_sets:\n  x: {phases: [A, A, 'b c']}\n  y: {phases: []}\n  z: {steps: []}\n";
-    let error = Machine::parse(text).unwrap_err();
+    let error = StepMachines::parse(text).unwrap_err();
     for expected in [
         "the state PARTIAL is missing",
         "task_states.IN_PROGRESS: the target GONE is no state",
@@ -106,6 +106,6 @@ fn a_file_that_cannot_work_is_refused_with_every_reason() {
     ] {
         assert!(error.0.iter().any(|problem| problem.contains(expected)), "{expected}: {error}");
     }
-    assert!(Machine::parse("task_state: {}").is_err());
-    assert!(Machine::parse("a: &x [*x, *x]").is_err());
+    assert!(StepMachines::parse("task_state: {}").is_err());
+    assert!(StepMachines::parse("a: &x [*x, *x]").is_err());
 }

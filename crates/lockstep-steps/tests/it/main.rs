@@ -15,15 +15,15 @@ mod templates;
 
 use std::sync::LazyLock;
 
-use lockstep_steps::machine::Machine;
+use lockstep_steps::machine::StepMachines;
 use lockstep_steps::step::Step;
-use lockstep_steps::step::change::{self, PhaseAct, Rules};
-use lockstep_steps::step::evidence::{Evidence, EvidenceRules, Outcome};
+use lockstep_steps::step::change::{self, PhaseAction, TransitionRules};
+use lockstep_steps::step::evidence::{CommandEvidence, EvidenceRules, PhaseOutcome};
 
 pub(crate) const NOW: &str = "2026-02-14T15:30:42+09:00";
 
-pub(crate) fn machine() -> Machine {
-    static MACHINE: LazyLock<Machine> = LazyLock::new(Machine::built_in);
+pub(crate) fn machine() -> StepMachines {
+    static MACHINE: LazyLock<StepMachines> = LazyLock::new(StepMachines::built_in);
     MACHINE.clone()
 }
 
@@ -33,19 +33,19 @@ pub(crate) fn no_evidence() -> EvidenceRules {
 
 /// A new step with the phases RED, GREEN, COMMIT.
 pub(crate) fn three() -> Step {
-    Step::new("01-01", "auth", machine().set("tdd-3").unwrap())
+    Step::new("01-01", "auth", machine().phase_set("tdd-3").unwrap())
 }
 
-pub(crate) fn done() -> PhaseAct {
-    PhaseAct::Done { outcome: Some(Outcome::Pass), details: None, evidence: None }
+pub(crate) fn done() -> PhaseAction {
+    PhaseAction::Done { outcome: Some(PhaseOutcome::Pass), details: None, evidence: None }
 }
 
-pub(crate) fn skip(why: &str) -> PhaseAct {
-    PhaseAct::Skip { blocked_by: why.to_owned(), details: None }
+pub(crate) fn skip(why: &str) -> PhaseAction {
+    PhaseAction::Skip { blocked_by: why.to_owned(), details: None }
 }
 
-pub(crate) fn evidence(exit_code: i32) -> Evidence {
-    Evidence {
+pub(crate) fn evidence(exit_code: i32) -> CommandEvidence {
+    CommandEvidence {
         command: "cargo test".to_owned(),
         exit_code: Some(exit_code),
         duration_ms: 12,
@@ -56,18 +56,19 @@ pub(crate) fn evidence(exit_code: i32) -> Evidence {
 }
 
 /// Applies the actions. None of them may be refused.
-pub(crate) fn after(step: Step, acts: &[(&str, PhaseAct)]) -> Step {
+pub(crate) fn after(step: Step, acts: &[(&str, PhaseAction)]) -> Step {
     let (machine, evidence) = (machine(), no_evidence());
-    let rules = Rules { machine: &machine, evidence: &evidence };
+    let rules = TransitionRules { machine: &machine, evidence: &evidence };
     acts.iter().fold(step, |step, (phase, act)| {
-        change::phase(&step, phase, act, rules, NOW).unwrap_or_else(|why| panic!("{phase} {act:?}: {why:?}"))
+        change::apply_phase_action(&step, phase, act, rules, NOW)
+            .unwrap_or_else(|why| panic!("{phase} {act:?}: {why:?}"))
     })
 }
 
 /// The messages of a refusal.
-pub(crate) fn refused(step: &Step, phase: &str, act: &PhaseAct) -> Vec<String> {
+pub(crate) fn refused(step: &Step, phase: &str, act: &PhaseAction) -> Vec<String> {
     let (machine, evidence) = (machine(), no_evidence());
-    let rules = Rules { machine: &machine, evidence: &evidence };
-    let problems = change::phase(step, phase, act, rules, NOW).expect_err("it is refused");
+    let rules = TransitionRules { machine: &machine, evidence: &evidence };
+    let problems = change::apply_phase_action(step, phase, act, rules, NOW).expect_err("it is refused");
     problems.into_iter().map(|problem| problem.message).collect()
 }

@@ -1,6 +1,6 @@
 //! Markers: both spellings, ad-hoc prompts, and every slip that must not turn a check off.
 
-use lockstep_steps::markers::{Dialect, MarkerKind, MarkerNames, may_ask, read, read_with};
+use lockstep_steps::markers::{Dialect, MarkerKind, MarkerNames, may_ask, parse, read_with};
 use proptest::prelude::*;
 
 #[test]
@@ -11,7 +11,7 @@ fn both_spellings_and_every_marker() {
              <!-- DES-STEP-FILE{colon} steps/01-01.json --> <!-- DES-AGENT{colon} crafter -->\n\
              <!-- DES-COMMAND{colon} /nw:execute -->\n"
         );
-        let markers = read(&prompt);
+        let markers = parse(&prompt);
         assert_eq!(markers.problems, [], "{prompt}");
         assert!(markers.validation_required && !markers.is_ad_hoc());
         assert_eq!(markers.origin.as_deref(), Some("command:/nw:execute"));
@@ -19,11 +19,11 @@ fn both_spellings_and_every_marker() {
         assert_eq!(markers.agent.as_deref(), Some("crafter"));
         assert_eq!(markers.command(), Some("/nw:execute"));
     }
-    assert_eq!(read("<!-- DES-ORIGIN: command:/nw:split -->").command(), Some("/nw:split"));
+    assert_eq!(parse("<!-- DES-ORIGIN: command:/nw:split -->").command(), Some("/nw:split"));
 }
 
 #[test]
-fn prompts_that_nobody_checks() {
+fn ad_hoc_prompts_are_not_checked() {
     for prompt in [
         "",
         "Look at the code.",
@@ -34,7 +34,7 @@ fn prompts_that_nobody_checks() {
         "<!-- describe: this -->",
         "<!-- TODO: x --> the command line",
     ] {
-        assert!(read(prompt).is_ad_hoc(), "{prompt}: {:?}", read(prompt).problems);
+        assert!(parse(prompt).is_ad_hoc(), "{prompt}: {:?}", parse(prompt).problems);
     }
 }
 
@@ -58,7 +58,7 @@ fn a_misspelt_marker_is_named_and_is_no_ad_hoc_prompt() {
         ("<!-- DES-STEP-FILE: a.json -->\n<!-- DES-STEP-FILE: b.json -->", "DES-STEP-FILE"),
         ("<!-- DES-ORIGIN: command:/a --><!-- DES-COMMAND: /b -->", "DES-COMMAND"),
     ] {
-        let markers = read(prompt);
+        let markers = parse(prompt);
         let named: Vec<_> = markers.problems.iter().map(|problem| problem.element.as_str()).collect();
         assert_eq!(named, [element], "{prompt}");
         assert!(!markers.is_ad_hoc(), "{prompt}");
@@ -69,7 +69,7 @@ fn a_misspelt_marker_is_named_and_is_no_ad_hoc_prompt() {
 proptest! {
     #[test]
     fn no_text_panics(prompt in "(?s).{0,200}") {
-        let _ = read(&prompt);
+        let _ = parse(&prompt);
     }
 
     /// One letter of the marker wrong: never an ad-hoc prompt.
@@ -78,7 +78,7 @@ proptest! {
         let mut name = "DES-VALIDATION".to_owned();
         name.replace_range(at..=at, &letter);
         let prompt = format!("<!-- {name}: required -->");
-        prop_assert!(!read(&prompt).is_ad_hoc(), "{}", prompt);
+        prop_assert!(!parse(&prompt).is_ad_hoc(), "{}", prompt);
     }
 }
 
@@ -90,7 +90,7 @@ fn an_unknown_marker_is_a_warning() {
             format!("<!-- {name}: something -->"),
             format!("<!-- DES-VALIDATION: required -->\n<!-- DES-STEP-FILE: a.json -->\n<!-- {name} : x -->"),
         ] {
-            let markers = read(&prompt);
+            let markers = parse(&prompt);
             assert_eq!(markers.problems, [], "{prompt}");
             assert_eq!(markers.warnings.len(), 1, "{prompt}");
             assert!(markers.warnings[0].contains(name));
@@ -109,11 +109,11 @@ fn prompts_in_nwaves_dialect_are_recognised_by_their_markers() {
         ("<!-- DES-PROJECT-ID : auth -->\n<!-- DES-STEP-FILE : steps/01-01.json -->", Dialect::Steps),
         ("<!-- DES-AGENT: crafter -->", Dialect::Steps),
     ] {
-        let read = read(&format!("{asks}{markers}"));
+        let read = parse(&format!("{asks}{markers}"));
         assert_eq!(read.dialect(), dialect, "{markers}");
         assert_eq!((read.problems, read.warnings), (vec![], vec![]), "{markers}");
     }
-    let exempt = read("step 01-02 is done\n<!-- DES-ENFORCEMENT : exempt -->\n<!-- DES-STEP-ID : 01-01 -->");
+    let exempt = parse("step 01-02 is done\n<!-- DES-ENFORCEMENT : exempt -->\n<!-- DES-STEP-ID : 01-01 -->");
     assert_eq!(exempt.dialect(), Dialect::AdHoc);
 }
 

@@ -3,10 +3,10 @@
 use std::sync::LazyLock;
 
 use lockstep_steps::commands::CommandTable;
-use lockstep_steps::markers::read;
-use lockstep_steps::problem::{ErrorType, Problem};
-use lockstep_steps::prompt::{PromptCheck, Rules, check, turn_budget};
-use lockstep_steps::sections::Definitions;
+use lockstep_steps::markers::parse;
+use lockstep_steps::problem::{ProblemKind, StepProblem};
+use lockstep_steps::prompt::{PromptCheck, PromptRules, check, turn_budget};
+use lockstep_steps::sections::SectionDefinitions;
 use proptest::prelude::*;
 
 const PHASES: &str = "PREPARE RED_ACCEPTANCE RED_UNIT GREEN_UNIT CHECK_ACCEPTANCE GREEN_ACCEPTANCE REVIEW REFACTOR_L1 \
@@ -26,15 +26,18 @@ fn checked(prompt: &str) -> PromptCheck {
 }
 
 fn checked_with(prompt: &str, set: &str) -> PromptCheck {
-    static TABLES: LazyLock<(CommandTable, Definitions)> =
-        LazyLock::new(|| (CommandTable::built_in(), Definitions::built_in()));
+    static TABLES: LazyLock<(CommandTable, SectionDefinitions)> =
+        LazyLock::new(|| (CommandTable::built_in(), SectionDefinitions::built_in()));
     let machine = crate::machine();
-    let rules =
-        Rules { commands: &TABLES.0, definitions: &TABLES.1, phases: &machine.set(set).unwrap().phases };
-    check(prompt, &read(prompt), rules)
+    let rules = PromptRules {
+        commands: &TABLES.0,
+        definitions: &TABLES.1,
+        phases: &machine.phase_set(set).unwrap().phases,
+    };
+    check(prompt, &parse(prompt), rules)
 }
 
-fn elements(problems: &[Problem]) -> Vec<(ErrorType, &str)> {
+fn elements(problems: &[StepProblem]) -> Vec<(ProblemKind, &str)> {
     problems.iter().map(|problem| (problem.error_type, problem.element.as_str())).collect()
 }
 
@@ -58,7 +61,7 @@ fn a_whole_prompt_passes_in_every_spelling_of_its_sections() {
 #[test]
 fn everything_that_is_missing_is_told_at_once() {
     let prompt = "<!-- DES-VALIDATION: required -->\n<!-- DES-COMMAND: /nw:execute -->\nDo it.\n";
-    use ErrorType::Missing;
+    use ProblemKind::Missing;
     let checked = checked(prompt);
     assert_eq!(
         elements(&checked.errors),
@@ -81,13 +84,13 @@ fn everything_that_is_missing_is_told_at_once() {
 #[test]
 fn a_longer_name_does_not_stand_in_for_a_phase() {
     let prompt = whole().replace(" REVIEW ", " ");
-    assert_eq!(elements(&checked(&prompt).errors), [(ErrorType::Incomplete, "REVIEW")]);
+    assert_eq!(elements(&checked(&prompt).errors), [(ProblemKind::Incomplete, "REVIEW")]);
 }
 
 #[test]
 fn a_phase_named_elsewhere_does_not_count() {
     let prompt = whole().replace(" REVIEW ", " ").replace("Add login.", "Add login. Then REVIEW.");
-    assert_eq!(elements(&checked(&prompt).errors), [(ErrorType::Incomplete, "REVIEW")]);
+    assert_eq!(elements(&checked(&prompt).errors), [(ProblemKind::Incomplete, "REVIEW")]);
 }
 
 #[test]
@@ -96,22 +99,22 @@ fn sections_inside_a_code_fence_are_no_sections() {
         let close = fence.trim_end_matches("markdown");
         let prompt = whole().replace("## QUALITY_GATES\nG1", &format!("{fence}\n## QUALITY_GATES\nG1"));
         let prompt = prompt.replace("\n## OUTCOME_RECORDING", &format!("\n{close}\n## OUTCOME_RECORDING"));
-        assert_eq!(elements(&checked(&prompt).errors), [(ErrorType::Missing, "QUALITY_GATES")], "{prompt}");
+        assert_eq!(elements(&checked(&prompt).errors), [(ProblemKind::Missing, "QUALITY_GATES")], "{prompt}");
     }
 }
 
 #[test]
 fn a_section_begins_at_the_start_of_a_line_and_ends_at_the_next_heading() {
     let indented = whole().replace("## TASK_CONTEXT", "see ## TASK_CONTEXT");
-    assert_eq!(elements(&checked(&indented).errors), [(ErrorType::Missing, "TASK_CONTEXT")]);
+    assert_eq!(elements(&checked(&indented).errors), [(ProblemKind::Missing, "TASK_CONTEXT")]);
     let longer = whole().replace("## TASK_CONTEXT", "## TASK_CONTEXT_OLD");
-    assert_eq!(elements(&checked(&longer).errors), [(ErrorType::Missing, "TASK_CONTEXT")]);
+    assert_eq!(elements(&checked(&longer).errors), [(ProblemKind::Missing, "TASK_CONTEXT")]);
     let ended = whole().replace("G5 G6", "G5\n## NOTES\nG6");
-    assert_eq!(elements(&checked(&ended).errors), [(ErrorType::Incomplete, "G6")]);
+    assert_eq!(elements(&checked(&ended).errors), [(ProblemKind::Incomplete, "G6")]);
     let below = whole().replace("G5 G6", "G5\n### Last\nG6");
     assert_eq!(checked(&below).errors, []);
     let empty = whole().replace("A crafter.", "");
-    assert_eq!(elements(&checked(&empty).errors), [(ErrorType::Incomplete, "AGENT_IDENTITY")]);
+    assert_eq!(elements(&checked(&empty).errors), [(ProblemKind::Incomplete, "AGENT_IDENTITY")]);
 }
 
 #[test]
@@ -119,7 +122,7 @@ fn a_command_decides_how_much_is_checked() {
     let with = |command: &str, rest: &str| {
         checked(&format!("<!-- DES-VALIDATION: required -->\n<!-- DES-COMMAND: {command} -->\n{rest}")).errors
     };
-    assert_eq!(elements(&with("/nw:split", "")), [(ErrorType::Missing, "TASK_CONTEXT")]);
+    assert_eq!(elements(&with("/nw:split", "")), [(ProblemKind::Missing, "TASK_CONTEXT")]);
     assert_eq!(with("/nw:split", "## TASK_CONTEXT\nSplit it.\n"), []);
     assert_eq!(with("/nw:review", ""), []);
     assert_eq!(with("/unheard-of", "").len(), 8, "what nobody has decided is checked in full");
@@ -132,13 +135,13 @@ fn another_phase_set_asks_for_its_own_phases() {
     assert_eq!(checked_with(&three.replace("TDD_14_PHASES", "TDD_3_PHASES"), "tdd-3").errors, []);
     assert_eq!(
         elements(&checked_with(&three.replace("GREEN ", ""), "tdd-3").errors),
-        [(ErrorType::Incomplete, "GREEN")]
+        [(ProblemKind::Incomplete, "GREEN")]
     );
 }
 
 #[test]
 fn the_turns_are_read_from_their_own_section() {
-    let definitions = Definitions::built_in();
+    let definitions = SectionDefinitions::built_in();
     assert_eq!(turn_budget(&whole(), &definitions), Some(50));
     assert_eq!(turn_budget("## TASK_CONTEXT\n9 turns\n", &definitions), None);
     assert_eq!(turn_budget("## TIMEOUT_INSTRUCTION\nEarly.\n", &definitions), None);

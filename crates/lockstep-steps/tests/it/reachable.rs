@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use lockstep_steps::gate::commit::{self, Commit, StepAtCommit};
-use lockstep_steps::gate::stop::{self, StepStop, Stop};
-use lockstep_steps::gate::{Recorded, Verdict};
+use lockstep_steps::gate::commit::{self, CommitContext, CommitStep};
+use lockstep_steps::gate::stop::{self, StepStopContext, StopContext};
+use lockstep_steps::gate::{AuditMatch, GateVerdict};
 use lockstep_steps::step::Step;
-use lockstep_steps::step::change::{self, PhaseAct, Rules};
-use lockstep_steps::step::evidence::{EvidenceRules, Expectation, Outcome};
+use lockstep_steps::step::change::{self, PhaseAction, TransitionRules};
+use lockstep_steps::step::evidence::{EvidenceRules, ExpectedResult, PhaseOutcome};
 use proptest::prelude::*;
 
 use crate::{NOW, evidence, machine, three};
@@ -15,14 +15,14 @@ use crate::{NOW, evidence, machine, three};
 /// One verb with its arguments.
 #[derive(Debug, Clone)]
 enum Verb {
-    Phase(&'static str, PhaseAct),
+    Phase(&'static str, PhaseAction),
     Finish(&'static str),
     Resume,
     GateFails,
 }
 
-fn act() -> impl Strategy<Value = PhaseAct> {
-    let outcome = prop_oneof![Just(None), Just(Some(Outcome::Pass)), Just(Some(Outcome::Fail))];
+fn act() -> impl Strategy<Value = PhaseAction> {
+    let outcome = prop_oneof![Just(None), Just(Some(PhaseOutcome::Pass)), Just(Some(PhaseOutcome::Fail))];
     let code = prop_oneof![Just(None), Just(Some(0)), Just(Some(1)), Just(Some(127))];
     let reason = prop_oneof![
         Just("DEFERRED: later"),
@@ -32,12 +32,12 @@ fn act() -> impl Strategy<Value = PhaseAct> {
         Just("")
     ];
     prop_oneof![
-        3 => Just(PhaseAct::Start),
+        3 => Just(PhaseAction::Start),
         4 => (outcome, code).prop_map(|(outcome, code)| {
-            PhaseAct::Done { outcome, details: None, evidence: code.map(evidence) }
+            PhaseAction::Done { outcome, details: None, evidence: code.map(evidence) }
         }),
-        1 => reason.prop_map(|reason| PhaseAct::Skip { blocked_by: reason.to_owned(), details: None }),
-        1 => Just(PhaseAct::Fail { details: None, evidence: None }),
+        1 => reason.prop_map(|reason| PhaseAction::Skip { blocked_by: reason.to_owned(), details: None }),
+        1 => Just(PhaseAction::Fail { details: None, evidence: None }),
     ]
 }
 
@@ -52,9 +52,9 @@ fn verb() -> impl Strategy<Value = Verb> {
 }
 
 /// The step after a verb; unchanged where it was refused.
-fn apply(step: &Step, verb: &Verb, rules: Rules<'_>) -> Step {
+fn apply(step: &Step, verb: &Verb, rules: TransitionRules<'_>) -> Step {
     let next = match verb {
-        Verb::Phase(name, act) => change::phase(step, name, act, rules, NOW),
+        Verb::Phase(name, act) => change::apply_phase_action(step, name, act, rules, NOW),
         Verb::Finish(status) => change::finish(step, status, None, rules),
         Verb::Resume => change::resume(step, rules),
         Verb::GateFails => Ok(change::fail_by_gate(step, "because", &[])),
@@ -64,12 +64,12 @@ fn apply(step: &Step, verb: &Verb, rules: Rules<'_>) -> Step {
 
 /// Returns true if a phase is proven by evidence of the expected kind, or was skipped for a reason that ends
 /// it.
-fn is_proven(step: &Step, name: &str, wanted: Expectation) -> bool {
+fn is_proven(step: &Step, name: &str, wanted: ExpectedResult) -> bool {
     let phase = step.phase(name).unwrap();
     let code = phase.evidence.as_ref().and_then(|evidence| evidence.exit_code);
     let shown = match wanted {
-        Expectation::Pass => code == Some(0),
-        Expectation::Fail => code == Some(1),
+        ExpectedResult::Pass => code == Some(0),
+        ExpectedResult::Fail => code == Some(1),
     };
     let skipped = phase.status == "SKIPPED"
         && phase.blocked_by.as_deref().is_some_and(|reason| {
@@ -80,29 +80,31 @@ fn is_proven(step: &Step, name: &str, wanted: Expectation) -> bool {
     (phase.status == "EXECUTED" && phase.outcome.as_deref() == Some("PASS") && shown) || skipped
 }
 
-fn commit_passes(step: &Step, rules: Rules<'_>) -> bool {
-    let at = StepAtCommit {
+fn commit_passes(step: &Step, rules: TransitionRules<'_>) -> bool {
+    let at = CommitStep {
         file: "s.json".to_owned(),
         step: Ok(step.clone()),
-        recorded: Recorded::Same,
+        recorded: AuditMatch::Matches,
         touched: true,
         abandoned: false,
         stop_passed: true,
     };
-    !commit::judge(&Commit { steps: vec![at], ..Commit::default() }, rules).validation.failed()
+    !commit::evaluate(&CommitContext { steps: vec![at], ..CommitContext::default() }, rules)
+        .validation
+        .failed()
 }
 
-fn stop_verdict(step: &Step, rules: Rules<'_>) -> Verdict {
-    let stop = StepStop {
+fn stop_verdict(step: &Step, rules: TransitionRules<'_>) -> GateVerdict {
+    let stop = StepStopContext {
         file: "s.json",
         step: &Ok(step.clone()),
-        recorded: &Recorded::Same,
+        recorded: &AuditMatch::Matches,
         changed: None,
         turns: None,
         budget: None,
         over_budget_blocks: false,
     };
-    stop::judge(Stop::Step(stop), rules).validation.result
+    stop::evaluate(StopContext::Step(stop), rules).validation.result
 }
 
 proptest! {
@@ -111,9 +113,9 @@ proptest! {
     #[test]
     fn no_sequence_of_verbs_gets_past_a_gate_without_evidence(verbs in prop::collection::vec(verb(), 0..40)) {
         let machine = machine();
-        let wanted = [("RED", Expectation::Fail), ("GREEN", Expectation::Pass)];
+        let wanted = [("RED", ExpectedResult::Fail), ("GREEN", ExpectedResult::Pass)];
         let evidence = EvidenceRules(wanted.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect());
-        let rules = Rules { machine: &machine, evidence: &evidence };
+        let rules = TransitionRules { machine: &machine, evidence: &evidence };
         let mut step = three();
         for verb in &verbs {
             step = apply(&step, verb, rules);
@@ -124,7 +126,7 @@ proptest! {
                 prop_assert_ne!(step.status(), "FAILED");
             }
             if step.status() == "DONE" {
-                prop_assert_eq!(stop_verdict(&step, rules), Verdict::Pass, "{}", step.to_text());
+                prop_assert_eq!(stop_verdict(&step, rules), GateVerdict::Pass, "{}", step.to_text());
                 prop_assert!(commit_passes(&step, rules));
             }
             prop_assert!(step.problems(&machine).is_empty());
@@ -137,19 +139,19 @@ proptest! {
 fn the_verbs_do_reach_a_commit_and_an_end() {
     let machine = machine();
     let rules_of = EvidenceRules(
-        [("RED".to_owned(), Expectation::Fail), ("GREEN".to_owned(), Expectation::Pass)].into(),
+        [("RED".to_owned(), ExpectedResult::Fail), ("GREEN".to_owned(), ExpectedResult::Pass)].into(),
     );
-    let rules = Rules { machine: &machine, evidence: &rules_of };
-    let with = |code| PhaseAct::Done { outcome: None, details: None, evidence: Some(evidence(code)) };
-    let plain = PhaseAct::Done { outcome: Some(Outcome::Pass), details: None, evidence: None };
+    let rules = TransitionRules { machine: &machine, evidence: &rules_of };
+    let with = |code| PhaseAction::Done { outcome: None, details: None, evidence: Some(evidence(code)) };
+    let plain = PhaseAction::Done { outcome: Some(PhaseOutcome::Pass), details: None, evidence: None };
     let mut step = three();
     let mut seen = BTreeSet::new();
     for verb in [
-        Verb::Phase("RED", PhaseAct::Start),
+        Verb::Phase("RED", PhaseAction::Start),
         Verb::Phase("RED", with(1)),
-        Verb::Phase("GREEN", PhaseAct::Start),
+        Verb::Phase("GREEN", PhaseAction::Start),
         Verb::Phase("GREEN", with(0)),
-        Verb::Phase("COMMIT", PhaseAct::Start),
+        Verb::Phase("COMMIT", PhaseAction::Start),
         Verb::Phase("COMMIT", plain),
         Verb::Finish("DONE"),
     ] {

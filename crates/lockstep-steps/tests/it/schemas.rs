@@ -1,14 +1,14 @@
 //! The schemas match the written files.
 
-use lockstep_steps::audit::{Head, Record};
+use lockstep_steps::audit::{ChainHead, TrailRecord};
 use lockstep_steps::commands::CommandTable;
-use lockstep_steps::gate::invocation::{self, Invocation};
-use lockstep_steps::markers::read;
-use lockstep_steps::prompt::Rules;
+use lockstep_steps::gate::invocation::{self, InvocationContext};
+use lockstep_steps::markers::parse;
+use lockstep_steps::prompt::PromptRules;
 use lockstep_steps::schema::schemas;
-use lockstep_steps::sections::Definitions;
-use lockstep_steps::step::change::PhaseAct;
-use lockstep_steps::step::evidence::Outcome;
+use lockstep_steps::sections::SectionDefinitions;
+use lockstep_steps::step::change::PhaseAction;
+use lockstep_steps::step::evidence::PhaseOutcome;
 use serde_json::{Value, json};
 
 use crate::{after, evidence, machine, three};
@@ -21,12 +21,12 @@ fn valid(name: &str, document: &Value) -> bool {
 
 #[test]
 fn a_step_in_every_stage_fits_its_schema() {
-    let pass = PhaseAct::Done {
-        outcome: Some(Outcome::Pass),
+    let pass = PhaseAction::Done {
+        outcome: Some(PhaseOutcome::Pass),
         details: Some("x".to_owned()),
         evidence: Some(evidence(1)),
     };
-    let begun = after(three(), &[("RED", PhaseAct::Start)]);
+    let begun = after(three(), &[("RED", PhaseAction::Start)]);
     let ended = after(begun.clone(), &[("RED", pass)]);
     for step in [three(), begun, ended] {
         assert!(valid("step-file", step.value()), "{}", step.value());
@@ -38,14 +38,14 @@ fn a_step_in_every_stage_fits_its_schema() {
 fn a_gate_result_fits_its_schema() {
     let machine = machine();
     let prompt = "<!-- DES-VALIDATION: required -->";
-    let rules = Rules {
+    let rules = PromptRules {
         commands: &CommandTable::built_in(),
-        definitions: &Definitions::built_in(),
-        phases: &machine.sets[0].phases,
+        definitions: &SectionDefinitions::built_in(),
+        phases: &machine.phase_sets[0].phases,
     };
-    let markers = read(prompt);
-    let invocation = Invocation { prompt, markers: &markers, step: None, locked: None };
-    let judged = invocation::judge(invocation, &machine, rules);
+    let markers = parse(prompt);
+    let invocation = InvocationContext { prompt, markers: &markers, step: None, locked: None };
+    let judged = invocation::evaluate(invocation, &machine, rules);
     let mut value = serde_json::to_value(&judged.validation).unwrap();
     assert!(valid("gate-result", &value), "{value}");
     value["looked_at"] = serde_json::to_value(&judged.looked_at).unwrap();
@@ -56,8 +56,8 @@ fn a_gate_result_fits_its_schema() {
 
 #[test]
 fn an_audit_line_fits_its_schema() {
-    let record = Record::new("2026-02-14T10:00:00Z".parse().unwrap(), "X", None).with("extra", 1);
-    let (line, _) = record.line(&Head::default());
+    let record = TrailRecord::new("2026-02-14T10:00:00Z".parse().unwrap(), "X", None).with("extra", 1);
+    let (line, _) = record.line(&ChainHead::default());
     let value: Value = serde_json::from_str(&line).unwrap();
     assert!(valid("audit-entry", &value), "{line}");
     assert!(!valid("audit-entry", &json!({"event": "X"})));

@@ -1,7 +1,7 @@
 //! Stale phases: complete days, both kinds of timestamps, and unknown ages.
 
 use jiff::Zoned;
-use lockstep_steps::stale::stale;
+use lockstep_steps::stale::find_stale_phases;
 use lockstep_steps::step::Step;
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn now() -> Zoned {
 }
 
 fn age(started_at: &str, minutes: i64) -> Option<i64> {
-    let (found, undated) = stale(&running_since(json!(started_at)), &now(), minutes);
+    let (found, undated) = find_stale_phases(&running_since(json!(started_at)), &now(), minutes);
     assert!(undated.is_empty(), "{undated:?}");
     found.first().map(|stale| stale.age_minutes)
 }
@@ -41,11 +41,11 @@ fn the_threshold_is_respected() {
 }
 
 #[test]
-fn what_cannot_be_told_is_listed() {
+fn phases_without_a_valid_time_are_listed() {
     for started_at in [json!(null), json!("yesterday"), json!("2026-13-01T00:00:00Z")] {
-        let (found, undated) = stale(&running_since(started_at.clone()), &now(), 30);
+        let (found, undated) = find_stale_phases(&running_since(started_at.clone()), &now(), 30);
         assert!(found.is_empty() && undated.len() == 1, "{started_at}");
     }
-    let (found, undated) = stale(&three(), &now(), 0);
+    let (found, undated) = find_stale_phases(&three(), &now(), 0);
     assert!(found.is_empty() && undated.is_empty(), "nothing is in progress");
 }

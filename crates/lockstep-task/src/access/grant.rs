@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::place::{InvalidPlace, Place};
+use crate::place::{KeyPath, ParseKeyPathError};
 
 /// Leave to write a place and all that lies in it. Written as `*`, `constraints`,
 /// `codebase_impact_map.interfaces` or `constraints when CONDITIONAL_PASS`.
@@ -13,7 +13,7 @@ use crate::place::{InvalidPlace, Place};
 #[serde(try_from = "String", into = "String")]
 pub struct Grant {
     /// The place that may be written; the top is the complete document.
-    pub place: Place,
+    pub place: KeyPath,
     /// The `validation_verdict` the new document must have.
     pub when: Option<String>,
 }
@@ -21,31 +21,31 @@ pub struct Grant {
 impl Grant {
     /// Leave to write everything.
     pub fn everything() -> Self {
-        Self { place: Place::top(), when: None }
+        Self { place: KeyPath::root(), when: None }
     }
 
     /// Returns true if `place` may be written while the new document has `verdict`.
-    pub fn covers(&self, place: &Place, verdict: Option<&str>) -> bool {
-        place.is_within(&self.place) && self.when.as_deref().is_none_or(|when| verdict == Some(when))
+    pub fn covers(&self, place: &KeyPath, verdict: Option<&str>) -> bool {
+        place.starts_with(&self.place) && self.when.as_deref().is_none_or(|when| verdict == Some(when))
     }
 }
 
 impl FromStr for Grant {
-    type Err = InvalidPlace;
+    type Err = ParseKeyPathError;
 
-    fn from_str(text: &str) -> Result<Self, InvalidPlace> {
+    fn from_str(text: &str) -> Result<Self, ParseKeyPathError> {
         let (place, when) = match text.split_once(" when ") {
             Some((place, when)) => (place, Some(when.trim().to_owned())),
             None => (text, None),
         };
-        let place = if place.trim() == "*" { Place::top() } else { place.trim().parse()? };
+        let place = if place.trim() == "*" { KeyPath::root() } else { place.trim().parse()? };
         Ok(Self { place, when })
     }
 }
 
 impl fmt::Display for Grant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.place == Place::top() {
+        if self.place == KeyPath::root() {
             f.write_str("*")?
         } else {
             write!(f, "{}", self.place)?
@@ -58,9 +58,9 @@ impl fmt::Display for Grant {
 }
 
 impl TryFrom<String> for Grant {
-    type Error = InvalidPlace;
+    type Error = ParseKeyPathError;
 
-    fn try_from(text: String) -> Result<Self, InvalidPlace> {
+    fn try_from(text: String) -> Result<Self, ParseKeyPathError> {
         text.parse()
     }
 }

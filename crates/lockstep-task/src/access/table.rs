@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::grant::Grant;
 use super::{Principal, UNKNOWN};
-use crate::phase::Phase;
-use crate::place::Place;
+use crate::phase::TaskPhase;
+use crate::place::KeyPath;
 
 /// Which tasks an agent may create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Create {
+pub enum CreatePermission {
     #[default]
     None,
     /// The task, if there is none yet.
@@ -25,7 +25,7 @@ pub enum Create {
 #[serde(default, deny_unknown_fields)]
 pub struct AgentRule {
     /// Which tasks it may create.
-    pub create: Create,
+    pub create: CreatePermission,
     /// The places it may update.
     pub update: Vec<Grant>,
     /// Set if the agent runs in its own context and therefore may not write scratch.
@@ -39,7 +39,7 @@ pub struct AgentRule {
 #[serde(default, deny_unknown_fields)]
 pub struct SkillRule {
     /// The phases it runs. It may write their entries in `phase_status`.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<TaskPhase>,
     /// Additional places it may write.
     pub writes: Vec<Grant>,
     /// The sections that must be there when it starts.
@@ -56,7 +56,7 @@ impl SkillRule {
         let own = self
             .phases
             .iter()
-            .map(|phase| Grant { place: Place::section("phase_status").child(phase.name()), when: None });
+            .map(|phase| Grant { place: KeyPath::section("phase_status").child(phase.name()), when: None });
         self.writes.iter().cloned().chain(own).collect()
     }
 }
@@ -74,7 +74,7 @@ pub struct AccessTable {
 impl AccessTable {
     /// Returns the defaults, with every agent and skill of `project` replacing the one of the same name.
     #[must_use]
-    pub fn with(mut self, project: Self) -> Self {
+    pub fn with_overrides(mut self, project: Self) -> Self {
         self.agents.extend(project.agents);
         self.skills.extend(project.skills);
         self
@@ -87,8 +87,11 @@ impl AccessTable {
 
     /// The rule of a principal.
     pub fn rule(&self, principal: &Principal) -> AgentRule {
-        let everything =
-            || AgentRule { create: Create::Any, update: vec![Grant::everything()], ..AgentRule::default() };
+        let everything = || AgentRule {
+            create: CreatePermission::Any,
+            update: vec![Grant::everything()],
+            ..AgentRule::default()
+        };
         match principal {
             Principal::Lead => everything(),
             Principal::Agent(name) => self.agents.get(name).cloned().unwrap_or_default(),
@@ -107,7 +110,7 @@ impl AccessTable {
     }
 
     /// The skill that runs a phase, by name and rule.
-    pub fn skill_of(&self, phase: Phase) -> Option<(&str, &SkillRule)> {
+    pub fn skill_of(&self, phase: TaskPhase) -> Option<(&str, &SkillRule)> {
         let runs = |rule: &SkillRule| rule.phases.contains(&phase);
         self.skills.iter().find(|(_, rule)| runs(rule)).map(|(name, rule)| (name.as_str(), rule))
     }
@@ -130,10 +133,10 @@ fn default_agents() -> BTreeMap<String, AgentRule> {
         fork: true,
         after_delivery: false,
     };
-    let reviewer = AgentRule { after_delivery: true, ..fork(Create::None, &["phase_status"]) };
+    let reviewer = AgentRule { after_delivery: true, ..fork(CreatePermission::None, &["phase_status"]) };
     BTreeMap::from([
-        ("pt-manager".to_owned(), fork(Create::Task, &["*"])),
-        ("delivery-agent".to_owned(), fork(Create::None, &["phase_status", "metrics", "subject"])),
+        ("pt-manager".to_owned(), fork(CreatePermission::Task, &["*"])),
+        ("delivery-agent".to_owned(), fork(CreatePermission::None, &["phase_status", "metrics", "subject"])),
         ("rsil-agent".to_owned(), reviewer),
     ])
 }
@@ -141,7 +144,7 @@ fn default_agents() -> BTreeMap<String, AgentRule> {
 /// Name, phases, writes, must read, may read.
 type SkillRow = (
     &'static str,
-    &'static [Phase],
+    &'static [TaskPhase],
     &'static [&'static str],
     &'static [&'static str],
     &'static [&'static str],
@@ -150,28 +153,28 @@ type SkillRow = (
 const SKILLS: [SkillRow; 9] = [
     (
         "brainstorming-pipeline",
-        &[Phase::P1, Phase::P2, Phase::P3],
+        &[TaskPhase::P1, TaskPhase::P2, TaskPhase::P3],
         &["user_intent", "codebase_impact_map", "architecture_decisions", "phase_status", "constraints"],
         &["user_intent"],
         &["constraints", "codebase_impact_map"],
     ),
     (
         "agent-teams-write-plan",
-        &[Phase::P4],
+        &[TaskPhase::P4],
         &["implementation_plan"],
         &["user_intent", "codebase_impact_map", "architecture_decisions", "constraints"],
         &[],
     ),
     (
         "plan-validation-pipeline",
-        &[Phase::P5],
+        &[TaskPhase::P5],
         &["validation_verdict", "constraints when CONDITIONAL_PASS"],
         &["user_intent", "architecture_decisions", "constraints", "implementation_plan"],
         &[],
     ),
     (
         "agent-teams-execution-plan",
-        &[Phase::P6],
+        &[TaskPhase::P6],
         &["implementation_results", "codebase_impact_map.interfaces"],
         &[
             "user_intent",
@@ -184,14 +187,14 @@ const SKILLS: [SkillRow; 9] = [
     ),
     (
         "verification-pipeline",
-        &[Phase::P7, Phase::P8],
+        &[TaskPhase::P7, TaskPhase::P8],
         &["verification_summary"],
         &["user_intent", "codebase_impact_map", "implementation_results", "constraints"],
         &[],
     ),
     (
         "delivery-pipeline",
-        &[Phase::P9],
+        &[TaskPhase::P9],
         &["phase_status", "metrics", "subject"],
         &[
             "user_intent",

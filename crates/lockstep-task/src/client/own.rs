@@ -1,14 +1,14 @@
 //! Distinguishes task documents of Lockstep from texts of other frameworks whose subjects have the same mark.
 
-use crate::document::{Limits, SECTIONS};
+use crate::document::{DocumentLimits, SECTIONS};
 use crate::value::Value;
 use crate::yaml;
 
 /// Returns true if a description is intended as a document: it has a section, perhaps misspelt. A Markdown
 /// body has none. YAML that does not parse counts if a line begins like a section and nothing in it is a
 /// Markdown heading.
-pub fn is_document(description: &str, limits: Limits) -> bool {
-    match yaml::read(description.as_bytes(), limits.readable()) {
+pub fn is_document(description: &str, limits: DocumentLimits) -> bool {
+    match yaml::read(description.as_bytes(), limits.max_parse_bytes()) {
         Ok(Value::Map(root)) => root.keys().any(is_meant),
         Ok(_) => false,
         Err(_) => {
@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn a_document_has_a_section_and_a_markdown_body_has_none() {
-        let limits = Limits { max_bytes: 16_384 };
+        let limits = DocumentLimits { max_bytes: 16_384 };
         for text in [
             "user_intent: x\n",
             "user_intnet: x\n",

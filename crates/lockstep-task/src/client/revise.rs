@@ -1,35 +1,35 @@
 //! A `TaskUpdate` of the task: its subject, its description, its status.
 
-use super::{Effect, Known, Write, parsed, wrong_version};
-use crate::access::{Access, Action, Principal, Request};
-use crate::document::{Document, SUBJECT};
-use crate::problem::Problem;
-use crate::update::{self, Reason, Rules, Update};
+use super::{KnownTask, ListWriteEffect, VersionWrite, parsed, wrong_version};
+use crate::access::{AccessDecision, AccessRequest, Principal, TaskAction};
+use crate::document::{SUBJECT, TaskDocument};
+use crate::problem::DocumentProblem;
+use crate::update::{self, RefusalReason, WriteRequest, WriteRules};
 use crate::version::deliver;
-use crate::version::subject::Subject;
-use crate::version::swap::{Proposal, Swap};
+use crate::version::subject::TaskSubject;
+use crate::version::swap::{SwapDecision, VersionProposal};
 
 /// The fields that a call sets; `None` leaves a field unchanged.
-pub(super) struct Revision<'a> {
+pub(super) struct TaskUpdateFields<'a> {
     pub(super) subject: Option<&'a str>,
     pub(super) description: Option<&'a str>,
     pub(super) status: Option<&'a str>,
 }
 
 /// Decides an update of the task.
-pub(super) fn revise(
-    known: Known<'_>,
-    revision: &Revision<'_>,
+pub(super) fn evaluate_update(
+    known: KnownTask<'_>,
+    revision: &TaskUpdateFields<'_>,
     principal: &Principal,
-    rules: Rules<'_>,
-) -> Result<Effect, Vec<Reason>> {
+    rules: WriteRules<'_>,
+) -> Result<ListWriteEffect, Vec<RefusalReason>> {
     let mut reasons = Vec::new();
     if revision.status == Some("deleted") {
         reasons.push(invalid("task", "the task is never deleted", "deliver it with `lockstep task deliver`"));
     }
-    let subject = Subjects::of(known, revision, &mut reasons);
+    let subject = SubjectChange::of(known, revision, &mut reasons);
     if revision.description.is_none() && !subject.changes {
-        return touch(principal, rules, reasons);
+        return check_metadata_update(principal, rules, reasons);
     }
     subject.check_version(known, &mut reasons);
     let document = match revision.description {
@@ -38,24 +38,24 @@ pub(super) fn revise(
     };
     let Some(document) = document else { return Err(reasons) };
     if subject.delivers {
-        reasons.extend(deliver::incomplete(&document).into_iter().map(Reason::Invalid));
+        reasons.extend(deliver::incomplete_phases(&document).into_iter().map(RefusalReason::Invalid));
     }
     write(known, subject, document, principal, rules, reasons)
 }
 
 /// The subject before and after.
-struct Subjects {
-    old: Option<Subject>,
-    new: Option<Subject>,
+struct SubjectChange {
+    old: Option<TaskSubject>,
+    new: Option<TaskSubject>,
     /// Set if the subject changes apart from its version.
     changes: bool,
     delivers: bool,
 }
 
-impl Subjects {
-    fn of(known: Known<'_>, revision: &Revision<'_>, reasons: &mut Vec<Reason>) -> Self {
-        let old = Subject::parse(known.subject);
-        let new = revision.subject.and_then(Subject::parse);
+impl SubjectChange {
+    fn of(known: KnownTask<'_>, revision: &TaskUpdateFields<'_>, reasons: &mut Vec<RefusalReason>) -> Self {
+        let old = TaskSubject::parse(known.subject);
+        let new = revision.subject.and_then(TaskSubject::parse);
         if let (Some(text), None) = (revision.subject, &new) {
             let fix = format!("keep the mark, as in [PERMANENT] PT-v{}", known.held.version + 1);
             reasons.push(invalid(SUBJECT, format!("{text:?} is no subject of the task"), fix));
@@ -70,7 +70,7 @@ impl Subjects {
     }
 
     /// Checks that the write names the version after the current one. A stale write does not.
-    fn check_version(&self, known: Known<'_>, reasons: &mut Vec<Reason>) {
+    fn check_version(&self, known: KnownTask<'_>, reasons: &mut Vec<RefusalReason>) {
         let next = known.held.version + 1;
         let stated = self.new.as_ref().and_then(|subject| subject.version);
         if stated != Some(next) {
@@ -78,31 +78,36 @@ impl Subjects {
         }
     }
 
-    fn kept(&self) -> Subject {
-        let nothing = Subject { version: None, delivered: false, title: String::new() };
+    fn kept(&self) -> TaskSubject {
+        let nothing = TaskSubject { version: None, delivered: false, title: String::new() };
         self.new.clone().or_else(|| self.old.clone()).unwrap_or(nothing)
     }
 }
 
 fn write(
-    known: Known<'_>,
-    subject: Subjects,
-    document: Document,
+    known: KnownTask<'_>,
+    subject: SubjectChange,
+    document: TaskDocument,
     principal: &Principal,
-    rules: Rules<'_>,
-    mut reasons: Vec<Reason>,
-) -> Result<Effect, Vec<Reason>> {
+    rules: WriteRules<'_>,
+    mut reasons: Vec<RefusalReason>,
+) -> Result<ListWriteEffect, Vec<RefusalReason>> {
     let present = known.held.version;
-    let proposal = Proposal {
+    let proposal = VersionProposal {
         base: present,
         base_document: Some(known.held.document),
         document: &document,
         merge: false,
         drops: &[],
     };
-    let update =
-        Update { principal, skill: None, current: known.held, proposal, changes_subject: subject.changes };
-    let judged = match update::judge(&update, rules) {
+    let update = WriteRequest {
+        principal,
+        skill: None,
+        current: known.held,
+        proposal,
+        changes_subject: subject.changes,
+    };
+    let judged = match update::evaluate_update(&update, rules) {
         Ok(judged) if reasons.is_empty() => judged,
         Ok(_) => return Err(reasons),
         Err(more) => {
@@ -111,26 +116,37 @@ fn write(
         }
     };
     let mut sections = match &judged.swap {
-        Swap::Next(next) => next.diff.sections(),
-        Swap::Unchanged => Vec::new(),
+        SwapDecision::Next(next) => next.diff.sections(),
+        SwapDecision::Unchanged => Vec::new(),
     };
     if subject.changes {
         sections.push(SUBJECT.to_owned());
     }
     let version = present + 1;
-    let subject = Subject { version: Some(version), ..subject.kept() };
-    Ok(Effect::Write(Box::new(Write { version, subject, document, sections, warnings: judged.warnings })))
+    let subject = TaskSubject { version: Some(version), ..subject.kept() };
+    Ok(ListWriteEffect::Write(Box::new(VersionWrite {
+        version,
+        subject,
+        document,
+        sections,
+        warnings: judged.warnings,
+    })))
 }
 
 /// A call that changes neither subject nor description (its status, its owner) still is an update of the task.
-fn touch(principal: &Principal, rules: Rules<'_>, mut reasons: Vec<Reason>) -> Result<Effect, Vec<Reason>> {
-    let request = Request { principal, skill: None, action: Action::UpdateTask, places: &[], verdict: None };
-    if let Access::Refused(refusal) = rules.access.check(&request) {
-        reasons.push(Reason::Access(refusal));
+fn check_metadata_update(
+    principal: &Principal,
+    rules: WriteRules<'_>,
+    mut reasons: Vec<RefusalReason>,
+) -> Result<ListWriteEffect, Vec<RefusalReason>> {
+    let request =
+        AccessRequest { principal, skill: None, action: TaskAction::UpdateTask, places: &[], verdict: None };
+    if let AccessDecision::Refused(refusal) = rules.access.check(&request) {
+        reasons.push(RefusalReason::Access(refusal));
     }
-    if reasons.is_empty() { Ok(Effect::Nothing) } else { Err(reasons) }
+    if reasons.is_empty() { Ok(ListWriteEffect::Nothing) } else { Err(reasons) }
 }
 
-fn invalid(part: &str, what: impl Into<String>, fix: impl Into<String>) -> Reason {
-    Reason::Invalid(Problem::of(part, what, fix))
+fn invalid(part: &str, what: impl Into<String>, fix: impl Into<String>) -> RefusalReason {
+    RefusalReason::Invalid(DocumentProblem::of(part, what, fix))
 }

@@ -1,7 +1,7 @@
 //! The sections of the task and their shapes.
 
 use crate::phase::STATUSES;
-use crate::shape::{Field, Shape, list, optional, required};
+use crate::shape::{FieldSchema, ValueSchema, list, optional, required};
 
 /// The section `deliver` adds.
 pub const METRICS: &str = "metrics";
@@ -10,117 +10,117 @@ pub const METRICS: &str = "metrics";
 pub const SUBJECT: &str = "subject";
 
 /// The shape of the document.
-pub const TASK: Shape = Shape::Record(&SECTIONS);
+pub const TASK: ValueSchema = ValueSchema::Record(&SECTIONS);
 
 /// The sections, in the order they are written.
-pub const SECTIONS: [Field; 11] = [
-    required("user_intent", Shape::Text, "the goal, in one to three sentences"),
+pub const SECTIONS: [FieldSchema; 11] = [
+    required("user_intent", ValueSchema::Text, "the goal, in one to three sentences"),
     optional("codebase_impact_map", IMPACT_MAP, "what the work touches"),
     optional(
         "architecture_decisions",
-        Shape::List { item: &DECISION, unique: Some("id") },
+        ValueSchema::List { item: &DECISION, unique: Some("id") },
         "decisions that bind later phases",
     ),
     optional(
         "phase_status",
-        Shape::Phases(&PHASE_STATUS),
+        ValueSchema::PhaseMap(&PHASE_STATUS),
         "where each phase stands, and where its L2 file is",
     ),
     optional(
         "constraints",
-        Shape::List { item: &CONSTRAINT, unique: Some("id") },
+        ValueSchema::List { item: &CONSTRAINT, unique: Some("id") },
         "what every phase must keep to",
     ),
     optional("implementation_plan", PLAN, "where the plan is, and who owns which file"),
     optional("implementation_results", RESULTS, "where the results are"),
     optional(
         "validation_verdict",
-        Shape::Word(&["PASS", "CONDITIONAL_PASS", "FAIL"]),
+        ValueSchema::OneOf(&["PASS", "CONDITIONAL_PASS", "FAIL"]),
         "what validation said of the plan",
     ),
     optional("verification_summary", VERIFICATION, "what testing found"),
     optional("budget_constraints", BUDGET, "how much may be spent"),
-    optional(METRICS, Shape::Open(&[]), "what the work took, added at delivery"),
+    optional(METRICS, ValueSchema::OpenRecord(&[]), "what the work took, added at delivery"),
 ];
 
-const TEXTS: Shape = list(&Shape::Text);
+const TEXTS: ValueSchema = list(&ValueSchema::Text);
 
-const IMPACT_MAP: Shape = Shape::Record(&[
+const IMPACT_MAP: ValueSchema = ValueSchema::Record(&[
     required(
         "modules",
-        Shape::List { item: &MODULE, unique: Some("name") },
+        ValueSchema::List { item: &MODULE, unique: Some("name") },
         "the modules touched; `[]` when none",
     ),
     required("interfaces", list(&INTERFACE), "the contracts between them; `[]` when none"),
     required("risk_hotspots", list(&HOTSPOT), "the files to be careful with; `[]` when none"),
 ]);
 
-const MODULE: Shape = Shape::Record(&[
-    required("name", Shape::Text, "the module's name"),
+const MODULE: ValueSchema = ValueSchema::Record(&[
+    required("name", ValueSchema::Text, "the module's name"),
     required("files", TEXTS, "its files; `[]` when not known yet"),
     required("dependencies", TEXTS, "what it depends on; `[]` when nothing"),
 ]);
 
-const INTERFACE: Shape = Shape::Record(&[
-    required("from", Shape::Text, "who relies on it"),
-    required("to", Shape::Text, "who keeps it"),
-    required("contract", Shape::Text, "what is promised"),
+const INTERFACE: ValueSchema = ValueSchema::Record(&[
+    required("from", ValueSchema::Text, "who relies on it"),
+    required("to", ValueSchema::Text, "who keeps it"),
+    required("contract", ValueSchema::Text, "what is promised"),
 ]);
 
-const HOTSPOT: Shape = Shape::Record(&[
-    required("file", Shape::Text, "the file"),
-    required("reason", Shape::Text, "why it needs care"),
+const HOTSPOT: ValueSchema = ValueSchema::Record(&[
+    required("file", ValueSchema::Text, "the file"),
+    required("reason", ValueSchema::Text, "why it needs care"),
 ]);
 
-const DECISION: Shape = Shape::Record(&[
-    required("id", Shape::Id("AD"), "AD-1, AD-2, …"),
-    required("decision", Shape::Text, "what was decided"),
-    required("rationale", Shape::Text, "why"),
-    required("status", Shape::Text, "where it stands, as in ACCEPTED"),
+const DECISION: ValueSchema = ValueSchema::Record(&[
+    required("id", ValueSchema::Id("AD"), "AD-1, AD-2, …"),
+    required("decision", ValueSchema::Text, "what was decided"),
+    required("rationale", ValueSchema::Text, "why"),
+    required("status", ValueSchema::Text, "where it stands, as in ACCEPTED"),
 ]);
 
-const PHASE_STATUS: Shape = Shape::Record(&[
-    required("status", Shape::Word(&STATUSES), "where the phase stands"),
-    optional("gate_record", Shape::Pointer, "its gate-record.yaml"),
-    optional("l2_path", Shape::Pointer, "its L2 file, with the handoff to the next phase"),
-    optional("assumed", Shape::Text, "when it counts as complete though nobody went through it"),
+const PHASE_STATUS: ValueSchema = ValueSchema::Record(&[
+    required("status", ValueSchema::OneOf(&STATUSES), "where the phase stands"),
+    optional("gate_record", ValueSchema::Pointer, "its gate-record.yaml"),
+    optional("l2_path", ValueSchema::Pointer, "its L2 file, with the handoff to the next phase"),
+    optional("assumed", ValueSchema::Text, "when it counts as complete though nobody went through it"),
 ]);
 
-const CONSTRAINT: Shape = Shape::Record(&[
-    required("id", Shape::Id("C"), "C-1, C-2, …"),
-    required("constraint", Shape::Text, "what must hold"),
-    required("source", Shape::Text, "where it comes from"),
+const CONSTRAINT: ValueSchema = ValueSchema::Record(&[
+    required("id", ValueSchema::Id("C"), "C-1, C-2, …"),
+    required("constraint", ValueSchema::Text, "what must hold"),
+    required("source", ValueSchema::Text, "where it comes from"),
 ]);
 
-const PLAN: Shape = Shape::Record(&[
-    required("l3_path", Shape::Pointer, "the plan in full"),
-    required("task_count", Shape::Count, "how many tasks it has"),
+const PLAN: ValueSchema = ValueSchema::Record(&[
+    required("l3_path", ValueSchema::Pointer, "the plan in full"),
+    required("task_count", ValueSchema::Count, "how many tasks it has"),
     required(
         "file_ownership",
-        Shape::List { item: &OWNERSHIP, unique: Some("file") },
+        ValueSchema::List { item: &OWNERSHIP, unique: Some("file") },
         "who owns which file; `[]` when nobody",
     ),
 ]);
 
-const OWNERSHIP: Shape = Shape::Record(&[
-    required("file", Shape::Text, "the file"),
-    required("owner", Shape::Text, "the one agent that changes it"),
+const OWNERSHIP: ValueSchema = ValueSchema::Record(&[
+    required("file", ValueSchema::Text, "the file"),
+    required("owner", ValueSchema::Text, "the one agent that changes it"),
 ]);
 
-const RESULTS: Shape = Shape::Record(&[
-    required("l3_path", Shape::Pointer, "the results in full"),
-    required("summary", Shape::Text, "one or two sentences"),
+const RESULTS: ValueSchema = ValueSchema::Record(&[
+    required("l3_path", ValueSchema::Pointer, "the results in full"),
+    required("summary", ValueSchema::Text, "one or two sentences"),
 ]);
 
-const VERIFICATION: Shape = Shape::Record(&[
-    required("test_count", Shape::Count, "how many tests ran"),
-    required("pass_rate", Shape::Percent, "how many passed, as in \"98.5%\""),
-    required("l2_path", Shape::Pointer, "the L2 file of testing"),
+const VERIFICATION: ValueSchema = ValueSchema::Record(&[
+    required("test_count", ValueSchema::Count, "how many tests ran"),
+    required("pass_rate", ValueSchema::Percent, "how many passed, as in \"98.5%\""),
+    required("l2_path", ValueSchema::Pointer, "the L2 file of testing"),
 ]);
 
-const BUDGET: Shape = Shape::Record(&[
-    required("max_spawns", Shape::Count, "how many agents may be started"),
-    required("max_phases", Shape::Count, "how many phases may run"),
+const BUDGET: ValueSchema = ValueSchema::Record(&[
+    required("max_spawns", ValueSchema::Count, "how many agents may be started"),
+    required("max_phases", ValueSchema::Count, "how many phases may run"),
 ]);
 
 /// Returns true if `name` is a known section.

@@ -1,33 +1,33 @@
 //! Size limits of a task. A task holds pointers; bulk belongs in the files they name.
 
-use super::Document;
-use crate::problem::Problem;
+use super::TaskDocument;
+use crate::problem::DocumentProblem;
 use crate::value::{Map, Value};
 use crate::yaml;
 
 /// Size limits of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct DocumentLimits {
     /// The most bytes a version may have.
     pub max_bytes: usize,
 }
 
-impl Default for Limits {
+impl Default for DocumentLimits {
     fn default() -> Self {
         Self { max_bytes: 16 * 1024 }
     }
 }
 
-impl Limits {
+impl DocumentLimits {
     /// Returns how many bytes are parsed to report other problems along with the size. Beyond that only the
     /// size is reported.
-    pub fn readable(self) -> usize {
+    pub fn max_parse_bytes(self) -> usize {
         self.max_bytes.saturating_mul(4)
     }
 }
 
 /// The size of a document against its limit.
-pub(super) fn check(document: &Document, limits: Limits) -> Option<Problem> {
+pub(super) fn check(document: &TaskDocument, limits: DocumentLimits) -> Option<DocumentProblem> {
     let bytes = document.to_yaml().len();
     if bytes <= limits.max_bytes {
         return None;
@@ -44,7 +44,7 @@ fn section_bytes(key: &str, value: &Value) -> usize {
 }
 
 /// The size of a text too large to be parsed. Sections are found by the lines that begin with a key.
-pub(super) fn over(text: &[u8], limits: Limits) -> Problem {
+pub(super) fn oversize_problem(text: &[u8], limits: DocumentLimits) -> DocumentProblem {
     let mut largest: Option<(usize, &[u8])> = None;
     let mut current: Option<(usize, &[u8])> = None;
     for line in text.split_inclusive(|b| *b == b'\n') {
@@ -68,16 +68,16 @@ fn top_level_key(line: &[u8]) -> Option<&[u8]> {
     (is_key && line.get(end + 1).is_none_or(u8::is_ascii_whitespace)).then_some(key)
 }
 
-fn problem(bytes: usize, largest: Option<(usize, String)>, limits: Limits) -> Problem {
+fn problem(bytes: usize, largest: Option<(usize, String)>, limits: DocumentLimits) -> DocumentProblem {
     let limit = limits.max_bytes;
     let Some((section_bytes, section)) = largest else {
-        return Problem::of(
+        return DocumentProblem::of(
             "document",
             format!("it has {bytes} bytes, over the limit of {limit}"),
             "move bulk to a file and point to it",
         );
     };
-    Problem::of(
+    DocumentProblem::of(
         &section,
         format!(
             "the document has {bytes} bytes, over the limit of {limit}, and {section_bytes} of them are in this section"

@@ -8,11 +8,11 @@ use crate::value::{Map, Value};
 const OLD_KEYS: [&str; 5] = ["result", "date", "criteria", "gate_criteria", "phase"];
 
 /// The record translated, with notes; `None` when it is not in an older dialect.
-pub(super) fn import(old: &Map) -> Option<(Map, Vec<String>)> {
+pub(super) fn convert_legacy(old: &Map) -> Option<(Map, Vec<String>)> {
     if old.get("checklist").is_some() || !OLD_KEYS.iter().any(|key| old.get(key).is_some()) {
         return None;
     }
-    let mut import = Import { old, new: Map::new(), taken: Vec::new(), notes: Vec::new() };
+    let mut import = LegacyConverter { old, new: Map::new(), taken: Vec::new(), notes: Vec::new() };
     import.notes.push("this record is in an older dialect and was imported".to_owned());
     import.phases();
     import.tier();
@@ -24,14 +24,14 @@ pub(super) fn import(old: &Map) -> Option<(Map, Vec<String>)> {
     Some((import.new, import.notes))
 }
 
-struct Import<'a> {
+struct LegacyConverter<'a> {
     old: &'a Map,
     new: Map,
     taken: Vec<&'a str>,
     notes: Vec<String>,
 }
 
-impl<'a> Import<'a> {
+impl<'a> LegacyConverter<'a> {
     fn take(&mut self, key: &'a str) -> Option<&'a Value> {
         let value = self.old.get(key)?;
         self.taken.push(key);

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::place::Place;
-use crate::pointer::Lookup;
-use crate::problem::{Findings, Problem};
-use crate::shape::{Field, Shape, list, optional, required};
+use crate::place::KeyPath;
+use crate::pointer::PointerResolver;
+use crate::problem::{Diagnostics, DocumentProblem};
+use crate::shape::{FieldSchema, ValueSchema, list, optional, required};
 use crate::value::{Map, Value};
 use crate::yaml;
 
@@ -13,40 +13,40 @@ use crate::yaml;
 pub const MAX_BYTES: usize = 256 * 1024;
 
 /// The shape of an index. Keys of the agent's own domain are welcome.
-pub const L1: Shape = Shape::Open(&FIELDS);
+pub const L1: ValueSchema = ValueSchema::OpenRecord(&FIELDS);
 
-const FIELDS: [Field; 6] = [
-    required("agent", Shape::Text, "who wrote it"),
-    required("phase", Shape::PhaseName, "the phase, as in P2"),
-    required("status", Shape::Word(&["complete", "in_progress", "blocked"]), "where the work stands"),
-    required("timestamp", Shape::Timestamp, "when it was written, in ISO 8601"),
-    optional("evidence_count", Shape::Count, "how many pieces of evidence it rests on"),
-    optional("pt_goal_links", list(&Shape::Text), "which requirements and decisions it serves"),
+const FIELDS: [FieldSchema; 6] = [
+    required("agent", ValueSchema::Text, "who wrote it"),
+    required("phase", ValueSchema::PhaseName, "the phase, as in P2"),
+    required("status", ValueSchema::OneOf(&["complete", "in_progress", "blocked"]), "where the work stands"),
+    required("timestamp", ValueSchema::Timestamp, "when it was written, in ISO 8601"),
+    optional("evidence_count", ValueSchema::Count, "how many pieces of evidence it rests on"),
+    optional("pt_goal_links", list(&ValueSchema::Text), "which requirements and decisions it serves"),
 ];
 
 /// An index as it was read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct L1Reading {
+pub struct ParsedL1Index {
     /// The index in the present dialect, as far as it could be read.
     pub index: Option<Value>,
     /// Translations from an older dialect.
     pub notes: Vec<String>,
     #[serde(flatten)]
-    pub findings: Findings,
+    pub findings: Diagnostics,
 }
 
 /// Reads an index, translating older dialects with a note for each translation.
-pub fn read(bytes: &[u8]) -> L1Reading {
+pub fn read(bytes: &[u8]) -> ParsedL1Index {
     let refuse = |what: String| {
-        let problem = Problem::of(
+        let problem = DocumentProblem::of(
             "L1-index.yaml",
             what,
             "write it as one YAML mapping with agent, phase, status, timestamp",
         );
-        L1Reading {
+        ParsedL1Index {
             index: None,
             notes: Vec::new(),
-            findings: Findings { problems: vec![problem], warnings: Vec::new() },
+            findings: Diagnostics { problems: vec![problem], warnings: Vec::new() },
         }
     };
     match yaml::read(bytes, MAX_BYTES) {
@@ -55,8 +55,8 @@ pub fn read(bytes: &[u8]) -> L1Reading {
             let notes = translate(&mut map);
             let index = Value::Map(map);
             let nothing_exists = |_: &std::path::Path| false;
-            let findings = L1.check(&index, &Place::top(), &Lookup::new(&nothing_exists));
-            L1Reading { index: Some(index), notes, findings }
+            let findings = L1.check(&index, &KeyPath::root(), &PointerResolver::new(&nothing_exists));
+            ParsedL1Index { index: Some(index), notes, findings }
         }
         Ok(other) => refuse(format!("expected a mapping, found {}", other.kind())),
     }
@@ -86,7 +86,7 @@ fn translate(map: &mut Map) -> Vec<String> {
     if let Some(status) = status {
         notes.push(format!(
             "status {} was read as {status}",
-            map.get("status").map(Value::brief).unwrap_or_default()
+            map.get("status").map(Value::short_text).unwrap_or_default()
         ));
         map.set("status", status);
     }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::{ARTIFACTS, CATEGORIES, HANDOFF, Handoff, HandoffReport, L2_SECTIONS};
+use super::{ARTIFACTS, CATEGORIES, HANDOFF, Handoff, HandoffCheck, L2_SECTIONS};
 use crate::markdown::{Heading, outline};
-use crate::pointer::Lookup;
-use crate::problem::{Findings, Problem};
+use crate::pointer::PointerResolver;
+use crate::problem::{Diagnostics, DocumentProblem};
 
 /// The most bytes of an L2 file that are read.
 pub const MAX_BYTES: usize = 1024 * 1024;
@@ -14,21 +14,21 @@ pub const MAX_BYTES: usize = 1024 * 1024;
 ///
 /// Its artifacts may be named from the project's root, from the file's own directory, or from the directory
 /// of the phases (`.agent/teams/SESSION`).
-pub fn check(file: &Path, bytes: &[u8], lookup: &Lookup<'_>) -> HandoffReport {
-    let mut findings = Findings::default();
+pub fn check(file: &Path, bytes: &[u8], lookup: &PointerResolver<'_>) -> HandoffCheck {
+    let mut findings = Diagnostics::default();
     let mut handoff = Handoff::default();
     match text(bytes) {
         Ok(text) => {
             let sections: Vec<_> = outline(text, 0).into_iter().filter(|h| h.level == 2).collect();
             findings.problems.extend(check_order(&sections));
             if let Some(section) = sections.iter().find(|h| h.title == HANDOFF) {
-                let lookup = from_file(file, lookup);
+                let lookup = lookup_for_file(file, lookup);
                 handoff = check_handoff(section, &lookup, &mut findings);
             }
         }
         Err(problem) => findings.problems.push(problem),
     }
-    HandoffReport {
+    HandoffCheck {
         file: file.display().to_string(),
         valid: findings.is_valid(),
         problems: findings.problems,
@@ -37,45 +37,49 @@ pub fn check(file: &Path, bytes: &[u8], lookup: &Lookup<'_>) -> HandoffReport {
     }
 }
 
-fn text(bytes: &[u8]) -> Result<&str, Problem> {
+fn text(bytes: &[u8]) -> Result<&str, DocumentProblem> {
     if bytes.len() > MAX_BYTES {
         let what = format!("it has {} bytes, more than the {MAX_BYTES} that are read", bytes.len());
-        return Err(Problem::of("L2", what, "an L2 file is a summary; move the detail to L3-full/"));
+        return Err(DocumentProblem::of("L2", what, "an L2 file is a summary; move the detail to L3-full/"));
     }
     std::str::from_utf8(bytes).map_err(|e| {
-        Problem::of("L2", format!("it is not UTF-8 from byte {} on", e.valid_up_to()), "save it as UTF-8")
+        DocumentProblem::of(
+            "L2",
+            format!("it is not UTF-8 from byte {} on", e.valid_up_to()),
+            "save it as UTF-8",
+        )
     })
 }
 
-fn from_file<'a>(file: &Path, lookup: &Lookup<'a>) -> Lookup<'a> {
+fn lookup_for_file<'a>(file: &Path, lookup: &PointerResolver<'a>) -> PointerResolver<'a> {
     let mut lookup = lookup.clone();
     let mut directories = file.ancestors().skip(1);
     if let Some(own) = directories.next() {
-        lookup = lookup.also(own);
+        lookup = lookup.with_base(own);
     }
     let is_phase = |dir: &&Path| dir.file_name().is_some_and(|n| n.to_string_lossy().starts_with("phase-"));
     match file.ancestors().find(is_phase).and_then(Path::parent) {
-        Some(session) => lookup.also(session),
+        Some(session) => lookup.with_base(session),
         None => lookup,
     }
 }
 
 /// Checks the required sections: each exists once, none is blank, the order is right, with the first first
 /// and the last three last.
-fn check_order(sections: &[Heading]) -> Vec<Problem> {
+fn check_order(sections: &[Heading]) -> Vec<DocumentProblem> {
     let mut problems = Vec::new();
     for title in L2_SECTIONS {
         let found: Vec<_> = sections.iter().filter(|h| h.title == title).collect();
         let name = format!("## {title}");
         match found.as_slice() {
-            [] => problems.push(Problem::of(
+            [] => problems.push(DocumentProblem::of(
                 &name,
                 "the section is missing",
                 format!("add {name:?}, exactly so"),
             )),
             [one] if one.is_blank() && title != HANDOFF => problems.push(blank(&name, one)),
             [_] => {}
-            [_, second, ..] => problems.push(Problem::of(
+            [_, second, ..] => problems.push(DocumentProblem::of(
                 &name,
                 format!("the section is there twice, again on line {}", second.line),
                 "bring both together",
@@ -88,12 +92,12 @@ fn check_order(sections: &[Heading]) -> Vec<Problem> {
     problems
 }
 
-fn out_of_order(sections: &[Heading]) -> Option<Problem> {
+fn out_of_order(sections: &[Heading]) -> Option<DocumentProblem> {
     let titles: Vec<_> = sections.iter().map(|h| h.title.as_str()).collect();
     let first = titles.first() == Some(&L2_SECTIONS[0]);
     let tail = titles.len() >= 3 && titles[titles.len() - 3..] == L2_SECTIONS[1..];
     (!first || !tail).then(|| {
-        Problem::of(
+        DocumentProblem::of(
             "L2",
             format!("the sections are out of order: {}", titles.join(", ")),
             "begin with Summary, then the sections of this role, and end with PT Goal Linkage, Evidence Sources, Downstream Handoff",
@@ -101,15 +105,15 @@ fn out_of_order(sections: &[Heading]) -> Option<Problem> {
     })
 }
 
-fn blank(name: &str, heading: &Heading) -> Problem {
-    Problem::of(
+fn blank(name: &str, heading: &Heading) -> DocumentProblem {
+    DocumentProblem::of(
         name,
         format!("nothing is said under it (line {})", heading.line),
         "say it; `- none` when there is nothing",
     )
 }
 
-fn check_handoff(section: &Heading, lookup: &Lookup<'_>, findings: &mut Findings) -> Handoff {
+fn check_handoff(section: &Heading, lookup: &PointerResolver<'_>, findings: &mut Diagnostics) -> Handoff {
     let children = section.children();
     let mut handoff = Handoff { text: section.body.trim().to_owned(), ..Handoff::default() };
     for category in CATEGORIES {
@@ -117,8 +121,8 @@ fn check_handoff(section: &Heading, lookup: &Lookup<'_>, findings: &mut Findings
         match children.iter().filter(|h| is_category(&h.title, category)).collect::<Vec<_>>().as_slice() {
             [] => findings.problems.push(missing(&name, category, &children)),
             [one] if one.is_blank() => findings.problems.push(blank(&name, one)),
-            [one] => *slot(&mut handoff, category) = said(one),
-            [_, second, ..] => findings.problems.push(Problem::of(
+            [one] => *category_mut(&mut handoff, category) = category_items(one),
+            [_, second, ..] => findings.problems.push(DocumentProblem::of(
                 &name,
                 format!("the category is there twice, again on line {}", second.line),
                 "bring both together",
@@ -129,7 +133,11 @@ fn check_handoff(section: &Heading, lookup: &Lookup<'_>, findings: &mut Findings
         children.iter().filter(|h| !CATEGORIES.iter().any(|category| is_category(&h.title, category)))
     {
         let fix = "the next phase reads the six categories; move it into one of them";
-        findings.warnings.push(Problem::of(&format!("### {}", other.title), "this is no category", fix));
+        findings.warnings.push(DocumentProblem::of(
+            &format!("### {}", other.title),
+            "this is no category",
+            fix,
+        ));
     }
     handoff.artifacts = check_artifacts(&handoff.artifacts, lookup, findings);
     handoff
@@ -141,17 +149,17 @@ fn is_category(title: &str, category: &str) -> bool {
     title == category || title.trim_end_matches(':').trim_end() == plain
 }
 
-fn missing(name: &str, category: &str, children: &[Heading]) -> Problem {
+fn missing(name: &str, category: &str, children: &[Heading]) -> DocumentProblem {
     let short = category.split(" (").next().unwrap_or(category);
     let near = children.iter().find(|h| h.title.to_lowercase().starts_with(&short.to_lowercase()));
     let fix = match near {
         Some(near) => format!("rename \"### {}\" on line {} to {name:?}", near.title, near.line),
         None => format!("add {name:?} with what there is, or `- none`"),
     };
-    Problem::of(name, "the category is missing", fix)
+    DocumentProblem::of(name, "the category is missing", fix)
 }
 
-fn slot<'h>(handoff: &'h mut Handoff, category: &str) -> &'h mut Vec<String> {
+fn category_mut<'h>(handoff: &'h mut Handoff, category: &str) -> &'h mut Vec<String> {
     match CATEGORIES.iter().position(|c| *c == category) {
         Some(0) => &mut handoff.decisions,
         Some(1) => &mut handoff.risks,
@@ -163,7 +171,7 @@ fn slot<'h>(handoff: &'h mut Handoff, category: &str) -> &'h mut Vec<String> {
 }
 
 /// Returns the items of a category, or its text as one; "none" is no item.
-fn said(heading: &Heading) -> Vec<String> {
+fn category_items(heading: &Heading) -> Vec<String> {
     let items = heading.items();
     let items = if items.is_empty() { vec![heading.body.trim().to_owned()] } else { items };
     items.into_iter().filter(|item| !is_none(item)).collect()
@@ -174,13 +182,17 @@ fn is_none(item: &str) -> bool {
 }
 
 /// The files the items name, each of which must be there.
-fn check_artifacts(items: &[String], lookup: &Lookup<'_>, findings: &mut Findings) -> Vec<String> {
+fn check_artifacts(
+    items: &[String],
+    lookup: &PointerResolver<'_>,
+    findings: &mut Diagnostics,
+) -> Vec<String> {
     let name = format!("### {ARTIFACTS}");
     let mut artifacts = Vec::new();
     for item in items {
         let paths = paths_in(item);
         if paths.is_empty() {
-            findings.problems.push(Problem::of(
+            findings.problems.push(DocumentProblem::of(
                 &name,
                 format!("{item:?} names no file"),
                 "begin the item with the path, in backticks",
@@ -188,7 +200,7 @@ fn check_artifacts(items: &[String], lookup: &Lookup<'_>, findings: &mut Finding
         }
         for path in paths {
             if let Err(fault) = lookup.resolve(&path) {
-                findings.problems.push(Problem::of(&name, fault.what(&path), fault.fix()));
+                findings.problems.push(DocumentProblem::of(&name, fault.what(&path), fault.fix()));
             }
             artifacts.push(path);
         }

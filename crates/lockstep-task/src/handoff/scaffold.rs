@@ -1,10 +1,10 @@
 //! The template of an L2 file. It does not pass the check until every section is filled in.
 
 use super::{CATEGORIES, L2_SECTIONS};
-use crate::phase::Phase;
+use crate::phase::TaskPhase;
 
 /// The text of a new L2 file for `phase`, written from `version` of the task.
-pub fn l2(phase: Phase, version: Option<u64>) -> String {
+pub fn l2_template(phase: TaskPhase, version: Option<u64>) -> String {
     let from = version.map(|v| format!(", from PT-v{v}")).unwrap_or_default();
     let mut text = format!("# L2 Summary — {phase} ({}{from})\n", phase.coordinator());
     for section in L2_SECTIONS {
@@ -38,7 +38,7 @@ pub const PLACEHOLDERS: [&str; 3] = ["session-id", "N", "coordinator"];
 /// The path of a phase's L2 file when the task does not name one, by a template such as [`L2_PATH`].
 ///
 /// `session` becomes part of a path, so it must be an id that was checked.
-pub fn default_path(template: &str, session: &str, phase: Phase) -> String {
+pub fn default_path(template: &str, session: &str, phase: TaskPhase) -> String {
     template
         .replace("{session-id}", session)
         .replace("{N}", &phase.number().to_string())

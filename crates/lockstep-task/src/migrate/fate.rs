@@ -4,12 +4,12 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::phase::Phase;
+use crate::phase::TaskPhase;
 
 /// The treatment of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
-pub enum Fate {
+pub enum Disposition {
     /// Store the section as a gate summary in scratch.
     Keep,
     /// Turn its items into constraints of the task.
@@ -29,9 +29,9 @@ pub enum Replacement {
     /// A section of the task, or a field of one.
     Task(&'static str, Option<&'static str>),
     /// The L2 file of a phase.
-    L2(Phase),
+    L2(TaskPhase),
     /// The handoff in the L2 file of a phase.
-    Handoff(Phase),
+    Handoff(TaskPhase),
     /// The full output of a phase, to which a section of the task points.
     L3(&'static str),
 }
@@ -48,7 +48,7 @@ impl fmt::Display for Replacement {
     }
 }
 
-impl fmt::Display for Fate {
+impl fmt::Display for Disposition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Keep => f.write_str("keep in scratch"),
@@ -60,50 +60,50 @@ impl fmt::Display for Fate {
     }
 }
 
-const fn task(section: &'static str) -> Fate {
-    Fate::Drop { replacement: Replacement::Task(section, None) }
+const fn task(section: &'static str) -> Disposition {
+    Disposition::Drop { replacement: Replacement::Task(section, None) }
 }
 
-const fn l2(phase: Phase) -> Fate {
-    Fate::Drop { replacement: Replacement::L2(phase) }
+const fn l2(phase: TaskPhase) -> Disposition {
+    Disposition::Drop { replacement: Replacement::L2(phase) }
 }
 
-const fn handoff(phase: Phase) -> Fate {
-    Fate::Drop { replacement: Replacement::Handoff(phase) }
+const fn handoff(phase: TaskPhase) -> Disposition {
+    Disposition::Drop { replacement: Replacement::Handoff(phase) }
 }
 
 /// Sections by their words, most specific first: a title that begins with these words has this fate.
-pub const FATES: [(&str, Fate); 22] = [
+pub const DISPOSITIONS: [(&str, Disposition); 22] = [
     ("scope", task("user_intent")),
-    ("phase pipeline status", Fate::Keep),
+    ("phase pipeline status", Disposition::Keep),
     ("constraints", task("constraints")),
     ("decisions log", task("architecture_decisions")),
-    ("research findings", l2(Phase::P2)),
-    ("phase 2 research findings", l2(Phase::P2)),
-    ("codebase constraints", Fate::IntoConstraints),
-    ("phase 3 input", handoff(Phase::P2)),
-    ("architecture summary", l2(Phase::P3)),
+    ("research findings", l2(TaskPhase::P2)),
+    ("phase 2 research findings", l2(TaskPhase::P2)),
+    ("codebase constraints", Disposition::IntoConstraints),
+    ("phase 3 input", handoff(TaskPhase::P2)),
+    ("architecture summary", l2(TaskPhase::P3)),
     ("architecture decisions", task("architecture_decisions")),
-    ("phase 5 validation targets", handoff(Phase::P4)),
+    ("phase 5 validation targets", handoff(TaskPhase::P4)),
     ("implementation plan ref", task("implementation_plan")),
-    ("task decomposition", Fate::Drop { replacement: Replacement::L3("implementation_plan") }),
+    ("task decomposition", Disposition::Drop { replacement: Replacement::L3("implementation_plan") }),
     (
         "file ownership map",
-        Fate::Drop { replacement: Replacement::Task("implementation_plan", Some("file_ownership")) },
+        Disposition::Drop { replacement: Replacement::Task("implementation_plan", Some("file_ownership")) },
     ),
-    ("commit strategy", handoff(Phase::P4)),
-    ("implementation results", Fate::Keep),
-    ("phase 6 implementation results", Fate::Keep),
-    ("interface changes", Fate::IntoInterfaces),
-    ("gate records", Fate::Keep),
-    ("verification results", Fate::Keep),
-    ("execution metrics", Fate::Keep),
-    ("phase 7 verification results", Fate::Keep),
+    ("commit strategy", handoff(TaskPhase::P4)),
+    ("implementation results", Disposition::Keep),
+    ("phase 6 implementation results", Disposition::Keep),
+    ("interface changes", Disposition::IntoInterfaces),
+    ("gate records", Disposition::Keep),
+    ("verification results", Disposition::Keep),
+    ("execution metrics", Disposition::Keep),
+    ("phase 7 verification results", Disposition::Keep),
 ];
 
 /// Returns the fate of a section by its title. `None` if the table does not contain it.
-pub fn fate(title: &str) -> Option<Fate> {
-    let words = words(title);
+pub fn disposition_for(title: &str) -> Option<Disposition> {
+    let words = normalize_title(title);
     entry_requirements(&words).or_else(|| {
         let begins = |name: &str| {
             words == name
@@ -111,25 +111,25 @@ pub fn fate(title: &str) -> Option<Fate> {
                     .strip_prefix(name)
                     .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric) || name.ends_with(" ref"))
         };
-        FATES.iter().find(|(name, _)| begins(name)).map(|(_, fate)| *fate)
+        DISPOSITIONS.iter().find(|(name, _)| begins(name)).map(|(_, fate)| *fate)
     })
 }
 
 /// `Phase N Entry Requirements` and `Phase N Entry Conditions`: the handoff they were copied from.
-fn entry_requirements(words: &str) -> Option<Fate> {
+fn entry_requirements(words: &str) -> Option<Disposition> {
     let rest = words.strip_prefix("phase ")?;
     let (number, rest) = rest.split_once(' ')?;
     if !rest.starts_with("entry ") {
         return None;
     }
-    let phase = Phase::ALL.into_iter().find(|phase| number == phase.number().to_string())?;
+    let phase = TaskPhase::ALL.into_iter().find(|phase| number == phase.number().to_string())?;
     // Execution starts from the plan; additions by validation are in the task.
-    let source = if phase == Phase::P6 { Phase::P4 } else { phase.previous()? };
+    let source = if phase == TaskPhase::P6 { TaskPhase::P4 } else { phase.previous()? };
     Some(handoff(source))
 }
 
 /// The title in lower case, single spaces, without a remark in brackets or behind a dash.
-fn words(title: &str) -> String {
+fn normalize_title(title: &str) -> String {
     let end = [" (", " — ", " – ", " - ", " ["]
         .iter()
         .filter_map(|mark| title.find(mark))

@@ -6,52 +6,52 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::fate::{Fate, Replacement, fate};
+use super::fate::{Disposition, Replacement, disposition_for};
 use super::take;
-use crate::document::Document;
+use crate::document::TaskDocument;
 use crate::handoff::{HANDOFF, l2};
 use crate::markdown::{Heading, outline};
-use crate::place::Place;
-use crate::pointer::Lookup;
-use crate::problem::Problem;
+use crate::place::KeyPath;
+use crate::pointer::PointerResolver;
+use crate::problem::DocumentProblem;
 use crate::scratch::Scratch;
 use crate::value::Value;
 
 /// The inputs of a migration plan.
-pub struct Migrating<'a> {
+pub struct MigrationInput<'a> {
     /// The old context file.
     pub text: &'a str,
     /// The task as it is.
-    pub document: &'a Document,
+    pub document: &'a TaskDocument,
     /// The session's scratch as it is.
     pub scratch: &'a Scratch,
     /// Requested fates by title. They override the table.
-    pub stated: &'a BTreeMap<String, Fate>,
-    pub lookup: &'a Lookup<'a>,
+    pub stated: &'a BTreeMap<String, Disposition>,
+    pub lookup: &'a PointerResolver<'a>,
     /// The content of a file of the project, or why it cannot be read.
     pub content: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
 }
 
 /// One section of the old file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct SectionPlan {
     pub section: String,
     pub line: usize,
     /// The treatment; `None` if it is undecided.
-    pub fate: Option<Fate>,
+    pub fate: Option<Disposition>,
     /// The reasons why it cannot be done; empty if it can.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<DocumentProblem>,
     pub notes: Vec<String>,
 }
 
 /// The planned effects of a migration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Plan {
+pub struct MigrationPlan {
     /// A row per section.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SectionPlan>,
     /// The task's content afterwards.
     #[serde(skip)]
-    document: Document,
+    document: TaskDocument,
     /// The scratch afterwards.
     #[serde(skip)]
     scratch: Scratch,
@@ -59,24 +59,24 @@ pub struct Plan {
 
 /// The result of a migration.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Migrated {
+pub struct MigrationResult {
     /// The task's content.
-    pub document: Document,
+    pub document: TaskDocument,
     /// The session's scratch.
     pub scratch: Scratch,
 }
 
-impl Plan {
+impl MigrationPlan {
     /// Returns true if every section has a fate that can be executed.
     pub fn is_possible(&self) -> bool {
         self.rows.iter().all(|row| row.problems.is_empty())
     }
 
     /// Executes the plan, or returns the obstacles.
-    pub fn apply(self) -> Result<Migrated, Vec<Problem>> {
+    pub fn apply(self) -> Result<MigrationResult, Vec<DocumentProblem>> {
         let problems: Vec<_> = self.rows.iter().flat_map(|row| row.problems.clone()).collect();
         if problems.is_empty() {
-            Ok(Migrated { document: self.document, scratch: self.scratch })
+            Ok(MigrationResult { document: self.document, scratch: self.scratch })
         } else {
             Err(problems)
         }
@@ -84,9 +84,12 @@ impl Plan {
 }
 
 /// Plans a migration. Nothing of the old file is left without a row.
-pub fn plan(migrating: &Migrating<'_>) -> Plan {
-    let mut plan =
-        Plan { rows: Vec::new(), document: migrating.document.clone(), scratch: migrating.scratch.clone() };
+pub fn plan(migrating: &MigrationInput<'_>) -> MigrationPlan {
+    let mut plan = MigrationPlan {
+        rows: Vec::new(),
+        document: migrating.document.clone(),
+        scratch: migrating.scratch.clone(),
+    };
     let (front, body) = front_matter(migrating.text);
     let offset = migrating.text.lines().count() - body.lines().count();
     version_marker(front, &mut plan);
@@ -107,7 +110,7 @@ fn front_matter(text: &str) -> (&str, &str) {
 }
 
 /// `version: GC-v3` or `gc_version: 3` becomes the marker in scratch. Other keys only described the file.
-fn version_marker(front: &str, plan: &mut Plan) {
+fn version_marker(front: &str, plan: &mut MigrationPlan) {
     if front.is_empty() {
         return;
     }
@@ -120,7 +123,7 @@ fn version_marker(front: &str, plan: &mut Plan) {
         }
     }
     let mut notes = Vec::new();
-    match marker.map(|n| (n, plan.scratch.with(&Place::section("gc_version"), n.into()))) {
+    match marker.map(|n| (n, plan.scratch.with(&KeyPath::section("gc_version"), n.into()))) {
         Some((n, Ok(scratch))) => {
             plan.scratch = scratch;
             notes.push(format!("gc_version: {n}"));
@@ -131,11 +134,22 @@ fn version_marker(front: &str, plan: &mut Plan) {
         notes.push(format!("not taken over: {}", left.join(", ")));
     }
     let section = "(front matter)".to_owned();
-    plan.rows.push(Row { section, line: 1, fate: Some(Fate::Keep), problems: Vec::new(), notes });
+    plan.rows.push(SectionPlan {
+        section,
+        line: 1,
+        fate: Some(Disposition::Keep),
+        problems: Vec::new(),
+        notes,
+    });
 }
 
 /// Handles text before the first section, which has no title, so that the table cannot contain it.
-fn preamble(body: &str, offset: usize, sections: &[Heading], migrating: &Migrating<'_>) -> Option<Row> {
+fn preamble(
+    body: &str,
+    offset: usize,
+    sections: &[Heading],
+    migrating: &MigrationInput<'_>,
+) -> Option<SectionPlan> {
     let until = sections.first().map_or(body.lines().count(), |h| h.line - 1 - offset);
     let text: Vec<_> =
         body.lines().take(until).filter(|line| !line.trim().is_empty() && !line.starts_with("# ")).collect();
@@ -144,8 +158,8 @@ fn preamble(body: &str, offset: usize, sections: &[Heading], migrating: &Migrati
     }
     let title = "(before the first section)";
     let stated = migrating.stated.get(title).copied();
-    let problems = if stated == Some(Fate::Discard) { Vec::new() } else { vec![no_fate(title)] };
-    Some(Row {
+    let problems = if stated == Some(Disposition::Discard) { Vec::new() } else { vec![no_fate(title)] };
+    Some(SectionPlan {
         section: title.to_owned(),
         line: offset + 1,
         fate: stated,
@@ -154,23 +168,24 @@ fn preamble(body: &str, offset: usize, sections: &[Heading], migrating: &Migrati
     })
 }
 
-fn no_fate(title: &str) -> Problem {
+fn no_fate(title: &str) -> DocumentProblem {
     let fix = "move what is needed to the task or an L2 file, and state its fate as discard";
-    Problem::of(title, "the fate table does not know it", fix)
+    DocumentProblem::of(title, "the fate table does not know it", fix)
 }
 
-fn plan_section(section: &Heading, migrating: &Migrating<'_>, plan: &mut Plan) -> Row {
+fn plan_section(section: &Heading, migrating: &MigrationInput<'_>, plan: &mut MigrationPlan) -> SectionPlan {
     let title = section.title.clone();
-    let fate = migrating.stated.get(&title).copied().or_else(|| fate(&title));
-    let mut row = Row { section: title, line: section.line, fate, problems: Vec::new(), notes: Vec::new() };
+    let fate = migrating.stated.get(&title).copied().or_else(|| disposition_for(&title));
+    let mut row =
+        SectionPlan { section: title, line: section.line, fate, problems: Vec::new(), notes: Vec::new() };
     let result = match fate {
         None => Err(vec![no_fate(&row.section)]),
-        Some(Fate::Discard) => Ok("discarded as stated".to_owned()),
+        Some(Disposition::Discard) => Ok("discarded as stated".to_owned()),
         Some(_) if section.is_blank() && section.children().is_empty() => Ok("it is empty".to_owned()),
-        Some(Fate::Keep) => keep(section, plan),
-        Some(Fate::IntoConstraints) => take::constraints(section, &mut plan.document),
-        Some(Fate::IntoInterfaces) => take::interfaces(section, &mut plan.document),
-        Some(Fate::Drop { replacement }) => replaced(replacement, section, migrating),
+        Some(Disposition::Keep) => keep(section, plan),
+        Some(Disposition::IntoConstraints) => take::constraints(section, &mut plan.document),
+        Some(Disposition::IntoInterfaces) => take::interfaces(section, &mut plan.document),
+        Some(Disposition::Drop { replacement }) => replaced(replacement, section, migrating),
     };
     match result {
         Ok(note) => row.notes.push(note),
@@ -179,8 +194,8 @@ fn plan_section(section: &Heading, migrating: &Migrating<'_>, plan: &mut Plan) -
     row
 }
 
-fn keep(section: &Heading, plan: &mut Plan) -> Result<String, Vec<Problem>> {
-    let place = Place::section("gate_summaries").child(&section.title);
+fn keep(section: &Heading, plan: &mut MigrationPlan) -> Result<String, Vec<DocumentProblem>> {
+    let place = KeyPath::section("gate_summaries").child(&section.title);
     plan.scratch =
         plan.scratch.with(&place, section.body.trim().into()).map_err(|findings| findings.problems)?;
     Ok(format!("as {place}"))
@@ -190,11 +205,11 @@ fn keep(section: &Heading, plan: &mut Plan) -> Result<String, Vec<Problem>> {
 fn replaced(
     replacement: Replacement,
     section: &Heading,
-    migrating: &Migrating<'_>,
-) -> Result<String, Vec<Problem>> {
+    migrating: &MigrationInput<'_>,
+) -> Result<String, Vec<DocumentProblem>> {
     let missing = |why: String| {
         let fix = format!("put what is needed into {replacement} first; nothing is dropped until then");
-        vec![Problem::of(&section.title, why, fix)]
+        vec![DocumentProblem::of(&section.title, why, fix)]
     };
     match replacement {
         Replacement::Task(name, field) => {
@@ -202,7 +217,7 @@ fn replaced(
             let value = field.map_or(value, |field| value.and_then(|v| v.get(field)));
             match value.filter(|value| !value.is_blank()) {
                 None => Err(missing(format!("{replacement} is not there"))),
-                Some(value) => Ok(counted(section, value)),
+                Some(value) => Ok(item_count_note(section, value)),
             }
         }
         Replacement::L2(phase) | Replacement::Handoff(phase) => {
@@ -225,7 +240,7 @@ fn replaced(
     }
 }
 
-fn has_handoff(path: &Path, bytes: &[u8], lookup: &Lookup<'_>) -> Result<(), String> {
+fn has_handoff(path: &Path, bytes: &[u8], lookup: &PointerResolver<'_>) -> Result<(), String> {
     let report = l2::check(path, bytes, lookup);
     if report.handoff.text.is_empty() {
         return Err(format!("{} has no {HANDOFF:?}", path.display()));
@@ -234,15 +249,15 @@ fn has_handoff(path: &Path, bytes: &[u8], lookup: &Lookup<'_>) -> Result<(), Str
 }
 
 /// Compares the number of items in the old section and its replacement.
-fn counted(section: &Heading, value: &Value) -> String {
-    let old = take::lines(section).len();
+fn item_count_note(section: &Heading, value: &Value) -> String {
+    let old = take::section_items(section).len();
     match value.as_list().map(<[_]>::len) {
         Some(new) => format!("{old} items here, {new} in the task"),
         None => "the task holds it".to_owned(),
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for MigrationPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for row in &self.rows {
             let fate = row.fate.map_or("no fate".to_owned(), |fate| fate.to_string());

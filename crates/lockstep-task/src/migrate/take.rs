@@ -1,12 +1,12 @@
 //! Converts migrated sections to entries of the task.
 
-use crate::document::Document;
+use crate::document::TaskDocument;
 use crate::markdown::Heading;
-use crate::problem::Problem;
+use crate::problem::DocumentProblem;
 use crate::value::{Map, Value};
 
 /// The items of a section: its list items and the rows of its tables, headers aside.
-pub(super) fn lines(section: &Heading) -> Vec<String> {
+pub(super) fn section_items(section: &Heading) -> Vec<String> {
     let mut lines = section.items();
     let rows: Vec<_> = section.body.lines().map(str::trim).filter(|line| line.starts_with('|')).collect();
     let is_rule = |row: &&str| row.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
@@ -22,32 +22,41 @@ fn cells(row: &str) -> Vec<String> {
 }
 
 /// Returns the items of a section. All must be migrated: text that is no item would be lost.
-fn items(section: &Heading, form: &str) -> Result<Vec<String>, Vec<Problem>> {
+fn items(section: &Heading, form: &str) -> Result<Vec<String>, Vec<DocumentProblem>> {
     let fix = format!("write each as {form}");
     let mut problems: Vec<_> = section
         .prose()
         .into_iter()
         .filter(|line| !line.starts_with('|'))
         .map(|line| {
-            Problem::of(
+            DocumentProblem::of(
                 &section.title,
                 format!("{line:?} is no list item and no row of a table"),
                 fix.clone(),
             )
         })
         .collect();
-    let items = lines(section);
+    let items = section_items(section);
     if items.is_empty() {
-        problems.push(Problem::of(&section.title, "it has no list items and no table rows to take", fix));
+        problems.push(DocumentProblem::of(
+            &section.title,
+            "it has no list items and no table rows to take",
+            fix,
+        ));
     }
     if problems.is_empty() { Ok(items) } else { Err(problems) }
 }
 
 /// Adds the items as constraints that are not there yet.
-pub(super) fn constraints(section: &Heading, document: &mut Document) -> Result<String, Vec<Problem>> {
+pub(super) fn constraints(
+    section: &Heading,
+    document: &mut TaskDocument,
+) -> Result<String, Vec<DocumentProblem>> {
     let items = items(section, "`- CONSTRAINT`")?;
-    let list =
-        document.section_mut("constraints").list_mut().ok_or_else(|| misshapen(section, "constraints"))?;
+    let list = document
+        .section_mut("constraints")
+        .list_mut()
+        .ok_or_else(|| wrong_shape_problem(section, "constraints"))?;
     let number = |entry: &Value| entry.get("id")?.as_text()?.strip_prefix("C-")?.parse::<u32>().ok();
     let mut next = list.iter().filter_map(number).max().unwrap_or(0) + 1;
     let (mut added, mut there) = (Vec::new(), 0);
@@ -67,7 +76,10 @@ pub(super) fn constraints(section: &Heading, document: &mut Document) -> Result<
 }
 
 /// Adds items that are not interfaces yet. An item has the form `FROM → TO: CONTRACT`.
-pub(super) fn interfaces(section: &Heading, document: &mut Document) -> Result<String, Vec<Problem>> {
+pub(super) fn interfaces(
+    section: &Heading,
+    document: &mut TaskDocument,
+) -> Result<String, Vec<DocumentProblem>> {
     const FORM: &str = "`- FROM → TO: CONTRACT`";
     let items = items(section, FORM)?;
     let unread = |item: &&String| interface(item).is_none();
@@ -75,7 +87,7 @@ pub(super) fn interfaces(section: &Heading, document: &mut Document) -> Result<S
         .iter()
         .filter(unread)
         .map(|item| {
-            Problem::of(
+            DocumentProblem::of(
                 &section.title,
                 format!("{item:?} does not say who promises what to whom"),
                 format!("write it as {FORM}"),
@@ -86,9 +98,9 @@ pub(super) fn interfaces(section: &Heading, document: &mut Document) -> Result<S
         return Err(problems);
     }
     let place = "codebase_impact_map";
-    let map = document.section_mut(place).map_mut().ok_or_else(|| misshapen(section, place))?;
+    let map = document.section_mut(place).map_mut().ok_or_else(|| wrong_shape_problem(section, place))?;
     for key in ["modules", "interfaces", "risk_hotspots"] {
-        map.entry(key).list_mut().ok_or_else(|| misshapen(section, place))?;
+        map.entry(key).list_mut().ok_or_else(|| wrong_shape_problem(section, place))?;
     }
     let list = map.entry("interfaces").list_mut().expect("it is a list by the lines above");
     let new: Vec<_> =
@@ -98,9 +110,9 @@ pub(super) fn interfaces(section: &Heading, document: &mut Document) -> Result<S
     Ok(note)
 }
 
-fn misshapen(section: &Heading, place: &str) -> Vec<Problem> {
+fn wrong_shape_problem(section: &Heading, place: &str) -> Vec<DocumentProblem> {
     let what = format!("the task's {place} is not of its shape");
-    vec![Problem::of(&section.title, what, "mend it with `lockstep task update` first")]
+    vec![DocumentProblem::of(&section.title, what, "mend it with `lockstep task update` first")]
 }
 
 fn entry<const N: usize>(fields: [(&str, String); N]) -> Value {

@@ -3,55 +3,55 @@
 use std::path::Path;
 
 use super::enter::incomplete;
-use super::{COMPLETE, Phase, write_first};
-use crate::document::Document;
-use crate::gate::{self, GateReading, Verdict};
-use crate::handoff::{HandoffReport, l2};
-use crate::place::Place;
-use crate::pointer::Lookup;
-use crate::problem::Problem;
+use super::{COMPLETE, TaskPhase, missing_section_fix};
+use crate::document::TaskDocument;
+use crate::gate::{self, ParsedGateRecord, RecordVerdict};
+use crate::handoff::{HandoffCheck, l2};
+use crate::place::KeyPath;
+use crate::pointer::PointerResolver;
+use crate::problem::DocumentProblem;
 use crate::version::deliver::status_entry;
-use crate::version::swap::Held;
+use crate::version::swap::CurrentVersion;
 
 /// A file by its path relative to the project's root, with its content.
 #[derive(Debug, Clone, Copy)]
-pub struct Given<'a> {
+pub struct InputFile<'a> {
     pub path: &'a str,
     pub bytes: &'a [u8],
 }
 
 /// The inputs of completing a phase.
 #[derive(Debug)]
-pub struct Completing<'a> {
-    pub phase: Phase,
+pub struct CompleteRequest<'a> {
+    pub phase: TaskPhase,
     /// The present version of the task.
-    pub held: Held<'a>,
+    pub held: CurrentVersion<'a>,
     /// The phase's L2 file.
-    pub l2: Given<'a>,
+    pub l2: InputFile<'a>,
     /// The record of its gate.
-    pub gate: Option<Given<'a>>,
-    pub lookup: &'a Lookup<'a>,
+    pub gate: Option<InputFile<'a>>,
+    pub lookup: &'a PointerResolver<'a>,
 }
 
 /// A phase that is complete.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
     /// The next version's content.
-    pub document: Document,
-    pub handoff: HandoffReport,
-    pub gate: Option<GateReading>,
+    pub document: TaskDocument,
+    pub handoff: HandoffCheck,
+    pub gate: Option<ParsedGateRecord>,
 }
 
 /// The next version of the task, or all reasons why the phase is not complete.
-pub fn complete(completing: &Completing<'_>) -> Result<Completion, Vec<Problem>> {
-    let Completing { phase, held, l2: file, gate: record, lookup } = *completing;
+pub fn complete(completing: &CompleteRequest<'_>) -> Result<Completion, Vec<DocumentProblem>> {
+    let CompleteRequest { phase, held, l2: file, gate: record, lookup } = *completing;
     let mut reasons = Vec::new();
     if held.delivered {
         let what = format!("PT-v{} is DELIVERED", held.version);
-        reasons.push(Problem::of("task", what, "`lockstep task reopen --why …` opens it again"));
+        reasons.push(DocumentProblem::of("task", what, "`lockstep task reopen --why …` opens it again"));
     }
     reasons.extend(phase.sources().into_iter().filter_map(|source| incomplete(held, source)));
-    reasons.extend(unwritten(held.document, phase));
+    reasons.extend(missing_sections(held.document, phase));
     reasons.extend(unusable(file.path, lookup));
     let handoff = l2::check(Path::new(file.path), file.bytes, lookup);
     reasons.extend(in_file(file.path, handoff.problems.iter()));
@@ -75,37 +75,37 @@ pub fn complete(completing: &Completing<'_>) -> Result<Completion, Vec<Problem>>
     Ok(Completion { document, handoff, gate })
 }
 
-fn in_file<'p>(file: &str, problems: impl Iterator<Item = &'p Problem>) -> Vec<Problem> {
-    problems.map(|p| Problem { at: format!("{file}: {}", p.at), ..p.clone() }).collect()
+fn in_file<'p>(file: &str, problems: impl Iterator<Item = &'p DocumentProblem>) -> Vec<DocumentProblem> {
+    problems.map(|p| DocumentProblem { at: format!("{file}: {}", p.at), ..p.clone() }).collect()
 }
 
 /// Sections this phase leaves in the task and has not written.
-fn unwritten(document: &Document, phase: Phase) -> Vec<Problem> {
-    let missing = phase.produces().iter().filter(|section| !document.has(section));
+fn missing_sections(document: &TaskDocument, phase: TaskPhase) -> Vec<DocumentProblem> {
+    let missing = phase.produces().iter().filter(|section| !document.has_content(section));
     missing
         .map(|section| {
             let what = format!("{phase} leaves it in the task, and it is not there");
-            Problem::at(&Place::section(section), what, write_first(section))
+            DocumentProblem::at(&KeyPath::section(section), what, missing_section_fix(section))
         })
         .collect()
 }
 
 /// A path the task could not point to.
-fn unusable(path: &str, lookup: &Lookup<'_>) -> Option<Problem> {
-    lookup.resolve(path).err().map(|fault| Problem::of(path, fault.what(path), fault.fix()))
+fn unusable(path: &str, lookup: &PointerResolver<'_>) -> Option<DocumentProblem> {
+    lookup.resolve(path).err().map(|fault| DocumentProblem::of(path, fault.what(path), fault.fix()))
 }
 
-fn gate_reasons(phase: Phase, reading: &GateReading) -> Vec<Problem> {
+fn gate_reasons(phase: TaskPhase, reading: &ParsedGateRecord) -> Vec<DocumentProblem> {
     let mut reasons = Vec::new();
     if let Some(from) = reading.phase_from().filter(|from| *from != phase.name()) {
-        reasons.push(Problem::of(
+        reasons.push(DocumentProblem::of(
             "phase_from",
             format!("it is the record of {from}, not of {phase}"),
             "give the record of this phase's gate",
         ));
     }
-    if reading.verdict() == Some(Verdict::Fail) {
-        reasons.push(Problem::of(
+    if reading.verdict() == Some(RecordVerdict::Fail) {
+        reasons.push(DocumentProblem::of(
             "verdict",
             "the gate says FAIL",
             "mend what failed and evaluate the gate again",

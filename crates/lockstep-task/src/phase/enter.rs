@@ -5,23 +5,23 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::{COMPLETE, Phase, write_first};
+use super::{COMPLETE, TaskPhase, missing_section_fix};
 use crate::access::AccessTable;
 use crate::handoff::scaffold::default_path;
 use crate::handoff::{Handoff, l2};
 use crate::markdown::fenced;
-use crate::place::Place;
-use crate::pointer::{Lookup, PointerFault};
-use crate::problem::Problem;
+use crate::place::KeyPath;
+use crate::pointer::{PointerError, PointerResolver};
+use crate::problem::DocumentProblem;
 use crate::value::{Map, Value};
-use crate::version::swap::Held;
+use crate::version::swap::CurrentVersion;
 use crate::yaml;
 
 /// The inputs of entering a phase.
-pub struct Entering<'a> {
-    pub phase: Phase,
+pub struct EnterRequest<'a> {
+    pub phase: TaskPhase,
     /// The present version of the task.
-    pub held: Held<'a>,
+    pub held: CurrentVersion<'a>,
     /// The rules that determine what the phase's skill must read.
     pub access: &'a AccessTable,
     /// The session, for an L2 file the task does not name. An id that was checked.
@@ -29,7 +29,7 @@ pub struct Entering<'a> {
     /// The path template of an L2 file that the task does not name, as in
     /// [`crate::handoff::scaffold::L2_PATH`].
     pub l2_template: &'a str,
-    pub lookup: &'a Lookup<'a>,
+    pub lookup: &'a PointerResolver<'a>,
     /// The content of a file of the project, or why it cannot be read.
     pub content: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
 }
@@ -37,7 +37,7 @@ pub struct Entering<'a> {
 /// The data that a phase starts from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EntryContext {
-    pub phase: Phase,
+    pub phase: TaskPhase,
     /// The skill that runs it.
     pub skill: Option<String>,
     /// The version of the task.
@@ -45,28 +45,28 @@ pub struct EntryContext {
     /// The sections its skill reads.
     pub sections: Map,
     /// The handoffs it starts from.
-    pub handoffs: Vec<Received>,
+    pub handoffs: Vec<ReceivedHandoff>,
 }
 
 /// A handoff a phase starts from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Received {
+pub struct ReceivedHandoff {
     /// The previous phase.
-    pub phase: Phase,
+    pub phase: TaskPhase,
     pub file: String,
     pub handoff: Handoff,
 }
 
 /// The entry context of a phase, or all reasons why it cannot begin.
-pub fn enter(entering: &Entering<'_>) -> Result<EntryContext, Vec<Problem>> {
+pub fn enter(entering: &EnterRequest<'_>) -> Result<EntryContext, Vec<DocumentProblem>> {
     let mut reasons = Vec::new();
     if entering.held.delivered {
         let what = format!("PT-v{} is DELIVERED", entering.held.version);
-        reasons.push(Problem::of("task", what, "`lockstep task reopen --why …` opens it again"));
+        reasons.push(DocumentProblem::of("task", what, "`lockstep task reopen --why …` opens it again"));
     }
     let mut handoffs = Vec::new();
     for source in entering.phase.sources() {
-        match receive(entering, source) {
+        match load_handoff(entering, source) {
             Ok(received) => handoffs.push(received),
             Err(problems) => reasons.extend(problems),
         }
@@ -82,7 +82,10 @@ pub fn enter(entering: &Entering<'_>) -> Result<EntryContext, Vec<Problem>> {
 }
 
 /// A source phase is COMPLETE, its L2 file is there, and its handoff is valid.
-fn receive(entering: &Entering<'_>, source: Phase) -> Result<Received, Vec<Problem>> {
+fn load_handoff(
+    entering: &EnterRequest<'_>,
+    source: TaskPhase,
+) -> Result<ReceivedHandoff, Vec<DocumentProblem>> {
     let mut reasons: Vec<_> = incomplete(entering.held, source).into_iter().collect();
     let received = match l2_file(entering, source) {
         Err(problem) => Err(vec![problem]),
@@ -99,24 +102,24 @@ fn receive(entering: &Entering<'_>, source: Phase) -> Result<Received, Vec<Probl
 }
 
 /// The reason why a later phase cannot start from `source` yet.
-pub(super) fn incomplete(held: Held<'_>, source: Phase) -> Option<Problem> {
-    let place = Place::section("phase_status").child(source.name());
+pub(super) fn incomplete(held: CurrentVersion<'_>, source: TaskPhase) -> Option<DocumentProblem> {
+    let place = KeyPath::section("phase_status").child(source.name());
     let what = match held.document.text(&["phase_status", source.name(), "status"]) {
         Some(COMPLETE) => return None,
         Some(status) => format!("{source} is {status}"),
         None => format!("{source} has no status"),
     };
     let fix = format!("`lockstep phase complete {source} --l2 FILE` completes it");
-    Some(Problem::at(&place.child("status"), what, fix))
+    Some(DocumentProblem::at(&place.child("status"), what, fix))
 }
 
-fn l2_file(entering: &Entering<'_>, source: Phase) -> Result<PathBuf, Problem> {
-    let place = Place::section("phase_status").child(source.name()).child("l2_path");
+fn l2_file(entering: &EnterRequest<'_>, source: TaskPhase) -> Result<PathBuf, DocumentProblem> {
+    let place = KeyPath::section("phase_status").child(source.name()).child("l2_path");
     let stated = entering.held.document.text(&["phase_status", source.name(), "l2_path"]);
     let default = entering.session.map(|session| default_path(entering.l2_template, session, source));
     let Some(pointer) = stated.or(default.as_deref()) else {
         let fix = format!("`lockstep phase complete {source} --l2 FILE` records it");
-        return Err(Problem::at(
+        return Err(DocumentProblem::at(
             &place,
             format!("the task does not say where the L2 file of {source} is"),
             fix,
@@ -124,35 +127,41 @@ fn l2_file(entering: &Entering<'_>, source: Phase) -> Result<PathBuf, Problem> {
     };
     entering.lookup.resolve(pointer).map_err(|fault| {
         let fix = match (&fault, stated) {
-            (PointerFault::Missing(_), None) => {
+            (PointerError::Missing(_), None) => {
                 format!("write it, or record another with `lockstep phase complete {source} --l2 FILE`")
             }
             _ => fault.fix(),
         };
-        Problem::at(&place, fault.what(pointer), fix)
+        DocumentProblem::at(&place, fault.what(pointer), fix)
     })
 }
 
-fn read_handoff(entering: &Entering<'_>, source: Phase, path: &Path) -> Result<Received, Vec<Problem>> {
+fn read_handoff(
+    entering: &EnterRequest<'_>,
+    source: TaskPhase,
+    path: &Path,
+) -> Result<ReceivedHandoff, Vec<DocumentProblem>> {
     let file = path.display().to_string();
-    let bytes = (entering.content)(path)
-        .map_err(|why| vec![Problem::of(&file, format!("it cannot be read: {why}"), "make it readable")])?;
+    let bytes = (entering.content)(path).map_err(|why| {
+        vec![DocumentProblem::of(&file, format!("it cannot be read: {why}"), "make it readable")]
+    })?;
     let report = l2::check(path, &bytes, entering.lookup);
     if report.valid {
-        return Ok(Received { phase: source, file, handoff: report.handoff });
+        return Ok(ReceivedHandoff { phase: source, file, handoff: report.handoff });
     }
-    let in_file = |problem: Problem| Problem { at: format!("{file}: {}", problem.at), ..problem };
+    let in_file =
+        |problem: DocumentProblem| DocumentProblem { at: format!("{file}: {}", problem.at), ..problem };
     Err(report.problems.into_iter().map(in_file).collect())
 }
 
-fn read_sections(entering: &Entering<'_>, reasons: &mut Vec<Problem>) -> (Option<String>, Map) {
+fn read_sections(entering: &EnterRequest<'_>, reasons: &mut Vec<DocumentProblem>) -> (Option<String>, Map) {
     let document = entering.held.document;
     let Some((skill, rule)) = entering.access.skill_of(entering.phase) else {
         return (None, document.root().clone());
     };
-    for section in rule.must_read.iter().filter(|section| !document.has(section)) {
+    for section in rule.must_read.iter().filter(|section| !document.has_content(section)) {
         let what = format!("{skill} must read it, and the task has none");
-        reasons.push(Problem::at(&Place::section(section), what, write_first(section)));
+        reasons.push(DocumentProblem::at(&KeyPath::section(section), what, missing_section_fix(section)));
     }
     let wanted = rule.must_read.iter().chain(&rule.may_read);
     let pick = |name: &String| Some((name.clone(), document.section(name)?.clone()));
@@ -160,11 +169,11 @@ fn read_sections(entering: &Entering<'_>, reasons: &mut Vec<Problem>) -> (Option
 }
 
 /// Nothing is built on a plan that failed its validation.
-fn failed_validation(entering: &Entering<'_>) -> Option<Problem> {
+fn failed_validation(entering: &EnterRequest<'_>) -> Option<DocumentProblem> {
     let failed =
         entering.held.document.section("validation_verdict").and_then(Value::as_text) == Some("FAIL");
-    (failed && entering.phase == Phase::P6).then(|| {
-        Problem::of(
+    (failed && entering.phase == TaskPhase::P6).then(|| {
+        DocumentProblem::of(
             "validation_verdict",
             "the plan failed its validation",
             "mend the plan, and validate it again (P5)",

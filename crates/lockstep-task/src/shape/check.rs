@@ -2,54 +2,54 @@
 
 use std::collections::BTreeSet;
 
-use super::{Field, Shape, is_id, is_numbered, is_percent, is_timestamp};
-use crate::phase::Phase;
-use crate::place::Place;
-use crate::pointer::Lookup;
-use crate::problem::{Findings, Problem};
+use super::{FieldSchema, ValueSchema, is_id, is_numbered, is_percent, is_timestamp};
+use crate::phase::TaskPhase;
+use crate::place::KeyPath;
+use crate::pointer::PointerResolver;
+use crate::problem::{Diagnostics, DocumentProblem};
 use crate::value::{Map, Value};
 
-impl Shape {
+impl ValueSchema {
     /// Everything about `value` at `place` that is not of this shape.
-    pub fn check(&self, value: &Value, place: &Place, lookup: &Lookup<'_>) -> Findings {
-        let mut check = Check { lookup, findings: Findings::default() };
+    pub fn check(&self, value: &Value, place: &KeyPath, lookup: &PointerResolver<'_>) -> Diagnostics {
+        let mut check = Validator { lookup, findings: Diagnostics::default() };
         check.value(self, value, place);
         let mut findings = check.findings;
-        cap(&mut findings.problems, place);
-        cap(&mut findings.warnings, place);
+        truncate_problems(&mut findings.problems, place);
+        truncate_problems(&mut findings.warnings, place);
         findings
     }
 }
 
 /// The number of listed problems; the rest is counted.
-const MOST_TOLD: usize = 100;
+const MAX_PROBLEMS: usize = 100;
 
-fn cap(problems: &mut Vec<Problem>, place: &Place) {
-    if problems.len() > MOST_TOLD {
-        let what = format!("{} more were found", problems.len() - MOST_TOLD);
-        problems.truncate(MOST_TOLD);
-        problems.push(Problem::at(place, what, "mend these first, then check again"));
+fn truncate_problems(problems: &mut Vec<DocumentProblem>, place: &KeyPath) {
+    if problems.len() > MAX_PROBLEMS {
+        let what = format!("{} more were found", problems.len() - MAX_PROBLEMS);
+        problems.truncate(MAX_PROBLEMS);
+        problems.push(DocumentProblem::at(place, what, "mend these first, then check again"));
     }
 }
 
-struct Check<'a> {
-    lookup: &'a Lookup<'a>,
-    findings: Findings,
+struct Validator<'a> {
+    lookup: &'a PointerResolver<'a>,
+    findings: Diagnostics,
 }
 
-impl Check<'_> {
-    fn problem(&mut self, place: &Place, what: impl Into<String>, fix: impl Into<String>) {
-        self.findings.problems.push(Problem::at(place, what, fix));
+impl Validator<'_> {
+    fn problem(&mut self, place: &KeyPath, what: impl Into<String>, fix: impl Into<String>) {
+        self.findings.problems.push(DocumentProblem::at(place, what, fix));
     }
 
-    fn value(&mut self, shape: &Shape, value: &Value, place: &Place) {
+    fn value(&mut self, shape: &ValueSchema, value: &Value, place: &KeyPath) {
         match shape {
-            Shape::Any => {}
-            Shape::List { item, unique } => self.list(item, *unique, value, place),
-            Shape::Record(fields) => self.record(fields, false, value, place),
-            Shape::Open(fields) => self.record(fields, true, value, place),
-            Shape::Phases(entry) => self.phases(entry, value, place),
-            Shape::Named(entry) => {
+            ValueSchema::Any => {}
+            ValueSchema::List { item, unique } => self.list(item, *unique, value, place),
+            ValueSchema::Record(fields) => self.record(fields, false, value, place),
+            ValueSchema::OpenRecord(fields) => self.record(fields, true, value, place),
+            ValueSchema::PhaseMap(entry) => self.phases(entry, value, place),
+            ValueSchema::MapOf(entry) => {
                 if let Some(map) = self.mapping(value, place, "names") {
                     map.iter().for_each(|(key, inner)| self.value(entry, inner, &place.child(key)));
                 }
@@ -58,12 +58,12 @@ impl Check<'_> {
         }
     }
 
-    fn scalar(&mut self, shape: &Shape, value: &Value, place: &Place) {
-        if let Shape::Count = shape {
+    fn scalar(&mut self, shape: &ValueSchema, value: &Value, place: &KeyPath) {
+        if let ValueSchema::Count = shape {
             if !matches!(value, Value::Int(0..)) {
                 self.problem(
                     place,
-                    format!("expected a whole number, found {}", said(value)),
+                    format!("expected a whole number, found {}", describe_value(value)),
                     "give a count, 0 or more",
                 );
             }
@@ -72,25 +72,25 @@ impl Check<'_> {
         let Some(text) = value.as_text().filter(|text| !text.trim().is_empty()) else {
             self.problem(
                 place,
-                format!("expected {}, found {}", shape.expects(), said(value)),
-                shape.remedy(),
+                format!("expected {}, found {}", shape.expects(), describe_value(value)),
+                shape.fix_hint(),
             );
             return;
         };
-        if let Shape::Pointer = shape {
+        if let ValueSchema::Pointer = shape {
             if let Err(fault) = self.lookup.resolve(text) {
                 self.problem(place, fault.what(text), fault.fix());
             }
         } else if !shape.accepts_text(text) {
-            self.problem(place, format!("expected {}, found {text:?}", shape.expects()), shape.remedy());
+            self.problem(place, format!("expected {}, found {text:?}", shape.expects()), shape.fix_hint());
         }
     }
 
-    fn list(&mut self, item: &Shape, unique: Option<&str>, value: &Value, place: &Place) {
+    fn list(&mut self, item: &ValueSchema, unique: Option<&str>, value: &Value, place: &KeyPath) {
         let Some(items) = value.as_list() else {
             self.problem(
                 place,
-                format!("expected a list, found {}", said(value)),
+                format!("expected a list, found {}", describe_value(value)),
                 "write it as a list; `[]` when there are none",
             );
             return;
@@ -112,7 +112,7 @@ impl Check<'_> {
         }
     }
 
-    fn record(&mut self, fields: &[Field], open: bool, value: &Value, place: &Place) {
+    fn record(&mut self, fields: &[FieldSchema], open: bool, value: &Value, place: &KeyPath) {
         let Some(map) = self.mapping(value, place, &names(fields)) else { return };
         for field in fields {
             let here = place.child(field.name);
@@ -129,33 +129,37 @@ impl Check<'_> {
         }
     }
 
-    fn unknown_keys(&mut self, fields: &[Field], map: &Map, place: &Place) {
+    fn unknown_keys(&mut self, fields: &[FieldSchema], map: &Map, place: &KeyPath) {
         for key in map.keys().filter(|key| fields.iter().all(|f| f.name != *key)) {
             let known = fields.iter().map(|f| f.name);
             let fix = match nearest(key, known) {
                 Some(name) => format!("if {name:?} was meant, rename it; else it stays as it is"),
                 None => "it stays as it is".to_owned(),
             };
-            self.findings.warnings.push(Problem::at(&place.child(key), "nothing reads this key", fix));
+            self.findings.warnings.push(DocumentProblem::at(
+                &place.child(key),
+                "nothing reads this key",
+                fix,
+            ));
         }
     }
 
-    fn phases(&mut self, entry: &Shape, value: &Value, place: &Place) {
+    fn phases(&mut self, entry: &ValueSchema, value: &Value, place: &KeyPath) {
         let Some(map) = self.mapping(value, place, "P1 … P9") else { return };
         for (key, inner) in map.iter() {
             let here = place.child(key);
-            if key.parse::<Phase>().is_err() {
+            if key.parse::<TaskPhase>().is_err() {
                 self.problem(&here, format!("{key:?} is no phase"), "the phases are P1 … P9");
             }
             self.value(entry, inner, &here);
         }
     }
 
-    fn mapping<'v>(&mut self, value: &'v Value, place: &Place, keys: &str) -> Option<&'v Map> {
+    fn mapping<'v>(&mut self, value: &'v Value, place: &KeyPath, keys: &str) -> Option<&'v Map> {
         if value.as_map().is_none() {
             self.problem(
                 place,
-                format!("expected a mapping, found {}", said(value)),
+                format!("expected a mapping, found {}", describe_value(value)),
                 format!("write it as a mapping with {keys}"),
             );
         }
@@ -164,15 +168,15 @@ impl Check<'_> {
 }
 
 /// Describes a value for a message.
-fn said(value: &Value) -> String {
+fn describe_value(value: &Value) -> String {
     match value {
         Value::Text(text) if text.trim().is_empty() => "blank text".to_owned(),
-        Value::Text(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_) => value.brief(),
+        Value::Text(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_) => value.short_text(),
         Value::Null | Value::List(_) | Value::Map(_) => value.kind().to_owned(),
     }
 }
 
-fn names(fields: &[Field]) -> String {
+fn names(fields: &[FieldSchema]) -> String {
     fields.iter().map(|f| f.name).collect::<Vec<_>>().join(", ")
 }
 
@@ -186,11 +190,11 @@ pub(crate) fn nearest<'n>(word: &str, known: impl Iterator<Item = &'n str>) -> O
         .map(|(_, name)| name)
 }
 
-impl Shape {
+impl ValueSchema {
     fn accepts_text(&self, text: &str) -> bool {
         match self {
             Self::Percent => is_percent(text),
-            Self::Word(words) => words.contains(&text),
+            Self::OneOf(words) => words.contains(&text),
             Self::Id(prefix) => is_id(prefix, text),
             Self::Gate => is_numbered('G', text),
             Self::PhaseName => is_numbered('P', text),
@@ -203,7 +207,7 @@ impl Shape {
     fn expects(&self) -> String {
         match self {
             Self::Percent => "a share".to_owned(),
-            Self::Word(words) => format!("one of {}", words.join(", ")),
+            Self::OneOf(words) => format!("one of {}", words.join(", ")),
             Self::Id(prefix) => format!("an id {prefix}-N"),
             Self::Gate => "a gate G0 … G9".to_owned(),
             Self::PhaseName => "a phase P0 … P9".to_owned(),
@@ -214,10 +218,10 @@ impl Shape {
         }
     }
 
-    fn remedy(&self) -> String {
+    fn fix_hint(&self) -> String {
         match self {
             Self::Percent => "write it as in \"98.5%\"".to_owned(),
-            Self::Word(_) => "use one of these words".to_owned(),
+            Self::OneOf(_) => "use one of these words".to_owned(),
             Self::Id(prefix) => format!("number it, as in {prefix}-1"),
             Self::Gate => "write it as in G4".to_owned(),
             Self::PhaseName | Self::NextPhase => "write it as in P4".to_owned(),

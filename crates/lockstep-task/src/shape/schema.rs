@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Field, Shape};
+use super::{FieldSchema, ValueSchema};
 
-impl Shape {
+impl ValueSchema {
     /// Returns the JSON Schema of this shape. It does not cover the existence of pointers and the uniqueness
     /// of ids.
     pub fn json_schema(&self) -> Value {
@@ -13,19 +13,19 @@ impl Shape {
             Self::Text | Self::Pointer | Self::Timestamp => json!({"type": "string", "pattern": r"\S"}),
             Self::Count => json!({"type": "integer", "minimum": 0}),
             Self::Percent => json!({"type": "string", "pattern": r"^(100(\.0*)?|\d{1,2}(\.\d*)?)%$"}),
-            Self::Word(words) => json!({"enum": words}),
+            Self::OneOf(words) => json!({"enum": words}),
             Self::Id(prefix) => json!({"type": "string", "pattern": format!(r"^{prefix}-[1-9]\d{{0,8}}$")}),
             Self::Gate => json!({"type": "string", "pattern": "^G[0-9][a-z]?$"}),
             Self::PhaseName => json!({"type": "string", "pattern": "^P[0-9][a-z]?$"}),
             Self::NextPhase => json!({"type": "string", "pattern": "^(P[0-9][a-z]?|DELIVERED)$"}),
             Self::List { item, .. } => json!({"type": "array", "items": item.json_schema()}),
-            Self::Record(fields) | Self::Open(fields) => record(fields),
-            Self::Phases(entry) => json!({
+            Self::Record(fields) | Self::OpenRecord(fields) => record(fields),
+            Self::PhaseMap(entry) => json!({
                 "type": "object",
                 "patternProperties": {"^P[1-9]$": entry.json_schema()},
                 "additionalProperties": false,
             }),
-            Self::Named(entry) => json!({"type": "object", "additionalProperties": entry.json_schema()}),
+            Self::MapOf(entry) => json!({"type": "object", "additionalProperties": entry.json_schema()}),
         }
     }
 
@@ -41,7 +41,7 @@ impl Shape {
     }
 }
 
-fn record(fields: &[Field]) -> Value {
+fn record(fields: &[FieldSchema]) -> Value {
     let mut properties = Map::new();
     for field in fields {
         let mut schema = field.shape.json_schema();

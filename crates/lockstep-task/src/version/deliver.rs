@@ -1,26 +1,32 @@
 //! Delivery, which is final, and its undoing.
 
-use super::swap::Held;
-use crate::document::{Document, METRICS};
-use crate::phase::{COMPLETE, Phase};
-use crate::place::Place;
-use crate::problem::Problem;
+use super::swap::CurrentVersion;
+use crate::document::{METRICS, TaskDocument};
+use crate::phase::{COMPLETE, TaskPhase};
+use crate::place::KeyPath;
+use crate::problem::DocumentProblem;
 use crate::value::{Map, Value};
 
 /// Returns the delivered document: every phase COMPLETE, with `metrics` added.
 ///
 /// Delivering completes P9. An earlier phase that is not COMPLETE prevents the delivery unless it is in
 /// `assumed`. It is then marked as assumed.
-pub fn deliver(current: Held<'_>, metrics: &Map, assumed: &[Phase]) -> Result<Document, Vec<Problem>> {
+pub fn deliver(
+    current: CurrentVersion<'_>,
+    metrics: &Map,
+    assumed: &[TaskPhase],
+) -> Result<TaskDocument, Vec<DocumentProblem>> {
     if current.delivered {
         let what = format!("PT-v{} is DELIVERED already", current.version);
-        return Err(vec![Problem::of("task", what, "`lockstep task reopen --why …` opens it again")]);
+        return Err(vec![DocumentProblem::of("task", what, "`lockstep task reopen --why …` opens it again")]);
     }
-    let open: Vec<_> =
-        Phase::ALL.into_iter().filter(|phase| status(current.document, *phase) != Some(COMPLETE)).collect();
+    let open: Vec<_> = TaskPhase::ALL
+        .into_iter()
+        .filter(|phase| status(current.document, *phase) != Some(COMPLETE))
+        .collect();
     let reasons: Vec<_> = open
         .iter()
-        .filter(|phase| **phase != Phase::P9 && !assumed.contains(phase))
+        .filter(|phase| **phase != TaskPhase::P9 && !assumed.contains(phase))
         .map(|phase| not_complete(current.document, *phase))
         .collect();
     if !reasons.is_empty() {
@@ -30,7 +36,7 @@ pub fn deliver(current: Held<'_>, metrics: &Map, assumed: &[Phase]) -> Result<Do
     for phase in open {
         let entry = status_entry(&mut document, phase);
         entry.set("status", COMPLETE);
-        if phase != Phase::P9 {
+        if phase != TaskPhase::P9 {
             entry.set("assumed", "at delivery");
         }
     }
@@ -38,13 +44,13 @@ pub fn deliver(current: Held<'_>, metrics: &Map, assumed: &[Phase]) -> Result<Do
     Ok(document)
 }
 
-fn not_complete(document: &Document, phase: Phase) -> Problem {
-    let place = Place::section("phase_status").child(phase.name());
+fn not_complete(document: &TaskDocument, phase: TaskPhase) -> DocumentProblem {
+    let place = KeyPath::section("phase_status").child(phase.name());
     let what = match status(document, phase) {
         Some(status) => format!("{phase} is {status}"),
         None => format!("{phase} has no status"),
     };
-    Problem::at(
+    DocumentProblem::at(
         &place,
         what,
         format!(
@@ -53,7 +59,7 @@ fn not_complete(document: &Document, phase: Phase) -> Problem {
     )
 }
 
-fn add_metrics(document: &mut Document, metrics: &Map) {
+fn add_metrics(document: &mut TaskDocument, metrics: &Map) {
     let section = document.section_mut(METRICS);
     if section.as_map().is_none() {
         *section = Value::Map(Map::new());
@@ -64,31 +70,35 @@ fn add_metrics(document: &mut Document, metrics: &Map) {
 }
 
 /// The reasons why `document` cannot be a delivered one: its phases that are not COMPLETE.
-pub fn incomplete(document: &Document) -> Vec<Problem> {
-    let open = Phase::ALL.into_iter().filter(|phase| status(document, *phase) != Some(COMPLETE));
+pub fn incomplete_phases(document: &TaskDocument) -> Vec<DocumentProblem> {
+    let open = TaskPhase::ALL.into_iter().filter(|phase| status(document, *phase) != Some(COMPLETE));
     open.map(|phase| not_complete(document, phase)).collect()
 }
 
 /// The document of a delivered task that is opened again: P9 is IN_PROGRESS, all else stays.
-pub fn reopen(current: Held<'_>, why: &str) -> Result<Document, Problem> {
+pub fn reopen(current: CurrentVersion<'_>, why: &str) -> Result<TaskDocument, DocumentProblem> {
     if !current.delivered {
         let what = format!("PT-v{} is not delivered", current.version);
-        return Err(Problem::of("task", what, "it is open to changes as it is"));
+        return Err(DocumentProblem::of("task", what, "it is open to changes as it is"));
     }
     if why.trim().is_empty() {
-        return Err(Problem::of("task", "no reason is given", "say with --why what must still change"));
+        return Err(DocumentProblem::of(
+            "task",
+            "no reason is given",
+            "say with --why what must still change",
+        ));
     }
     let mut document = current.document.clone();
-    status_entry(&mut document, Phase::P9).set("status", "IN_PROGRESS");
+    status_entry(&mut document, TaskPhase::P9).set("status", "IN_PROGRESS");
     Ok(document)
 }
 
-fn status(document: &Document, phase: Phase) -> Option<&str> {
+fn status(document: &TaskDocument, phase: TaskPhase) -> Option<&str> {
     document.text(&["phase_status", phase.name(), "status"])
 }
 
 /// The entry of a phase, made if it is not there. A malformed one is replaced.
-pub(crate) fn status_entry(document: &mut Document, phase: Phase) -> &mut Map {
+pub(crate) fn status_entry(document: &mut TaskDocument, phase: TaskPhase) -> &mut Map {
     let section = document.section_mut("phase_status");
     if section.as_map().is_none() {
         *section = Value::Map(Map::new());
@@ -96,7 +106,7 @@ pub(crate) fn status_entry(document: &mut Document, phase: Phase) -> &mut Map {
     let phases = section.map_mut().expect("it is a mapping by the line above");
     if phases.get(phase.name()).and_then(Value::as_map).is_none() {
         phases.set(phase.name(), Value::Map(Map::new()));
-        phases.sort_by_rank(|key| key.parse::<Phase>().map_or(Phase::ALL.len(), |p| p as usize));
+        phases.sort_by_rank(|key| key.parse::<TaskPhase>().map_or(TaskPhase::ALL.len(), |p| p as usize));
     }
     phases.entry(phase.name()).map_mut().expect("it is a mapping by the line above")
 }

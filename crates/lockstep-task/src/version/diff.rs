@@ -5,15 +5,15 @@ use std::fmt;
 use serde::Serialize;
 
 use super::entries;
-use crate::document::Document;
-use crate::place::Place;
+use crate::document::TaskDocument;
+use crate::place::KeyPath;
 use crate::value::Value;
 
 /// One place whose values differ in two documents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Change {
+pub struct DocumentChange {
     #[serde(rename = "where")]
-    pub place: Place,
+    pub place: KeyPath,
     /// The old value; `None` if it was added.
     pub before: Option<Value>,
     /// The new value; `None` if it was removed.
@@ -22,36 +22,41 @@ pub struct Change {
 
 /// All changes from one document to another, in the order of the documents.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Diff {
+pub struct DocumentDiff {
     /// The changes, smallest places first named by their keys.
-    pub changes: Vec<Change>,
+    pub changes: Vec<DocumentChange>,
 }
 
 /// Compares two documents. The order of keys and of named items is ignored.
-pub fn diff(before: &Document, after: &Document) -> Diff {
+pub fn diff(before: &TaskDocument, after: &TaskDocument) -> DocumentDiff {
     let mut changes = Vec::new();
     let (before, after) = (Value::Map(before.root().clone()), Value::Map(after.root().clone()));
-    walk(Some(&before), Some(&after), &Place::top(), &mut changes);
-    Diff { changes }
+    collect_changes(Some(&before), Some(&after), &KeyPath::root(), &mut changes);
+    DocumentDiff { changes }
 }
 
-fn walk(before: Option<&Value>, after: Option<&Value>, place: &Place, changes: &mut Vec<Change>) {
+fn collect_changes(
+    before: Option<&Value>,
+    after: Option<&Value>,
+    place: &KeyPath,
+    changes: &mut Vec<DocumentChange>,
+) {
     if let (Some(b), Some(a)) = (before, after)
         && entries::comparable(b, a)
-        && let (Some(b), Some(a)) = (entries::of(b), entries::of(a))
+        && let (Some(b), Some(a)) = (entries::keyed_items(b), entries::keyed_items(a))
     {
         for (name, inner) in &b {
-            walk(Some(inner), entries::find(&a, name), &place.child(name), changes);
+            collect_changes(Some(inner), entries::find(&a, name), &place.child(name), changes);
         }
         for (name, inner) in a.iter().filter(|(name, _)| entries::find(&b, name).is_none()) {
-            walk(None, Some(inner), &place.child(name), changes);
+            collect_changes(None, Some(inner), &place.child(name), changes);
         }
     } else if before != after {
-        changes.push(Change { place: place.clone(), before: before.cloned(), after: after.cloned() });
+        changes.push(DocumentChange { place: place.clone(), before: before.cloned(), after: after.cloned() });
     }
 }
 
-impl Diff {
+impl DocumentDiff {
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
@@ -69,17 +74,17 @@ impl Diff {
     }
 
     /// The changed places, in order.
-    pub fn places(&self) -> Vec<Place> {
+    pub fn places(&self) -> Vec<KeyPath> {
         self.changes.iter().map(|change| change.place.clone()).collect()
     }
 
     /// The changes of one section.
-    pub fn of_section(&self, section: &str) -> Vec<Change> {
+    pub fn of_section(&self, section: &str) -> Vec<DocumentChange> {
         self.changes.iter().filter(|c| c.place.section_name() == section).cloned().collect()
     }
 }
 
-impl fmt::Display for Diff {
+impl fmt::Display for DocumentDiff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for section in self.sections() {
             writeln!(f, "{section}")?;
@@ -89,13 +94,15 @@ impl fmt::Display for Diff {
     }
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for DocumentChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = &self.place;
         match (&self.before, &self.after) {
-            (None, Some(after)) => write!(f, "+ {place}: {}", after.brief()),
-            (Some(before), None) => write!(f, "- {place}: {}", before.brief()),
-            (Some(before), Some(after)) => write!(f, "~ {place}: {} → {}", before.brief(), after.brief()),
+            (None, Some(after)) => write!(f, "+ {place}: {}", after.short_text()),
+            (Some(before), None) => write!(f, "- {place}: {}", before.short_text()),
+            (Some(before), Some(after)) => {
+                write!(f, "~ {place}: {} → {}", before.short_text(), after.short_text())
+            }
             (None, None) => Ok(()),
         }
     }

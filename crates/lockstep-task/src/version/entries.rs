@@ -5,11 +5,11 @@
 use crate::value::Value;
 
 /// The fields that name an item, most telling first.
-const NAMING: [&[&str]; 4] = [&["id"], &["name"], &["file"], &["from", "to"]];
+const KEY_FIELDS: [&[&str]; 4] = [&["id"], &["name"], &["file"], &["from", "to"]];
 
 /// Returns the names of all items, if every item has a unique one.
-pub(crate) fn names(items: &[Value]) -> Option<Vec<String>> {
-    NAMING.iter().find_map(|fields| named_by(fields, items))
+pub(crate) fn item_keys(items: &[Value]) -> Option<Vec<String>> {
+    KEY_FIELDS.iter().find_map(|fields| named_by(fields, items))
 }
 
 fn named_by(fields: &[&str], items: &[Value]) -> Option<Vec<String>> {
@@ -26,10 +26,10 @@ fn name(fields: &[&str], item: &Value) -> Option<String> {
 }
 
 /// The named items of a value, if it has some: the entries of a mapping, or of a list that names its items.
-pub(crate) fn of(value: &Value) -> Option<Vec<(String, &Value)>> {
+pub(crate) fn keyed_items(value: &Value) -> Option<Vec<(String, &Value)>> {
     match value {
         Value::Map(map) => Some(map.iter().map(|(key, inner)| (key.to_owned(), inner)).collect()),
-        Value::List(items) => Some(names(items)?.into_iter().zip(items).collect()),
+        Value::List(items) => Some(item_keys(items)?.into_iter().zip(items).collect()),
         _ => None,
     }
 }
@@ -38,18 +38,19 @@ pub(crate) fn of(value: &Value) -> Option<Vec<(String, &Value)>> {
 pub(crate) fn comparable(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Map(_), Value::Map(_)) => true,
-        (Value::List(a), Value::List(b)) => names(a).is_some() && names(b).is_some(),
+        (Value::List(a), Value::List(b)) => item_keys(a).is_some() && item_keys(b).is_some(),
         _ => false,
     }
 }
 
 /// Returns true if two values are equal apart from the order of keys and of named items.
-pub(crate) fn same(a: &Value, b: &Value) -> bool {
+pub(crate) fn is_equivalent(a: &Value, b: &Value) -> bool {
     if !comparable(a, b) {
         return a == b;
     }
-    let (Some(a), Some(b)) = (of(a), of(b)) else { return false };
-    a.len() == b.len() && a.iter().all(|(name, value)| find(&b, name).is_some_and(|other| same(value, other)))
+    let (Some(a), Some(b)) = (keyed_items(a), keyed_items(b)) else { return false };
+    a.len() == b.len()
+        && a.iter().all(|(name, value)| find(&b, name).is_some_and(|other| is_equivalent(value, other)))
 }
 
 /// The item of this name.

@@ -8,9 +8,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::entries;
-use crate::document::{Document, SECTIONS};
-use crate::phase::{COMPLETE, Phase};
-use crate::place::Place;
+use crate::document::{SECTIONS, TaskDocument};
+use crate::phase::{COMPLETE, TaskPhase};
+use crate::place::KeyPath;
 use crate::value::Value;
 
 /// A value of the present version that the new one would not have.
@@ -18,7 +18,7 @@ use crate::value::Value;
 pub struct Loss {
     /// The place; the argument of `--drop`.
     #[serde(rename = "where")]
-    pub place: Place,
+    pub place: KeyPath,
     pub kind: LossKind,
 }
 
@@ -33,7 +33,7 @@ pub enum LossKind {
     /// A complete section.
     Section,
     /// A decision or a constraint that is still named at this place.
-    Entry(Place),
+    Entry(KeyPath),
 }
 
 impl fmt::Display for Loss {
@@ -48,7 +48,7 @@ impl fmt::Display for Loss {
 }
 
 /// Everything `new` would lose of `current`, in the order of the document.
-pub fn losses(current: &Document, new: &Document) -> Vec<Loss> {
+pub fn losses(current: &TaskDocument, new: &TaskDocument) -> Vec<Loss> {
     let mut losses = lost_pointers(current, new);
     losses.extend(lost_phases(current, new, &losses));
     losses.extend(lost_sections(current, new, &losses));
@@ -58,67 +58,69 @@ pub fn losses(current: &Document, new: &Document) -> Vec<Loss> {
     losses
 }
 
-fn lost_pointers(current: &Document, new: &Document) -> Vec<Loss> {
+fn lost_pointers(current: &TaskDocument, new: &TaskDocument) -> Vec<Loss> {
     let kept = new.pointers();
     let gone =
         current.pointers().into_iter().filter(|(place, _)| kept.iter().all(|(other, _)| other != place));
     gone.map(|(place, to)| Loss { place, kind: LossKind::Pointer(to) }).collect()
 }
 
-fn lost_phases(current: &Document, new: &Document, known: &[Loss]) -> Vec<Loss> {
-    let complete = |document: &Document, phase: Phase| {
+fn lost_phases(current: &TaskDocument, new: &TaskDocument, known: &[Loss]) -> Vec<Loss> {
+    let complete = |document: &TaskDocument, phase: TaskPhase| {
         document.text(&["phase_status", phase.name(), "status"]) == Some(COMPLETE)
     };
-    let absent = |phase: &Phase| {
-        let entry = Place::section("phase_status").child(phase.name());
-        new.get(&entry).is_none() && !known.iter().any(|loss| loss.place.is_within(&entry))
+    let absent = |phase: &TaskPhase| {
+        let entry = KeyPath::section("phase_status").child(phase.name());
+        new.get(&entry).is_none() && !known.iter().any(|loss| loss.place.starts_with(&entry))
     };
-    let gone = Phase::ALL.into_iter().filter(|phase| complete(current, *phase)).filter(absent);
+    let gone = TaskPhase::ALL.into_iter().filter(|phase| complete(current, *phase)).filter(absent);
     gone.map(|phase| Loss {
-        place: Place::section("phase_status").child(phase.name()),
+        place: KeyPath::section("phase_status").child(phase.name()),
         kind: LossKind::Phase,
     })
     .collect()
 }
 
-fn lost_sections(current: &Document, new: &Document, known: &[Loss]) -> Vec<Loss> {
-    let says = |document: &Document, name| document.section(name).is_some_and(|value| !value.is_blank());
-    let gone =
-        SECTIONS.iter().map(|section| section.name).filter(|name| says(current, name) && !new.has(name));
-    gone.map(Place::section)
-        .filter(|place| !known.iter().any(|loss| loss.place.is_within(place)))
+fn lost_sections(current: &TaskDocument, new: &TaskDocument, known: &[Loss]) -> Vec<Loss> {
+    let says = |document: &TaskDocument, name| document.section(name).is_some_and(|value| !value.is_blank());
+    let gone = SECTIONS
+        .iter()
+        .map(|section| section.name)
+        .filter(|name| says(current, name) && !new.has_content(name));
+    gone.map(KeyPath::section)
+        .filter(|place| !known.iter().any(|loss| loss.place.starts_with(place)))
         .map(|place| Loss { place, kind: LossKind::Section })
         .collect()
 }
 
 /// Returns removed decisions and constraints whose id the new document still references.
-fn lost_entries(current: &Document, new: &Document) -> Vec<Loss> {
+fn lost_entries(current: &TaskDocument, new: &TaskDocument) -> Vec<Loss> {
     let mut losses = Vec::new();
     for section in ["architecture_decisions", "constraints"] {
         let kept = ids(new, section);
         for id in ids(current, section).into_iter().filter(|id| !kept.contains(id)) {
-            if let Some(by) = named_at(new, &id) {
-                losses.push(Loss { place: Place::section(section).child(&id), kind: LossKind::Entry(by) });
+            if let Some(by) = reference_to(new, &id) {
+                losses.push(Loss { place: KeyPath::section(section).child(&id), kind: LossKind::Entry(by) });
             }
         }
     }
     losses
 }
 
-fn ids(document: &Document, section: &str) -> Vec<String> {
+fn ids(document: &TaskDocument, section: &str) -> Vec<String> {
     let items = document.section(section).and_then(Value::as_list).unwrap_or_default();
     items.iter().filter_map(|item| item.get("id")?.as_text()).map(str::to_owned).collect()
 }
 
-fn named_at(document: &Document, id: &str) -> Option<Place> {
-    document.root().iter().find_map(|(key, value)| named_in(value, id, &Place::section(key)))
+fn reference_to(document: &TaskDocument, id: &str) -> Option<KeyPath> {
+    document.root().iter().find_map(|(key, value)| named_in(value, id, &KeyPath::section(key)))
 }
 
-fn named_in(value: &Value, id: &str, place: &Place) -> Option<Place> {
+fn named_in(value: &Value, id: &str, place: &KeyPath) -> Option<KeyPath> {
     match value {
         Value::Text(text) => has_word(text, id).then(|| place.clone()),
         Value::List(items) => {
-            let names = entries::names(items);
+            let names = entries::item_keys(items);
             items.iter().enumerate().find_map(|(n, item)| {
                 let name = names.as_ref().map_or_else(|| n.to_string(), |names| names[n].clone());
                 named_in(item, id, &place.child(&name))
@@ -137,9 +139,9 @@ fn has_word(text: &str, word: &str) -> bool {
 ///
 /// A name covers the places below it only if all of it is removed: `phase_status.P2` drops a phase and cannot
 /// hide the loss of one pointer in it.
-pub fn uncovered(losses: Vec<Loss>, drops: &[Place], new: &Document) -> Vec<Loss> {
-    let covers = |drop: &Place, loss: &Loss| {
-        *drop == loss.place || (loss.place.is_within(drop) && new.get(drop).is_none_or(Value::is_blank))
+pub fn undeclared_losses(losses: Vec<Loss>, drops: &[KeyPath], new: &TaskDocument) -> Vec<Loss> {
+    let covers = |drop: &KeyPath, loss: &Loss| {
+        *drop == loss.place || (loss.place.starts_with(drop) && new.get(drop).is_none_or(Value::is_blank))
     };
     losses.into_iter().filter(|loss| !drops.iter().any(|drop| covers(drop, loss))).collect()
 }

@@ -7,17 +7,17 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::diff::{Change, diff};
+use super::diff::{DocumentChange, diff};
 use super::entries;
-use crate::document::Document;
-use crate::place::Place;
+use crate::document::TaskDocument;
+use crate::place::KeyPath;
 use crate::value::{Map, Value};
 
 /// A place that both sides changed differently.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Clash {
+pub struct MergeConflict {
     #[serde(rename = "where")]
-    pub place: Place,
+    pub place: KeyPath,
     /// The common ancestor.
     pub base: Option<Value>,
     /// The value of this write.
@@ -28,33 +28,33 @@ pub struct Clash {
 
 /// Both sides brought together.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Merge {
+pub struct MergeResult {
     /// The merged document. At conflicts it has the current version's value.
-    pub document: Document,
-    pub clashes: Vec<Clash>,
+    pub document: TaskDocument,
+    pub clashes: Vec<MergeConflict>,
 }
 
 /// Applies the changes of `yours` since `base` to `theirs`.
-pub fn merge(base: &Document, yours: &Document, theirs: &Document) -> Merge {
+pub fn merge(base: &TaskDocument, yours: &TaskDocument, theirs: &TaskDocument) -> MergeResult {
     let mut clashes = Vec::new();
-    let root = |document: &Document| Value::Map(document.root().clone());
+    let root = |document: &TaskDocument| Value::Map(document.root().clone());
     let (base, yours, theirs) = (root(base), root(yours), root(theirs));
-    let merged = three(Some(&base), Some(&yours), Some(&theirs), &Place::top(), &mut clashes);
+    let merged = merge_value(Some(&base), Some(&yours), Some(&theirs), &KeyPath::root(), &mut clashes);
     let root = match merged {
         Some(Value::Map(map)) => map,
         _ => Map::new(),
     };
-    Merge { document: Document::from_root(root), clashes }
+    MergeResult { document: TaskDocument::from_root(root), clashes }
 }
 
 type Side<'v> = Option<&'v Value>;
 
-fn three(
+fn merge_value(
     base: Side<'_>,
     yours: Side<'_>,
     theirs: Side<'_>,
-    place: &Place,
-    clashes: &mut Vec<Clash>,
+    place: &KeyPath,
+    clashes: &mut Vec<MergeConflict>,
 ) -> Option<Value> {
     if same(yours, theirs) || same(base, yours) {
         return theirs.cloned();
@@ -64,10 +64,10 @@ fn three(
     }
     match (yours, theirs) {
         (Some(y), Some(t)) if entries::comparable(y, t) && base.is_none_or(|b| entries::comparable(b, y)) => {
-            Some(entry_by_entry(base, y, t, place, clashes))
+            Some(merge_entries(base, y, t, place, clashes))
         }
         _ => {
-            clashes.push(Clash {
+            clashes.push(MergeConflict {
                 place: place.clone(),
                 base: base.cloned(),
                 yours: yours.cloned(),
@@ -79,20 +79,20 @@ fn three(
 }
 
 /// Entries in the order of the present version, then those this write adds.
-fn entry_by_entry(
+fn merge_entries(
     base: Side<'_>,
     yours: &Value,
     theirs: &Value,
-    place: &Place,
-    clashes: &mut Vec<Clash>,
+    place: &KeyPath,
+    clashes: &mut Vec<MergeConflict>,
 ) -> Value {
-    let base = base.and_then(entries::of).unwrap_or_default();
-    let yours_entries = entries::of(yours).unwrap_or_default();
-    let theirs_entries = entries::of(theirs).unwrap_or_default();
+    let base = base.and_then(entries::keyed_items).unwrap_or_default();
+    let yours_entries = entries::keyed_items(yours).unwrap_or_default();
+    let theirs_entries = entries::keyed_items(theirs).unwrap_or_default();
     let added = yours_entries.iter().filter(|(name, _)| entries::find(&theirs_entries, name).is_none());
     let merged = theirs_entries.iter().chain(added).filter_map(|(name, _)| {
         let [b, y, t] = [&base, &yours_entries, &theirs_entries].map(|side| entries::find(side, name));
-        three(b, y, t, &place.child(name), clashes).map(|value| (name.clone(), value))
+        merge_value(b, y, t, &place.child(name), clashes).map(|value| (name.clone(), value))
     });
     match theirs {
         Value::List(_) => Value::List(merged.map(|(_, value)| value).collect()),
@@ -103,45 +103,45 @@ fn entry_by_entry(
 fn same(a: Side<'_>, b: Side<'_>) -> bool {
     match (a, b) {
         (None, None) => true,
-        (Some(a), Some(b)) => entries::same(a, b),
+        (Some(a), Some(b)) => entries::is_equivalent(a, b),
         _ => false,
     }
 }
 
 /// The changes of both sides to the common ancestor, by section.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ThreeWay {
+pub struct ThreeWayDiff {
     /// The sections either side changed.
-    pub sections: Vec<SectionDelta>,
+    pub sections: Vec<SectionDiff>,
 }
 
 /// The changes of both sides to one section.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SectionDelta {
+pub struct SectionDiff {
     pub section: String,
     /// The changes of this write.
-    pub yours: Vec<Change>,
+    pub yours: Vec<DocumentChange>,
     /// The changes of the current version.
-    pub theirs: Vec<Change>,
-    pub clashes: Vec<Clash>,
+    pub theirs: Vec<DocumentChange>,
+    pub clashes: Vec<MergeConflict>,
 }
 
 /// Returns the three-way difference, by section.
-pub fn three_way(base: &Document, yours: &Document, theirs: &Document) -> ThreeWay {
+pub fn three_way(base: &TaskDocument, yours: &TaskDocument, theirs: &TaskDocument) -> ThreeWayDiff {
     let (mine, other) = (diff(base, yours), diff(base, theirs));
     let clashes = merge(base, yours, theirs).clashes;
     let mut names = other.sections();
     names.extend(mine.sections().into_iter().filter(|s| !other.sections().contains(s)));
-    let section = |section: String| SectionDelta {
+    let section = |section: String| SectionDiff {
         yours: mine.of_section(&section),
         theirs: other.of_section(&section),
         clashes: clashes.iter().filter(|c| c.place.section_name() == section).cloned().collect(),
         section,
     };
-    ThreeWay { sections: names.into_iter().map(section).collect() }
+    ThreeWayDiff { sections: names.into_iter().map(section).collect() }
 }
 
-impl fmt::Display for ThreeWay {
+impl fmt::Display for ThreeWayDiff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for delta in &self.sections {
             let state = if delta.clashes.is_empty() { "" } else { "  (both changed it)" };
@@ -149,7 +149,8 @@ impl fmt::Display for ThreeWay {
             delta.theirs.iter().try_for_each(|change| writeln!(f, "  present  {change}"))?;
             delta.yours.iter().try_for_each(|change| writeln!(f, "  yours    {change}"))?;
             for clash in &delta.clashes {
-                let brief = |side: &Option<Value>| side.as_ref().map_or("nothing".to_owned(), Value::brief);
+                let brief =
+                    |side: &Option<Value>| side.as_ref().map_or("nothing".to_owned(), Value::short_text);
                 writeln!(
                     f,
                     "  conflict {}: base {}, present {}, yours {}",

@@ -4,14 +4,14 @@ use std::fmt;
 
 /// The parsed subject of the task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subject {
+pub struct TaskSubject {
     /// The version, if it names one.
     pub version: Option<u64>,
     pub delivered: bool,
     pub title: String,
 }
 
-impl Subject {
+impl TaskSubject {
     /// Parses a subject. `None` is the subject of an ordinary task.
     ///
     /// It is the task's if it contains `[PERMANENT]`, the word `PERMANENT` in capitals, or `PT-v`, in any
@@ -22,7 +22,7 @@ impl Subject {
         let mut title = Vec::new();
         for word in text.split_whitespace() {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-            if is_permanent(word, bare) {
+            if is_permanent_mark(word, bare) {
                 is_task = true;
             } else if let Some(version) = version_mark(bare) {
                 is_task = true;
@@ -43,7 +43,7 @@ impl Subject {
     }
 }
 
-fn is_permanent(word: &str, bare: &str) -> bool {
+fn is_permanent_mark(word: &str, bare: &str) -> bool {
     bare == "PERMANENT" || (word.starts_with('[') && bare.eq_ignore_ascii_case("PERMANENT"))
 }
 
@@ -53,7 +53,7 @@ fn version_mark(bare: &str) -> Option<Option<u64>> {
     head.eq_ignore_ascii_case("PT-v").then(|| bare[4..].parse().ok())
 }
 
-impl fmt::Display for Subject {
+impl fmt::Display for TaskSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[PERMANENT]")?;
         if let Some(version) = self.version {

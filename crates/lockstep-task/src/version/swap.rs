@@ -4,62 +4,62 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::diff::{Diff, diff};
-use super::lost::{Loss, losses, uncovered};
-use super::merge::{ThreeWay, merge, three_way};
-use crate::document::Document;
-use crate::place::Place;
+use super::diff::{DocumentDiff, diff};
+use super::lost::{Loss, losses, undeclared_losses};
+use super::merge::{ThreeWayDiff, merge, three_way};
+use crate::document::TaskDocument;
+use crate::place::KeyPath;
 
 /// A version as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Held<'a> {
+pub struct CurrentVersion<'a> {
     /// Starts at 1.
     pub version: u64,
     pub delivered: bool,
-    pub document: &'a Document,
+    pub document: &'a TaskDocument,
 }
 
 /// A requested next version.
 #[derive(Debug, Clone, Copy)]
-pub struct Proposal<'a> {
+pub struct VersionProposal<'a> {
     /// The version it was made from.
     pub base: u64,
     /// The content of that version; `None` if it is no longer known.
-    pub base_document: Option<&'a Document>,
+    pub base_document: Option<&'a TaskDocument>,
     /// The new content.
-    pub document: &'a Document,
+    pub document: &'a TaskDocument,
     /// Set if it may be merged with later writes.
     pub merge: bool,
     /// The places that it drops on purpose.
-    pub drops: &'a [Place],
+    pub drops: &'a [KeyPath],
 }
 
 /// The result of an accepted proposal.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Swap {
+pub enum SwapDecision {
     /// The next version.
-    Next(Next),
+    Next(NextVersion),
     /// The proposal equals the current version: nothing is written.
     Unchanged,
 }
 
 /// The next version.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Next {
+pub struct NextVersion {
     pub version: u64,
-    pub document: Document,
+    pub document: TaskDocument,
     /// Set if it was merged with other writes.
     pub merged: bool,
     /// The changes to the current version.
-    pub diff: Diff,
+    pub diff: DocumentDiff,
     /// Names to drop that this write does not drop.
-    pub idle_drops: Vec<Place>,
+    pub idle_drops: Vec<KeyPath>,
 }
 
 /// A reason to refuse a proposal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "refused", rename_all = "snake_case")]
-pub enum SwapRefusal {
+pub enum SwapError {
     /// The task is delivered, and final.
     Delivered {
         /// The present version.
@@ -81,38 +81,45 @@ pub enum SwapRefusal {
         /// Set if the sides conflict, or a merge was not requested.
         clashes: bool,
         /// The changes of both sides, by section; `None` if the base is unknown.
-        sections: Option<ThreeWay>,
+        sections: Option<ThreeWayDiff>,
     },
     /// The proposal would lose data that another phase relies on.
-    Lost { losses: Vec<Loss> },
+    #[serde(rename = "lost")]
+    WouldLose { losses: Vec<Loss> },
 }
 
 /// Decides about `proposal` when `current` is the present version.
-pub fn swap(current: Held<'_>, proposal: Proposal<'_>) -> Result<Swap, SwapRefusal> {
+pub fn compare_and_swap(
+    current: CurrentVersion<'_>,
+    proposal: VersionProposal<'_>,
+) -> Result<SwapDecision, SwapError> {
     let present = current.version;
     if current.delivered {
-        return Err(SwapRefusal::Delivered { present });
+        return Err(SwapError::Delivered { present });
     }
     if proposal.base > present {
-        return Err(SwapRefusal::NoSuchBase { base: proposal.base, present });
+        return Err(SwapError::NoSuchBase { base: proposal.base, present });
     }
     let merged = proposal.base < present;
-    let document = if merged { brought_together(current, proposal)? } else { proposal.document.clone() };
+    let document = if merged { merge_with_current(current, proposal)? } else { proposal.document.clone() };
     let diff = diff(current.document, &document);
     if diff.is_empty() {
-        return Ok(Swap::Unchanged);
+        return Ok(SwapDecision::Unchanged);
     }
     let lost = losses(current.document, &document);
-    let idle_drops = idle(proposal.drops, &lost);
-    let lost = uncovered(lost, proposal.drops, &document);
+    let idle_drops = unused_drops(proposal.drops, &lost);
+    let lost = undeclared_losses(lost, proposal.drops, &document);
     if !lost.is_empty() {
-        return Err(SwapRefusal::Lost { losses: lost });
+        return Err(SwapError::WouldLose { losses: lost });
     }
-    Ok(Swap::Next(Next { version: present + 1, document, merged, diff, idle_drops }))
+    Ok(SwapDecision::Next(NextVersion { version: present + 1, document, merged, diff, idle_drops }))
 }
 
-fn brought_together(current: Held<'_>, proposal: Proposal<'_>) -> Result<Document, SwapRefusal> {
-    let conflict = |clashes, sections| SwapRefusal::Conflict {
+fn merge_with_current(
+    current: CurrentVersion<'_>,
+    proposal: VersionProposal<'_>,
+) -> Result<TaskDocument, SwapError> {
+    let conflict = |clashes, sections| SwapError::Conflict {
         base: proposal.base,
         present: current.version,
         clashes,
@@ -127,11 +134,11 @@ fn brought_together(current: Held<'_>, proposal: Proposal<'_>) -> Result<Documen
     Ok(merge_result.document)
 }
 
-fn idle(drops: &[Place], lost: &[Loss]) -> Vec<Place> {
-    drops.iter().filter(|drop| !lost.iter().any(|loss| loss.place.is_within(drop))).cloned().collect()
+fn unused_drops(drops: &[KeyPath], lost: &[Loss]) -> Vec<KeyPath> {
+    drops.iter().filter(|drop| !lost.iter().any(|loss| loss.place.starts_with(drop))).cloned().collect()
 }
 
-impl fmt::Display for SwapRefusal {
+impl fmt::Display for SwapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Delivered { present } => write!(
@@ -160,7 +167,7 @@ impl fmt::Display for SwapRefusal {
                     }
                 }
             }
-            Self::Lost { losses } => {
+            Self::WouldLose { losses } => {
                 writeln!(f, "this write would lose what other phases rely on:")?;
                 losses.iter().try_for_each(|loss| writeln!(f, "  {loss}"))?;
                 let drops: Vec<_> = losses.iter().map(|loss| format!("--drop '{}'", loss.place)).collect();

@@ -1,36 +1,36 @@
 //! Access rights: the documented table, cell by cell.
 
-use lockstep_task::access::{Access, AccessTable, Action, AgentRule, Principal, Request};
+use lockstep_task::access::{AccessDecision, AccessRequest, AccessTable, AgentRule, Principal, TaskAction};
 use lockstep_task::document::SECTIONS;
-use lockstep_task::phase::Phase;
-use lockstep_task::place::Place;
+use lockstep_task::phase::TaskPhase;
+use lockstep_task::place::KeyPath;
 
 fn agent(name: &str) -> Principal {
-    Principal::named(Some(name))
+    Principal::from_agent_name(Some(name))
 }
 
-fn places(texts: &[&str]) -> Vec<Place> {
+fn places(texts: &[&str]) -> Vec<KeyPath> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-fn check(principal: &Principal, skill: Option<&str>, action: Action, texts: &[&str]) -> Access {
+fn check(principal: &Principal, skill: Option<&str>, action: TaskAction, texts: &[&str]) -> AccessDecision {
     check_with(principal, skill, action, texts, None)
 }
 
 fn check_with(
     principal: &Principal,
     skill: Option<&str>,
-    action: Action,
+    action: TaskAction,
     texts: &[&str],
     verdict: Option<&str>,
-) -> Access {
-    AccessTable::default().check(&Request { principal, skill, action, places: &places(texts), verdict })
+) -> AccessDecision {
+    AccessTable::default().check(&AccessRequest { principal, skill, action, places: &places(texts), verdict })
 }
 
-fn message(access: Access) -> String {
+fn message(access: AccessDecision) -> String {
     match access {
-        Access::Granted => "granted".to_owned(),
-        Access::Refused(refusal) => refusal.to_string(),
+        AccessDecision::Granted => "granted".to_owned(),
+        AccessDecision::Refused(refusal) => refusal.to_string(),
     }
 }
 
@@ -44,8 +44,8 @@ fn the_principal_is_known_by_the_agent_id() {
 
 #[test]
 fn the_table_by_agent() {
-    let create = Action::CreateTask { open: None };
-    let second = Action::CreateTask { open: Some(3) };
+    let create = TaskAction::CreateTask { open: None };
+    let second = TaskAction::CreateTask { open: Some(3) };
     let all: Vec<_> =
         SECTIONS.iter().map(|section| section.name).chain(["subject", "anything_else"]).collect();
     // Principal; creates the task, a second one, an ordinary one; updates an ordinary one; what it may update.
@@ -57,16 +57,17 @@ fn the_table_by_agent() {
         (agent("implementer"), [false; 4], &[]),
     ];
     for (principal, [creates, creates_second, creates_other, updates_other], may) in table {
-        let granted = |action, texts: &[&str]| check(&principal, None, action, texts) == Access::Granted;
+        let granted =
+            |action, texts: &[&str]| check(&principal, None, action, texts) == AccessDecision::Granted;
         assert_eq!(granted(create, &["user_intent"]), creates, "{principal} creates");
         assert_eq!(granted(second, &["user_intent"]), creates_second, "{principal} creates a second");
-        assert_eq!(granted(Action::CreateOther, &[]), creates_other, "{principal} creates another");
-        assert_eq!(granted(Action::UpdateOther, &[]), updates_other, "{principal} updates another");
-        assert_eq!(granted(Action::UpdateTask, &[]), !may.is_empty(), "{principal} touches");
-        assert!(granted(Action::Read, &[]), "{principal} reads");
+        assert_eq!(granted(TaskAction::CreateOther, &[]), creates_other, "{principal} creates another");
+        assert_eq!(granted(TaskAction::UpdateOther, &[]), updates_other, "{principal} updates another");
+        assert_eq!(granted(TaskAction::UpdateTask, &[]), !may.is_empty(), "{principal} touches");
+        assert!(granted(TaskAction::Read, &[]), "{principal} reads");
         for section in &all {
             assert_eq!(
-                granted(Action::UpdateTask, &[section]),
+                granted(TaskAction::UpdateTask, &[section]),
                 may.contains(section),
                 "{principal} {section}"
             );
@@ -77,21 +78,21 @@ fn the_table_by_agent() {
 #[test]
 fn the_table_by_skill() {
     // Skill, what it may write besides its phases, its phases.
-    let table: [(&str, &[&str], &[Phase]); 9] = [
+    let table: [(&str, &[&str], &[TaskPhase]); 9] = [
         (
             "brainstorming-pipeline",
             &["user_intent", "codebase_impact_map", "architecture_decisions", "phase_status", "constraints"],
-            &[Phase::P1, Phase::P2, Phase::P3],
+            &[TaskPhase::P1, TaskPhase::P2, TaskPhase::P3],
         ),
-        ("agent-teams-write-plan", &["implementation_plan"], &[Phase::P4]),
-        ("plan-validation-pipeline", &["validation_verdict"], &[Phase::P5]),
+        ("agent-teams-write-plan", &["implementation_plan"], &[TaskPhase::P4]),
+        ("plan-validation-pipeline", &["validation_verdict"], &[TaskPhase::P5]),
         (
             "agent-teams-execution-plan",
             &["implementation_results", "codebase_impact_map.interfaces"],
-            &[Phase::P6],
+            &[TaskPhase::P6],
         ),
-        ("verification-pipeline", &["verification_summary"], &[Phase::P7, Phase::P8]),
-        ("delivery-pipeline", &["phase_status", "metrics", "subject"], &[Phase::P9]),
+        ("verification-pipeline", &["verification_summary"], &[TaskPhase::P7, TaskPhase::P8]),
+        ("delivery-pipeline", &["phase_status", "metrics", "subject"], &[TaskPhase::P9]),
         ("rsil-review", &["phase_status"], &[]),
         ("rsil-global", &["phase_status"], &[]),
         ("permanent-tasks", &["*"], &[]),
@@ -107,21 +108,22 @@ fn the_table_by_skill() {
             .map(|s| s.name)
             .chain(["codebase_impact_map.interfaces", "codebase_impact_map.modules"])
         {
-            let inside = |outer: &&str| section.parse::<Place>().unwrap().is_within(&outer.parse().unwrap());
+            let inside =
+                |outer: &&str| section.parse::<KeyPath>().unwrap().starts_with(&outer.parse().unwrap());
             let expected = everything || writes.iter().any(inside);
-            let granted =
-                check(&Principal::Lead, Some(skill), Action::UpdateTask, &[section]) == Access::Granted;
+            let granted = check(&Principal::Lead, Some(skill), TaskAction::UpdateTask, &[section])
+                == AccessDecision::Granted;
             assert_eq!(granted, expected, "{skill} {section}");
         }
-        for phase in Phase::ALL {
+        for phase in TaskPhase::ALL {
             let entry = format!("phase_status.{phase}.status");
             let expected = everything || writes.contains(&"phase_status") || phases.contains(&phase);
-            let granted =
-                check(&Principal::Lead, Some(skill), Action::UpdateTask, &[&entry]) == Access::Granted;
+            let granted = check(&Principal::Lead, Some(skill), TaskAction::UpdateTask, &[&entry])
+                == AccessDecision::Granted;
             assert_eq!(granted, expected, "{skill} {phase}");
         }
     }
-    for phase in Phase::ALL {
+    for phase in TaskPhase::ALL {
         assert!(defaults.skill_of(phase).is_some(), "{phase}");
     }
 }
@@ -132,42 +134,47 @@ fn validation_adds_constraints_only_with_conditions() {
         check_with(
             &Principal::Lead,
             Some("plan-validation-pipeline"),
-            Action::UpdateTask,
+            TaskAction::UpdateTask,
             &["constraints.C-9"],
             verdict,
         )
     };
-    assert_eq!(write(Some("CONDITIONAL_PASS")), Access::Granted);
-    assert_ne!(write(Some("PASS")), Access::Granted);
-    assert_ne!(write(None), Access::Granted);
+    assert_eq!(write(Some("CONDITIONAL_PASS")), AccessDecision::Granted);
+    assert_ne!(write(Some("PASS")), AccessDecision::Granted);
+    assert_ne!(write(None), AccessDecision::Granted);
 }
 
 #[test]
 fn a_refusal_says_who_what_which_rule_and_who_could() {
-    let create = Action::CreateTask { open: None };
+    let create = TaskAction::CreateTask { open: None };
     let mut told = vec![
-        check(&agent("implementer"), None, Action::UpdateTask, &["phase_status.P6.status", "constraints"]),
+        check(
+            &agent("implementer"),
+            None,
+            TaskAction::UpdateTask,
+            &["phase_status.P6.status", "constraints"],
+        ),
         check(&agent("implementer"), None, create, &["user_intent"]),
         check(
             &agent("delivery-agent"),
             None,
-            Action::UpdateTask,
+            TaskAction::UpdateTask,
             &["phase_status.P9", "constraints.C-1", "user_intent"],
         ),
-        check(&agent("rsil-agent"), None, Action::UpdateTask, &["subject"]),
-        check(&agent("pt-manager"), None, Action::CreateTask { open: Some(3) }, &["user_intent"]),
-        check(&agent("pt-manager"), None, Action::CreateOther, &[]),
-        check(&agent("implementer"), None, Action::UpdateOther, &[]),
+        check(&agent("rsil-agent"), None, TaskAction::UpdateTask, &["subject"]),
+        check(&agent("pt-manager"), None, TaskAction::CreateTask { open: Some(3) }, &["user_intent"]),
+        check(&agent("pt-manager"), None, TaskAction::CreateOther, &[]),
+        check(&agent("implementer"), None, TaskAction::UpdateOther, &[]),
         check(
             &Principal::Lead,
             Some("agent-teams-write-plan"),
-            Action::UpdateTask,
+            TaskAction::UpdateTask,
             &["implementation_plan", "constraints.C-4"],
         ),
-        check(&agent("rsil-agent"), Some("rsil-review"), Action::UpdateTask, &["metrics"]),
-        check(&Principal::Lead, Some("write-plan"), Action::UpdateTask, &["implementation_plan"]),
+        check(&agent("rsil-agent"), Some("rsil-review"), TaskAction::UpdateTask, &["metrics"]),
+        check(&Principal::Lead, Some("write-plan"), TaskAction::UpdateTask, &["implementation_plan"]),
     ];
-    told.push(check(&Principal::Lead, None, Action::CreateTask { open: Some(3) }, &[]));
+    told.push(check(&Principal::Lead, None, TaskAction::CreateTask { open: Some(3) }, &[]));
     insta::assert_snapshot!(told.into_iter().map(message).collect::<Vec<_>>().join("\n"));
 }
 
@@ -183,17 +190,17 @@ fn a_project_names_its_agents_in_configuration() {
         AgentRule { update: project.agents["scribe"].update.clone(), ..AgentRule::default() }
     );
     let only_agents: AccessTable = serde_json::from_str(r#"{"agents": {}}"#).unwrap();
-    assert_eq!(AccessTable::default().with(only_agents), AccessTable::default());
-    let table = AccessTable::default().with(project);
+    assert_eq!(AccessTable::default().with_overrides(only_agents), AccessTable::default());
+    let table = AccessTable::default().with_overrides(project);
     let granted = |name: &str, text: &str| {
         let (principal, places) = (agent(name), places(&[text]));
-        table.check(&Request {
+        table.check(&AccessRequest {
             principal: &principal,
             skill: None,
-            action: Action::UpdateTask,
+            action: TaskAction::UpdateTask,
             places: &places,
             verdict: None,
-        }) == Access::Granted
+        }) == AccessDecision::Granted
     };
     assert!(granted("scribe", "metrics.spawns") && !granted("scribe", "constraints"));
     assert!(!granted("rsil-agent", "phase_status"), "a rule of the project replaces the default");

@@ -1,61 +1,78 @@
 //! Calls that write the client's list, decided before they happen.
 
 use lockstep_task::access::{AccessTable, Principal};
-use lockstep_task::client::{Agreement, Call, Effect, Known, Write, compare, judge};
-use lockstep_task::document::{Document, Limits};
-use lockstep_task::phase::Phase;
-use lockstep_task::update::Rules;
+use lockstep_task::client::{
+    KnownTask, ListComparison, ListWrite, ListWriteEffect, VersionWrite, compare, evaluate_list_write,
+};
+use lockstep_task::document::{DocumentLimits, TaskDocument};
+use lockstep_task::phase::TaskPhase;
+use lockstep_task::update::WriteRules;
 
 use crate::fixture::{after_p3, all, document, edited, held};
 
-fn decide(call: Call<'_>, agent: Option<&str>, task: Option<&Document>) -> Result<Effect, String> {
+fn decide(
+    call: ListWrite<'_>,
+    agent: Option<&str>,
+    task: Option<&TaskDocument>,
+) -> Result<ListWriteEffect, String> {
     let (access, lookup) = (AccessTable::default(), all());
-    let rules = Rules { access: &access, limits: Limits::default(), lookup: &lookup };
-    let known = task.map(|document| Known {
+    let rules = WriteRules { access: &access, limits: DocumentLimits::default(), lookup: &lookup };
+    let known = task.map(|document| KnownTask {
         task_id: Some("1"),
         subject: "[PERMANENT] PT-v3 auth",
         held: held(3, document),
     });
-    judge(call, &Principal::named(agent), known, rules)
+    evaluate_list_write(call, &Principal::from_agent_name(agent), known, rules)
         .map_err(|reasons| reasons.iter().map(|r| format!("{r}\n")).collect())
 }
 
-fn written(result: Result<Effect, String>) -> Write {
+fn written(result: Result<ListWriteEffect, String>) -> VersionWrite {
     match result.unwrap() {
-        Effect::Write(write) => *write,
-        Effect::Nothing | Effect::Copy => panic!("it writes"),
+        ListWriteEffect::Write(write) => *write,
+        ListWriteEffect::Nothing | ListWriteEffect::Copy => panic!("it writes"),
     }
 }
 
-fn update<'a>(subject: Option<&'a str>, description: Option<&'a str>) -> Call<'a> {
-    Call::Update { task_id: "1", subject, description, status: None }
+fn update<'a>(subject: Option<&'a str>, description: Option<&'a str>) -> ListWrite<'a> {
+    ListWrite::Update { task_id: "1", subject, description, status: None }
 }
 
 #[test]
 fn the_lead_creates_the_task() {
-    let create = Call::Create { subject: "[PERMANENT] PT-v1 auth", description: "user_intent: add login" };
+    let create =
+        ListWrite::Create { subject: "[PERMANENT] PT-v1 auth", description: "user_intent: add login" };
     let write = written(decide(create, None, None));
     assert_eq!((write.version, write.subject.to_string().as_str()), (1, "[PERMANENT] PT-v1 auth"));
     assert_eq!(write.sections, ["user_intent", "subject"]);
-    let unversioned = Call::Create { subject: "[PERMANENT] auth", description: "user_intent: add login" };
+    let unversioned =
+        ListWrite::Create { subject: "[PERMANENT] auth", description: "user_intent: add login" };
     assert_eq!(written(decide(unversioned, None, None)).subject.version, Some(1));
     assert!(decide(create, Some("pt-manager"), None).is_ok());
 }
 
 #[test]
-fn what_may_not_be_created() {
+fn refuses_forbidden_list_creations() {
     let task = after_p3();
-    let first = Call::Create { subject: "[PERMANENT] PT-v1 auth", description: "user_intent: add login" };
+    let first =
+        ListWrite::Create { subject: "[PERMANENT] PT-v1 auth", description: "user_intent: add login" };
     let told = [
         decide(first, Some("implementer"), None),
         decide(first, Some("pt-manager"), Some(&task)),
-        decide(Call::Create { subject: "[PERMANENT] PT-v7 auth", description: "just words" }, None, None),
-        decide(Call::Create { subject: "write tests", description: "" }, Some("pt-manager"), Some(&task)),
+        decide(
+            ListWrite::Create { subject: "[PERMANENT] PT-v7 auth", description: "just words" },
+            None,
+            None,
+        ),
+        decide(
+            ListWrite::Create { subject: "write tests", description: "" },
+            Some("pt-manager"),
+            Some(&task),
+        ),
     ];
     insta::assert_snapshot!(told.map(Result::unwrap_err).join("\n"));
     assert_eq!(
-        decide(Call::Create { subject: "write tests", description: "x" }, None, Some(&task)),
-        Ok(Effect::Nothing)
+        decide(ListWrite::Create { subject: "write tests", description: "x" }, None, Some(&task)),
+        Ok(ListWriteEffect::Nothing)
     );
 }
 
@@ -111,7 +128,7 @@ fn each_agent_has_its_sections() {
     ];
     for (agent, expected) in table {
         let touch =
-            Call::Update { task_id: "1", subject: None, description: None, status: Some("in_progress") };
+            ListWrite::Update { task_id: "1", subject: None, description: None, status: Some("in_progress") };
         let calls = [update(next, Some(&status)), update(next, Some(&intent)), update(title, None), touch];
         let may = calls.map(|call| decide(call, agent, Some(&task)).is_ok());
         assert_eq!(may, expected, "{agent:?}");
@@ -126,7 +143,7 @@ fn each_agent_has_its_sections() {
 #[test]
 fn another_task_does_not_become_the_task() {
     let task = after_p3();
-    let rename = |subject| Call::Update {
+    let rename = |subject| ListWrite::Update {
         task_id: "2",
         subject: Some(subject),
         description: Some("user_intent: x"),
@@ -137,7 +154,7 @@ fn another_task_does_not_become_the_task() {
             .unwrap_err()
             .contains("make another task the task")
     );
-    assert_eq!(decide(rename("tests"), None, Some(&task)), Ok(Effect::Nothing));
+    assert_eq!(decide(rename("tests"), None, Some(&task)), Ok(ListWriteEffect::Nothing));
     assert!(decide(rename("tests"), Some("implementer"), Some(&task)).is_err());
     // Without a task, an ordinary task with that subject becomes it, and is judged as a new one.
     assert_eq!(written(decide(rename("[PERMANENT] PT-v1 auth"), None, None)).version, 1);
@@ -147,13 +164,14 @@ fn another_task_does_not_become_the_task() {
 #[test]
 fn the_task_is_not_deleted_and_not_delivered_early() {
     let task = after_p3();
-    let delete = Call::Update { task_id: "1", subject: None, description: None, status: Some("deleted") };
+    let delete =
+        ListWrite::Update { task_id: "1", subject: None, description: None, status: Some("deleted") };
     assert!(decide(delete, None, Some(&task)).unwrap_err().contains("the task is never deleted"));
     let deliver = update(Some("[PERMANENT] PT-v4 auth — DELIVERED"), None);
     let told = decide(deliver, Some("delivery-agent"), Some(&task)).unwrap_err();
     assert!(told.contains("P4 is IN_PROGRESS") && told.contains("P9 has no status"), "{told}");
     let phases: String =
-        Phase::ALL.iter().map(|phase| format!("  {phase}: {{status: COMPLETE}}\n")).collect();
+        TaskPhase::ALL.iter().map(|phase| format!("  {phase}: {{status: COMPLETE}}\n")).collect();
     let done = document(&format!("user_intent: x\nphase_status:\n{phases}"));
     let write = written(decide(deliver, Some("delivery-agent"), Some(&done)));
     assert!(write.subject.delivered);
@@ -187,9 +205,9 @@ fn an_invalid_description_is_refused_with_all_problems() {
 #[test]
 fn the_store_and_the_list_are_compared() {
     let task = after_p3();
-    let known = Known { task_id: Some("1"), subject: "[PERMANENT] PT-v3 auth", held: held(3, &task) };
-    let with = |subject, description: &str| compare(known, subject, description, Limits::default());
-    assert_eq!(with("[PERMANENT] PT-v3 auth", crate::fixture::AFTER_P3), Agreement::Same);
+    let known = KnownTask { task_id: Some("1"), subject: "[PERMANENT] PT-v3 auth", held: held(3, &task) };
+    let with = |subject, description: &str| compare(known, subject, description, DocumentLimits::default());
+    assert_eq!(with("[PERMANENT] PT-v3 auth", crate::fixture::AFTER_P3), ListComparison::Match);
     let other = edited(&task, "status: IN_PROGRESS", "status: BLOCKED").to_yaml();
     insta::assert_snapshot!(
         [
@@ -209,26 +227,30 @@ fn a_list_without_the_task_takes_a_copy_of_it() {
     let text = task.to_yaml();
     let changed = text.replace("IN_PROGRESS", "COMPLETE");
     let (access, lookup) = (AccessTable::default(), all());
-    let rules = Rules { access: &access, limits: Limits::default(), lookup: &lookup };
-    let decide = |call: Call<'_>, agent: Option<&str>, task_id| {
-        let known = Known { task_id, subject: "[PERMANENT] PT-v3 auth", held: held(3, &task) };
-        judge(call, &Principal::named(agent), Some(known), rules)
+    let rules = WriteRules { access: &access, limits: DocumentLimits::default(), lookup: &lookup };
+    let decide = |call: ListWrite<'_>, agent: Option<&str>, task_id| {
+        let known = KnownTask { task_id, subject: "[PERMANENT] PT-v3 auth", held: held(3, &task) };
+        evaluate_list_write(call, &Principal::from_agent_name(agent), Some(known), rules)
             .map_err(|reasons| reasons.iter().map(|r| format!("{r}\n")).collect::<String>())
     };
-    let create = |subject, description| Call::Create { subject, description };
+    let create = |subject, description| ListWrite::Create { subject, description };
     let copy = create("[PERMANENT] PT-v3 auth", text.as_str());
-    assert_eq!(decide(copy, None, None), Ok(Effect::Copy));
-    assert_eq!(decide(copy, Some("pt-manager"), None), Ok(Effect::Copy));
-    let renamed =
-        Call::Update { task_id: "7", subject: Some("PT-v3 auth"), description: Some(&text), status: None };
-    assert_eq!(decide(renamed, None, None), Ok(Effect::Copy));
+    assert_eq!(decide(copy, None, None), Ok(ListWriteEffect::Copy));
+    assert_eq!(decide(copy, Some("pt-manager"), None), Ok(ListWriteEffect::Copy));
+    let renamed = ListWrite::Update {
+        task_id: "7",
+        subject: Some("PT-v3 auth"),
+        description: Some(&text),
+        status: None,
+    };
+    assert_eq!(decide(renamed, None, None), Ok(ListWriteEffect::Copy));
     let refused = [
         decide(copy, None, Some("1")),
         decide(copy, Some("implementer"), None),
         decide(create("[PERMANENT] PT-v3 auth", &changed), None, None),
         decide(create("[PERMANENT] PT-v4 auth", &changed), None, None),
         decide(
-            Call::Update { task_id: "7", subject: Some("PT-v9 x"), description: None, status: None },
+            ListWrite::Update { task_id: "7", subject: Some("PT-v9 x"), description: None, status: None },
             None,
             None,
         ),

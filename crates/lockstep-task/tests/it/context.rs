@@ -24,7 +24,7 @@ fn arguments_session_and_task() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_parts_are_named() {
     let access = AccessTable::default();
     let none = ForkContext {
         agent: "scribe",

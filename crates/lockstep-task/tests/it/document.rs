@@ -1,7 +1,7 @@
 //! The document: shape, pointers, size, order.
 
-use lockstep_task::document::{Document, Limits};
-use lockstep_task::pointer::Lookup;
+use lockstep_task::document::{DocumentLimits, TaskDocument};
+use lockstep_task::pointer::PointerResolver;
 use proptest::prelude::*;
 
 use crate::fixture::{AFTER_P3, after_p3, all, check, document, lines, nothing};
@@ -63,15 +63,16 @@ fn unknown_keys_are_kept_and_warned_about() {
 fn a_pointer_must_be_there() {
     let text = "user_intent: x\nphase_status: {P2: {status: COMPLETE, l2_path: phase-2/L2.md}}\n\
                 implementation_results: {l3_path: out/, summary: y}\n";
-    let missing = Document::read(text.as_bytes(), Limits::default(), &Lookup::new(&nothing));
+    let missing =
+        TaskDocument::read(text.as_bytes(), DocumentLimits::default(), &PointerResolver::new(&nothing));
     insta::assert_snapshot!(lines(&missing.findings.problems), @r#"
     phase_status.P2.l2_path: "phase-2/L2.md" does not exist; write the file first, or correct the path (looked at phase-2/L2.md)
     implementation_results.l3_path: "out/" does not exist; write the file first, or correct the path (looked at out)
     "#);
     // The seeds' short form is relative to the directory of the session's phases.
     let only_team = |path: &std::path::Path| path.starts_with(".agent/teams/s1");
-    let lookup = Lookup::new(&only_team).also(".agent/teams/s1".as_ref());
-    assert!(Document::read(text.as_bytes(), Limits::default(), &lookup).findings.is_valid());
+    let lookup = PointerResolver::new(&only_team).with_base(".agent/teams/s1".as_ref());
+    assert!(TaskDocument::read(text.as_bytes(), DocumentLimits::default(), &lookup).findings.is_valid());
 }
 
 #[test]
@@ -100,12 +101,16 @@ fn a_large_document_names_the_section_that_should_be_a_pointer() {
     constraints.C-1.source: it is missing; add it: where it comes from
     ");
     assert!(
-        Document::read(text.as_bytes(), Limits { max_bytes: 64 * 1024 }, &all()).findings.problems.len() == 2
+        TaskDocument::read(text.as_bytes(), DocumentLimits { max_bytes: 64 * 1024 }, &all())
+            .findings
+            .problems
+            .len()
+            == 2
     );
 }
 
 #[test]
-fn what_is_no_mapping_is_no_document() {
+fn non_mapping_yaml_is_refused() {
     for (text, expected) in [
         ("", "it is empty"),
         ("# only a comment\n", "it is empty"),
@@ -113,7 +118,7 @@ fn what_is_no_mapping_is_no_document() {
         ("- a\n", "expected sections, found a list"),
         ("a: [", "line 1"),
     ] {
-        let reading = Document::read(text.as_bytes(), Limits::default(), &all());
+        let reading = TaskDocument::read(text.as_bytes(), DocumentLimits::default(), &all());
         assert!(reading.document.is_none());
         assert!(reading.findings.problems[0].what.contains(expected), "{:?}", reading.findings);
     }
@@ -122,9 +127,9 @@ fn what_is_no_mapping_is_no_document() {
 #[test]
 fn an_empty_list_says_none_and_an_absent_section_says_nothing() {
     let document = document("user_intent: x\nconstraints: []\nimplementation_plan:\n");
-    assert!(document.has("constraints"));
-    assert!(!document.has("architecture_decisions"));
-    assert!(!document.has("implementation_plan"));
+    assert!(document.has_content("constraints"));
+    assert!(!document.has_content("architecture_decisions"));
+    assert!(!document.has_content("implementation_plan"));
 }
 
 #[test]
@@ -165,9 +170,9 @@ proptest! {
             root.set(key, value.clone());
         }
         root.set("user_intent", "x");
-        let document = Document::from_root(root);
+        let document = TaskDocument::from_root(root);
         let text = document.to_yaml();
-        let back = Document::parse(text.as_bytes(), Limits { max_bytes: 1 << 20 }).unwrap();
+        let back = TaskDocument::parse(text.as_bytes(), DocumentLimits { max_bytes: 1 << 20 }).unwrap();
         prop_assert_eq!(&back, &document);
         prop_assert_eq!(back.to_yaml(), text);
         prop_assert_eq!(document.root().keys().next(), Some("user_intent"));

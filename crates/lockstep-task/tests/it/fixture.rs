@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use lockstep_task::document::{Document, Limits};
-use lockstep_task::pointer::Lookup;
-use lockstep_task::problem::{Findings, Problem};
+use lockstep_task::document::{DocumentLimits, TaskDocument};
+use lockstep_task::pointer::PointerResolver;
+use lockstep_task::problem::{Diagnostics, DocumentProblem};
 use lockstep_task::value::Value;
-use lockstep_task::version::swap::Held;
+use lockstep_task::version::swap::CurrentVersion;
 
 /// A task after P3, with every section up to then.
 pub(crate) const AFTER_P3: &str = "\
@@ -43,34 +43,34 @@ pub(crate) fn nothing(_: &Path) -> bool {
 }
 
 /// A lookup for which every file exists.
-pub(crate) fn all() -> Lookup<'static> {
-    Lookup::new(&everything)
+pub(crate) fn all() -> PointerResolver<'static> {
+    PointerResolver::new(&everything)
 }
 
-pub(crate) fn document(text: &str) -> Document {
-    Document::parse(text.as_bytes(), Limits::default()).unwrap()
+pub(crate) fn document(text: &str) -> TaskDocument {
+    TaskDocument::parse(text.as_bytes(), DocumentLimits::default()).unwrap()
 }
 
-pub(crate) fn after_p3() -> Document {
+pub(crate) fn after_p3() -> TaskDocument {
     document(AFTER_P3)
 }
 
 /// `document` with one replacement in its text, which must be there once.
-pub(crate) fn edited(document: &Document, from: &str, to: &str) -> Document {
+pub(crate) fn edited(document: &TaskDocument, from: &str, to: &str) -> TaskDocument {
     let text = document.to_yaml();
     assert_eq!(text.matches(from).count(), 1, "{from:?} in\n{text}");
     self::document(&text.replace(from, to))
 }
 
-pub(crate) fn held(version: u64, document: &Document) -> Held<'_> {
-    Held { version, delivered: false, document }
+pub(crate) fn held(version: u64, document: &TaskDocument) -> CurrentVersion<'_> {
+    CurrentVersion { version, delivered: false, document }
 }
 
-pub(crate) fn check(text: &str) -> Findings {
-    Document::read(text.as_bytes(), Limits::default(), &all()).findings
+pub(crate) fn check(text: &str) -> Diagnostics {
+    TaskDocument::read(text.as_bytes(), DocumentLimits::default(), &all()).findings
 }
 
-pub(crate) fn lines(problems: &[Problem]) -> String {
+pub(crate) fn lines(problems: &[DocumentProblem]) -> String {
     problems.iter().map(|problem| format!("{problem}\n")).collect()
 }
 

@@ -1,11 +1,11 @@
 //! Gate records: the verdict follows from the checklist, and old dialects are imported with notes.
 
-use lockstep_task::gate::{GateReading, Verdict, read};
-use lockstep_task::pointer::Lookup;
+use lockstep_task::gate::{ParsedGateRecord, RecordVerdict, read};
+use lockstep_task::pointer::PointerResolver;
 
 use crate::fixture::{all, gate, lines, nothing};
 
-fn checked(text: &str) -> GateReading {
+fn checked(text: &str) -> ParsedGateRecord {
     read(text.as_bytes(), &all())
 }
 
@@ -18,7 +18,10 @@ fn a_record_that_holds() {
     for n in 1..=9 {
         let reading = checked(&gate(n));
         assert_eq!(lines(&reading.findings.problems), "");
-        assert_eq!((reading.computed, reading.verdict()), (Some(Verdict::Pass), Some(Verdict::Pass)));
+        assert_eq!(
+            (reading.computed, reading.verdict()),
+            (Some(RecordVerdict::Pass), Some(RecordVerdict::Pass))
+        );
         assert_eq!(reading.phase_from(), Some(format!("P{n}").as_str()));
         assert!(reading.notes.is_empty() && reading.findings.warnings.is_empty());
     }
@@ -45,7 +48,7 @@ fn a_verdict_is_never_milder_than_its_checklist() {
         }
         let reading = checked(&text.replace('\u{0}', ""));
         assert_eq!(reading.findings.is_valid(), stands, "{statuses} {stated}: {:?}", reading.findings);
-        assert_eq!(reading.computed.map(Verdict::as_str), Some(computed));
+        assert_eq!(reading.computed.map(RecordVerdict::as_str), Some(computed));
         assert!(reading.verdict() >= reading.computed, "the stricter stands");
     }
 }
@@ -92,12 +95,12 @@ fn all_problems_of_a_record_at_once() {
 fn evidence_lies_where_the_record_says() {
     let text = gate(4).replace("evidence: []", "evidence: [{artifact: L2, type: L2, location: a/L2.md}, {artifact: rfc, type: reference, location: RFC 9110}]");
     assert_eq!(problems(&text), "");
-    let reading = read(text.as_bytes(), &Lookup::new(&nothing));
+    let reading = read(text.as_bytes(), &PointerResolver::new(&nothing));
     insta::assert_snapshot!(lines(&reading.findings.problems), @r#"evidence.0.location: "a/L2.md" does not exist; write the file first, or correct the path (looked at a/L2.md)"#);
 }
 
 #[test]
-fn what_is_no_yaml_says_where() {
+fn invalid_yaml_is_reported_with_its_position() {
     let markdown = "---\ngate: 4\ndate: 2026-02-09\nverdict: APPROVED\n---\n\n# Gate 4 Record\n\n| # | Criterion |\n|---|---|\n";
     for text in [markdown, "gate: 6\nnote: 22 files: all done\n", "gate: [", ""] {
         let reading = checked(text);
@@ -121,9 +124,11 @@ fn old_dialects_are_imported_with_notes() {
     let listed = "gate: G4\nphase_transition: P4 → P5\nresult: APPROVED\ndate: 2026-02-12\ncriteria:\n\
                   \x20 - {item: plan complete, status: PASS, evidence: L1}\n  - {item: reconciled, status: PASS, evidence: L2}\n\
                   artifacts:\n  - phase-4/planning-coord/L1-index.yaml\n  - phase-4/planner/L3-full/ (3 files)\n";
-    for (text, verdict) in
-        [(plain, Verdict::Pass), (mapped, Verdict::ConditionalPass), (listed, Verdict::Pass)]
-    {
+    for (text, verdict) in [
+        (plain, RecordVerdict::Pass),
+        (mapped, RecordVerdict::ConditionalPass),
+        (listed, RecordVerdict::Pass),
+    ] {
         let reading = checked(text);
         assert_eq!(lines(&reading.findings.problems), "", "{text}");
         assert_eq!(reading.verdict(), Some(verdict));

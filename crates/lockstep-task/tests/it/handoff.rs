@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use lockstep_task::handoff::{CATEGORIES, HandoffReport, L2_SECTIONS, l1, l2, scaffold};
-use lockstep_task::phase::Phase;
-use lockstep_task::pointer::Lookup;
+use lockstep_task::handoff::{CATEGORIES, HandoffCheck, L2_SECTIONS, l1, l2, scaffold};
+use lockstep_task::phase::TaskPhase;
+use lockstep_task::pointer::PointerResolver;
 
 use crate::fixture::{Project, all, l2 as l2_text, lines};
 
 const FILE: &str = ".agent/teams/s1/phase-3/arch-coord/L2-summary.md";
 
-fn check(text: &str) -> HandoffReport {
+fn check(text: &str) -> HandoffCheck {
     l2::check(Path::new(FILE), text.as_bytes(), &all())
 }
 
@@ -108,7 +108,7 @@ fn artifacts_are_looked_for_from_the_project_the_file_and_the_session() {
     let check = |items: &str| {
         let text = l2_text("x")
             .replace("### Artifacts Produced\n- none", &format!("### Artifacts Produced\n{items}"));
-        l2::check(Path::new(FILE), text.as_bytes(), &Lookup::new(&exists))
+        l2::check(Path::new(FILE), text.as_bytes(), &PointerResolver::new(&exists))
     };
     let report = check(
         "- `docs/plan.md` (630L) — the plan\n- L1-index.yaml, L3-full/design.md\n- `L3-full/` — 3 files\n- phase-2/x/L2-summary.md: research",
@@ -140,8 +140,8 @@ fn bytes_that_are_no_summary_are_refused() {
 
 #[test]
 fn a_new_file_does_not_pass_until_it_is_filled() {
-    for phase in Phase::ALL {
-        let text = scaffold::l2(phase, Some(3));
+    for phase in TaskPhase::ALL {
+        let text = scaffold::l2_template(phase, Some(3));
         let report = check(&text);
         // Three sections and six categories are still empty; none is missing or out of order.
         assert_eq!(report.problems.len(), 9, "{}", lines(&report.problems));
@@ -149,8 +149,8 @@ fn a_new_file_does_not_pass_until_it_is_filled() {
         let filled = text.replace("-->", "-->\n- none");
         assert_eq!(problems(&filled), "");
     }
-    insta::assert_snapshot!(scaffold::l2(Phase::P4, Some(3)));
-    assert_eq!(scaffold::default_path(scaffold::L2_PATH, "s1", Phase::P3), FILE);
+    insta::assert_snapshot!(scaffold::l2_template(TaskPhase::P4, Some(3)));
+    assert_eq!(scaffold::default_path(scaffold::L2_PATH, "s1", TaskPhase::P3), FILE);
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Hostile documents: each is refused because of a limit, with a clear reason.
 
-use lockstep_task::document::{Document, Limits};
+use lockstep_task::document::{DocumentLimits, TaskDocument};
 
 use crate::fixture::all;
 
 /// Reads `bytes` and returns the problems. Each test expects the limit that bounds its document.
 fn refused(bytes: &[u8]) -> String {
-    let reading = Document::read(bytes, Limits::default(), &all());
+    let reading = TaskDocument::read(bytes, DocumentLimits::default(), &all());
     assert!(!reading.findings.is_valid());
     assert!(reading.findings.problems.len() <= 102);
     crate::fixture::lines(&reading.findings.problems)
@@ -23,7 +23,7 @@ fn a_megabyte_in_one_section() {
 }
 
 #[test]
-fn ten_thousand_decisions() {
+fn rejects_ten_thousand_decisions() {
     let mut text = "user_intent: x\narchitecture_decisions:\n".to_owned();
     for n in 1..=10_000 {
         text.push_str(&format!("  - {{id: AD-{n}, decision: d, rationale: r, status: ACCEPTED}}\n"));
@@ -35,7 +35,7 @@ fn ten_thousand_decisions() {
 #[test]
 fn as_many_decisions_as_are_read() {
     let mut text = "architecture_decisions:\n".to_owned();
-    while text.len() < Limits::default().readable() - 40 {
+    while text.len() < DocumentLimits::default().max_parse_bytes() - 40 {
         text.push_str("- {id: AD-1, decision: d}\n");
     }
     assert!(refused(text.as_bytes()).contains(" more were found"));
@@ -88,7 +88,7 @@ fn many_keys_and_long_keys() {
     let keys: String = (0..60_000).map(|n| format!("k{n}: 1\n")).collect();
     assert!(refused(keys.as_bytes()).contains("over the limit"));
     let keys: String = (0..6_000).map(|n| format!("k{n}: 1\n")).collect();
-    assert!(keys.len() < Limits::default().readable());
+    assert!(keys.len() < DocumentLimits::default().max_parse_bytes());
     refused(keys.as_bytes());
     refused(format!("{}: 1\n", "k".repeat(60_000)).as_bytes());
     refused("? ".repeat(30_000).as_bytes());

@@ -1,7 +1,7 @@
 //! Differences and merges: their reports and their invariants.
 
-use lockstep_task::document::Document;
-use lockstep_task::phase::Phase;
+use lockstep_task::document::TaskDocument;
+use lockstep_task::phase::TaskPhase;
 use lockstep_task::value::{Map, Value};
 use lockstep_task::version::diff::diff;
 use lockstep_task::version::lost::losses;
@@ -73,9 +73,9 @@ fn clashes_are_told_with_all_three_sides() {
 /// One edit: a place, and its new value.
 #[derive(Debug, Clone)]
 enum Edit {
-    Status(Phase, &'static str),
-    Pointer(Phase, String),
-    DropPointer(Phase),
+    Status(TaskPhase, &'static str),
+    Pointer(TaskPhase, String),
+    DropPointer(TaskPhase),
     Constraint(u8, String),
     DropConstraint(u8),
     Section(&'static str, String),
@@ -93,7 +93,7 @@ impl Edit {
         }
     }
 
-    fn apply(&self, document: &mut Document) {
+    fn apply(&self, document: &mut TaskDocument) {
         let mut root = document.root().clone();
         match self {
             Self::Status(phase, status) => {
@@ -112,11 +112,11 @@ impl Edit {
                 root.remove(name);
             }
         }
-        *document = Document::from_root(root);
+        *document = TaskDocument::from_root(root);
     }
 }
 
-fn phase_entry(root: &mut Map, phase: Phase, change: impl FnOnce(&mut Map)) {
+fn phase_entry(root: &mut Map, phase: TaskPhase, change: impl FnOnce(&mut Map)) {
     let mut phases = root.get("phase_status").and_then(Value::as_map).cloned().unwrap_or_default();
     let mut entry = phases.get(phase.name()).and_then(Value::as_map).cloned().unwrap_or_default();
     change(&mut entry);
@@ -138,7 +138,7 @@ fn constraints(root: &mut Map, n: u8, text: Option<&str>) {
 }
 
 fn any_edit() -> impl Strategy<Value = Edit> {
-    let phase = || proptest::sample::select(Phase::ALL.to_vec());
+    let phase = || proptest::sample::select(TaskPhase::ALL.to_vec());
     let section = || proptest::sample::select(vec!["notes", "validation_verdict", "user_intent"]);
     prop_oneof![
         (phase(), proptest::sample::select(vec!["PENDING", "IN_PROGRESS", "COMPLETE"]))
@@ -156,16 +156,16 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     proptest::collection::vec(any_edit(), 0..8)
 }
 
-fn applied(base: &Document, edits: &[Edit]) -> Document {
+fn applied(base: &TaskDocument, edits: &[Edit]) -> TaskDocument {
     let mut document = base.clone();
     edits.iter().for_each(|edit| edit.apply(&mut document));
     document
 }
 
 /// A base where every phase and every constraint an edit may name is there, so that edits do not create shared parents.
-fn base() -> Document {
+fn base() -> TaskDocument {
     let mut document = document("user_intent: x\n");
-    for phase in Phase::ALL {
+    for phase in TaskPhase::ALL {
         Edit::Status(phase, "COMPLETE").apply(&mut document);
         Edit::Pointer(phase, format!("phase-{}/L2.md", phase.number())).apply(&mut document);
     }
@@ -176,7 +176,7 @@ fn base() -> Document {
 proptest! {
     /// Edits that do not meet merge, in either direction, to the content of both applied one after the other.
     #[test]
-    fn edits_that_do_not_meet_commute(mine in edits(), theirs in edits()) {
+    fn disjoint_edits_commute(mine in edits(), theirs in edits()) {
         let base = base();
         let taken: Vec<_> = mine.iter().map(Edit::unit).collect();
         let theirs: Vec<_> = theirs.into_iter().filter(|edit| !taken.contains(&edit.unit())).collect();
@@ -194,7 +194,7 @@ proptest! {
     fn any_two_writers_see_the_same_clashes(mine in edits(), theirs in edits()) {
         let base = base();
         let (a, b) = (applied(&base, &mine), applied(&base, &theirs));
-        let places = |clashes: Vec<lockstep_task::version::merge::Clash>| {
+        let places = |clashes: Vec<lockstep_task::version::merge::MergeConflict>| {
             let mut places: Vec<_> = clashes.into_iter().map(|c| c.place.to_string()).collect();
             places.sort();
             places

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use lockstep_task::document::{Document, Limits};
-use lockstep_task::migrate::fate::{FATES, Fate, Replacement, fate};
-use lockstep_task::migrate::plan::{Migrating, Plan, plan};
-use lockstep_task::phase::Phase;
-use lockstep_task::pointer::Lookup;
+use lockstep_task::document::{DocumentLimits, TaskDocument};
+use lockstep_task::migrate::fate::{DISPOSITIONS, Disposition, Replacement, disposition_for};
+use lockstep_task::migrate::plan::{MigrationInput, MigrationPlan, plan};
+use lockstep_task::phase::TaskPhase;
+use lockstep_task::pointer::PointerResolver;
 use lockstep_task::scratch::Scratch;
 
 use crate::fixture::{Project, document, l2, lines};
@@ -15,7 +15,7 @@ use crate::fixture::{Project, document, l2, lines};
 /// Every section of the fate table.
 const OLD: &str = include_str!("../data/global-context.md");
 
-fn task() -> Document {
+fn task() -> TaskDocument {
     document(
         "user_intent: Add login
 constraints: [{id: C-1, constraint: No new service, source: user}]
@@ -38,10 +38,15 @@ fn project() -> Project {
         .fold(project, |project, file| project.file(file, l2(file)))
 }
 
-fn planned(text: &str, task: &Document, project: &Project, stated: &BTreeMap<String, Fate>) -> Plan {
+fn planned(
+    text: &str,
+    task: &TaskDocument,
+    project: &Project,
+    stated: &BTreeMap<String, Disposition>,
+) -> MigrationPlan {
     let (exists, content) = (|path: &Path| project.exists(path), |path: &Path| project.content(path));
-    let lookup = Lookup::new(&exists);
-    plan(&Migrating {
+    let lookup = PointerResolver::new(&exists);
+    plan(&MigrationInput {
         text,
         document: task,
         scratch: &Scratch::default(),
@@ -72,14 +77,14 @@ fn every_section_of_the_table_is_accounted_for() {
 }
 
 #[test]
-fn what_is_kept_and_what_moves() {
+fn sections_are_kept_or_moved_as_documented() {
     let migrated = planned(OLD, &task(), &project(), &BTreeMap::new()).apply().unwrap();
     insta::assert_snapshot!(migrated.scratch.to_yaml());
     let changes = lockstep_task::version::diff::diff(&task(), &migrated.document);
     insta::assert_snapshot!(changes.to_string());
     let project = project();
     let exists = |path: &Path| project.exists(path);
-    let findings = migrated.document.check(Limits::default(), &Lookup::new(&exists));
+    let findings = migrated.document.check(DocumentLimits::default(), &PointerResolver::new(&exists));
     assert!(findings.is_valid(), "{findings}");
     // A second migration finds everything there and adds nothing.
     let again = planned(OLD, &migrated.document, &project, &BTreeMap::new()).apply().unwrap();
@@ -93,7 +98,7 @@ fn nothing_is_dropped_without_its_replacement() {
     let bare = planned(OLD, &empty, &Project::default(), &BTreeMap::new());
     for (row, possible) in bare.rows.iter().zip(&whole.rows) {
         assert_eq!(row.section, possible.section);
-        let drops = matches!(row.fate, Some(Fate::Drop { replacement }) if replacement != Replacement::Task("user_intent", None));
+        let drops = matches!(row.fate, Some(Disposition::Drop { replacement }) if replacement != Replacement::Task("user_intent", None));
         assert_eq!(!row.problems.is_empty(), drops, "{}: {:?}", row.section, row.problems);
     }
     insta::assert_snapshot!(lines(&bare.apply().unwrap_err()));
@@ -123,35 +128,38 @@ fn a_section_nobody_knows_stops_the_migration() {
     insta::assert_snapshot!(plan.to_string());
     assert!(plan.apply().is_err());
     let stated = ["Component Map", "(before the first section)", "Interface Changes", "Codebase Constraints"]
-        .map(|title| (title.to_owned(), Fate::Discard));
+        .map(|title| (title.to_owned(), Disposition::Discard));
     let migrated = planned(text, &task, &Project::default(), &BTreeMap::from(stated)).apply().unwrap();
     assert_eq!(migrated.document, task);
 }
 
 #[test]
 fn titles_are_known_as_they_were_written() {
-    let handoff = |phase| Some(Fate::Drop { replacement: Replacement::Handoff(phase) });
+    let handoff = |phase| Some(Disposition::Drop { replacement: Replacement::Handoff(phase) });
     let table = [
-        ("Phase 4 Entry Requirements — SATISFIED", handoff(Phase::P3)),
-        ("Phase 6 Entry Conditions", handoff(Phase::P4)),
-        ("Phase 9 Entry Conditions", handoff(Phase::P8)),
+        ("Phase 4 Entry Requirements — SATISFIED", handoff(TaskPhase::P3)),
+        ("Phase 6 Entry Conditions", handoff(TaskPhase::P4)),
+        ("Phase 9 Entry Conditions", handoff(TaskPhase::P8)),
         ("Phase 1 Entry Conditions", None),
         ("Phase 10 Entry Conditions", None),
-        ("Phase 2 Research Findings Summary", Some(Fate::Drop { replacement: Replacement::L2(Phase::P2) })),
-        ("Gate Records (embedded)", Some(Fate::Keep)),
-        ("INTERFACE  CHANGES", Some(Fate::IntoInterfaces)),
+        (
+            "Phase 2 Research Findings Summary",
+            Some(Disposition::Drop { replacement: Replacement::L2(TaskPhase::P2) }),
+        ),
+        ("Gate Records (embedded)", Some(Disposition::Keep)),
+        ("INTERFACE  CHANGES", Some(Disposition::IntoInterfaces)),
         (
             "Implementation Plan Ref",
-            Some(Fate::Drop { replacement: Replacement::Task("implementation_plan", None) }),
+            Some(Disposition::Drop { replacement: Replacement::Task("implementation_plan", None) }),
         ),
         ("Scopes of work", None),
         ("Active Teammates", None),
         ("", None),
     ];
     for (title, expected) in table {
-        assert_eq!(fate(title), expected, "{title}");
+        assert_eq!(disposition_for(title), expected, "{title}");
     }
-    for (title, expected) in FATES {
-        assert_eq!(fate(title), Some(expected), "{title}: an earlier row hides it");
+    for (title, expected) in DISPOSITIONS {
+        assert_eq!(disposition_for(title), Some(expected), "{title}: an earlier row hides it");
     }
 }

@@ -3,26 +3,26 @@
 use std::path::Path;
 
 use lockstep_task::access::AccessTable;
-use lockstep_task::document::{Document, Limits};
+use lockstep_task::document::{DocumentLimits, TaskDocument};
 use lockstep_task::handoff::scaffold;
-use lockstep_task::phase::Phase;
-use lockstep_task::phase::complete::{Completing, Completion, Given, complete};
-use lockstep_task::phase::enter::{Entering, EntryContext, enter};
-use lockstep_task::pointer::Lookup;
-use lockstep_task::problem::Problem;
+use lockstep_task::phase::TaskPhase;
+use lockstep_task::phase::complete::{CompleteRequest, Completion, InputFile, complete};
+use lockstep_task::phase::enter::{EnterRequest, EntryContext, enter};
+use lockstep_task::pointer::PointerResolver;
+use lockstep_task::problem::DocumentProblem;
 use lockstep_task::value::Map;
 use lockstep_task::version::deliver::deliver;
-use lockstep_task::version::swap::Held;
+use lockstep_task::version::swap::CurrentVersion;
 
 use crate::fixture::{Project, document, gate, held, l2, lines, value};
 
-fn l2_path(phase: Phase) -> String {
+fn l2_path(phase: TaskPhase) -> String {
     format!("phase-{}/{}/L2-summary.md", phase.number(), phase.coordinator())
 }
 
 /// A project with the L2 file and the gate record of every phase, and the files its sections point to.
 fn project() -> Project {
-    Phase::ALL.iter().fold(
+    TaskPhase::ALL.iter().fold(
         Project::default().file("plan/index.md", "").file("out/index.md", ""),
         |project, phase| {
             project
@@ -33,35 +33,39 @@ fn project() -> Project {
 }
 
 /// Writes the sections of each phase before it is complete.
-fn written(phase: Phase, document: &mut Document) {
+fn written(phase: TaskPhase, document: &mut TaskDocument) {
     match phase {
-        Phase::P2 => {
+        TaskPhase::P2 => {
             document.set("codebase_impact_map", value("{modules: [], interfaces: [], risk_hotspots: []}"));
             document.set("constraints", value("[]"));
         }
-        Phase::P3 => document.set(
+        TaskPhase::P3 => document.set(
             "architecture_decisions",
             value("[{id: AD-1, decision: a, rationale: b, status: ACCEPTED}]"),
         ),
-        Phase::P4 => {
+        TaskPhase::P4 => {
             document.set("implementation_plan", value("{l3_path: plan/, task_count: 3, file_ownership: []}"))
         }
-        Phase::P5 => document.set("validation_verdict", "PASS"),
-        Phase::P6 => document.set("implementation_results", value("{l3_path: out/, summary: done}")),
-        Phase::P8 => document.set(
+        TaskPhase::P5 => document.set("validation_verdict", "PASS"),
+        TaskPhase::P6 => document.set("implementation_results", value("{l3_path: out/, summary: done}")),
+        TaskPhase::P8 => document.set(
             "verification_summary",
             value("{test_count: 9, pass_rate: 100%, l2_path: phase-7/testing-coord/L2-summary.md}"),
         ),
-        Phase::P1 | Phase::P7 | Phase::P9 => {}
+        TaskPhase::P1 | TaskPhase::P7 | TaskPhase::P9 => {}
     }
 }
 
-fn try_enter(phase: Phase, document: &Document, project: &Project) -> Result<EntryContext, Vec<Problem>> {
+fn try_enter(
+    phase: TaskPhase,
+    document: &TaskDocument,
+    project: &Project,
+) -> Result<EntryContext, Vec<DocumentProblem>> {
     let exists = |path: &Path| project.exists(path);
     let content = |path: &Path| project.content(path);
-    let lookup = Lookup::new(&exists);
+    let lookup = PointerResolver::new(&exists);
     let access = AccessTable::default();
-    enter(&Entering {
+    enter(&EnterRequest {
         phase,
         held: held(phase.number() as u64, document),
         access: &access,
@@ -73,28 +77,28 @@ fn try_enter(phase: Phase, document: &Document, project: &Project) -> Result<Ent
 }
 
 fn try_complete(
-    phase: Phase,
-    document: &Document,
+    phase: TaskPhase,
+    document: &TaskDocument,
     project: &Project,
     with_gate: bool,
-) -> Result<Completion, Vec<Problem>> {
+) -> Result<Completion, Vec<DocumentProblem>> {
     let exists = |path: &Path| project.exists(path);
     let (l2, record) = (l2_path(phase), format!("phase-{}/gate-record.yaml", phase.number()));
     let l2_bytes = project.content(Path::new(&l2)).unwrap_or_default();
     let gate_bytes = project.content(Path::new(&record)).unwrap_or_default();
-    complete(&Completing {
+    complete(&CompleteRequest {
         phase,
         held: held(phase.number() as u64, document),
-        l2: Given { path: &l2, bytes: &l2_bytes },
-        gate: with_gate.then_some(Given { path: &record, bytes: &gate_bytes }),
-        lookup: &Lookup::new(&exists),
+        l2: InputFile { path: &l2, bytes: &l2_bytes },
+        gate: with_gate.then_some(InputFile { path: &record, bytes: &gate_bytes }),
+        lookup: &PointerResolver::new(&exists),
     })
 }
 
 /// The task when `phase` is about to begin.
-fn before(phase: Phase, project: &Project) -> Document {
+fn before(phase: TaskPhase, project: &Project) -> TaskDocument {
     let mut task = document("user_intent: Add login\n");
-    for earlier in Phase::ALL.into_iter().take_while(|earlier| *earlier < phase) {
+    for earlier in TaskPhase::ALL.into_iter().take_while(|earlier| *earlier < phase) {
         written(earlier, &mut task);
         task = try_complete(earlier, &task, project, true).unwrap().document;
     }
@@ -106,21 +110,21 @@ fn a_pipeline_from_nothing_to_delivery() {
     let project = project();
     let exists = |path: &Path| project.exists(path);
     let mut task = document("user_intent: Add login\n");
-    for phase in Phase::ALL {
+    for phase in TaskPhase::ALL {
         let entry = try_enter(phase, &task, &project)
             .unwrap_or_else(|reasons| panic!("{phase}: {}", lines(&reasons)));
         assert_eq!(entry.handoffs.iter().map(|r| r.phase).collect::<Vec<_>>(), phase.sources());
         written(phase, &mut task);
-        if phase != Phase::P9 {
+        if phase != TaskPhase::P9 {
             task = try_complete(phase, &task, &project, true)
                 .unwrap_or_else(|reasons| panic!("{phase}: {}", lines(&reasons)))
                 .document;
         }
-        let findings = task.check(Limits::default(), &Lookup::new(&exists));
+        let findings = task.check(DocumentLimits::default(), &PointerResolver::new(&exists));
         assert!(findings.is_valid(), "{findings}");
     }
     let delivered = deliver(held(12, &task), &Map::new(), &[]).unwrap();
-    for phase in Phase::ALL {
+    for phase in TaskPhase::ALL {
         assert_eq!(delivered.text(&["phase_status", phase.name(), "status"]), Some("COMPLETE"));
     }
 }
@@ -128,7 +132,7 @@ fn a_pipeline_from_nothing_to_delivery() {
 #[test]
 fn every_phase_needs_what_is_before_it() {
     let project = project();
-    for phase in Phase::ALL.into_iter().skip(1) {
+    for phase in TaskPhase::ALL.into_iter().skip(1) {
         let task = before(phase, &project);
         for source in phase.sources() {
             let mut open = task.clone();
@@ -153,7 +157,7 @@ fn every_phase_needs_what_is_before_it() {
         for section in &access.skill_of(phase).unwrap().1.must_read {
             let mut without = task.root().clone();
             without.remove(section);
-            let reasons = try_enter(phase, &Document::from_root(without), &project).unwrap_err();
+            let reasons = try_enter(phase, &TaskDocument::from_root(without), &project).unwrap_err();
             assert!(
                 reasons.iter().any(|reason| reason.section == *section),
                 "{phase} {section}: {}",
@@ -171,29 +175,29 @@ fn all_reasons_why_a_phase_cannot_begin() {
     let task = document(
         "user_intent: x\nvalidation_verdict: FAIL\nphase_status:\n  P4: {status: BLOCKED, l2_path: b/L2.md}\n  P5: {status: COMPLETE, l2_path: gone/L2.md}\n",
     );
-    insta::assert_snapshot!(lines(&try_enter(Phase::P6, &task, &project).unwrap_err()));
+    insta::assert_snapshot!(lines(&try_enter(TaskPhase::P6, &task, &project).unwrap_err()));
 }
 
 #[test]
 fn the_entry_context_is_sections_and_handoffs() {
     let project = project();
-    let mut task = before(Phase::P6, &project);
+    let mut task = before(TaskPhase::P6, &project);
     task.set("budget_constraints", value("{max_spawns: 3, max_phases: 9}"));
-    insta::assert_snapshot!(try_enter(Phase::P6, &task, &project).unwrap().to_string());
+    insta::assert_snapshot!(try_enter(TaskPhase::P6, &task, &project).unwrap().to_string());
 }
 
 #[test]
 fn the_session_tells_where_an_l2_file_is_by_default() {
     let project = project().file(".agent/teams/s1/phase-3/arch-coord/L2-summary.md", l2("by default"));
-    let mut task = before(Phase::P4, &project);
+    let mut task = before(TaskPhase::P4, &project);
     let mut phases = task.section("phase_status").unwrap().as_map().unwrap().clone();
     phases.set("P3", value("{status: COMPLETE}"));
     task.set("phase_status", phases);
     let (exists, content) = (|path: &Path| project.exists(path), |path: &Path| project.content(path));
-    let (lookup, access) = (Lookup::new(&exists), AccessTable::default());
+    let (lookup, access) = (PointerResolver::new(&exists), AccessTable::default());
     let with = |session| {
-        enter(&Entering {
-            phase: Phase::P4,
+        enter(&EnterRequest {
+            phase: TaskPhase::P4,
             held: held(4, &task),
             access: &access,
             session,
@@ -218,27 +222,29 @@ fn all_reasons_why_a_phase_is_not_complete() {
         .file("phase-4/planning-coord/L2-summary.md", "## Summary\nx\n")
         .file("phase-4/gate-record.yaml", record);
     let task = document("user_intent: x\nphase_status: {P3: {status: IN_PROGRESS}}\n");
-    insta::assert_snapshot!(lines(&try_complete(Phase::P4, &task, &project, true).unwrap_err()));
+    insta::assert_snapshot!(lines(&try_complete(TaskPhase::P4, &task, &project, true).unwrap_err()));
 }
 
 #[test]
 fn completing_writes_one_entry_and_keeps_the_rest() {
     let project = project();
-    let mut task = before(Phase::P4, &project);
-    written(Phase::P4, &mut task);
-    let done = try_complete(Phase::P4, &task, &project, false).unwrap();
+    let mut task = before(TaskPhase::P4, &project);
+    written(TaskPhase::P4, &mut task);
+    let done = try_complete(TaskPhase::P4, &task, &project, false).unwrap();
     assert!(done.gate.is_none() && done.handoff.valid);
     let changed = lockstep_task::version::diff::diff(&task, &done.document);
     assert_eq!(changed.places().iter().map(ToString::to_string).collect::<Vec<_>>(), ["phase_status.P4"]);
-    assert_eq!(done.document.text(&["phase_status", "P4", "l2_path"]), Some(l2_path(Phase::P4).as_str()));
-    let again = try_complete(Phase::P4, &done.document, &project, true).unwrap();
+    assert_eq!(done.document.text(&["phase_status", "P4", "l2_path"]), Some(l2_path(TaskPhase::P4).as_str()));
+    let again = try_complete(TaskPhase::P4, &done.document, &project, true).unwrap();
     assert_eq!(again.document.text(&["phase_status", "P4", "gate_record"]), Some("phase-4/gate-record.yaml"));
 }
 
 #[test]
 fn a_phase_without_its_section_or_with_a_failed_gate_is_not_complete() {
     let project = project();
-    for phase in Phase::ALL.into_iter().filter(|phase| !phase.produces().is_empty() && *phase != Phase::P1) {
+    for phase in
+        TaskPhase::ALL.into_iter().filter(|phase| !phase.produces().is_empty() && *phase != TaskPhase::P1)
+    {
         let told = lines(&try_complete(phase, &before(phase, &project), &project, true).unwrap_err());
         for section in phase.produces() {
             assert!(
@@ -250,19 +256,19 @@ fn a_phase_without_its_section_or_with_a_failed_gate_is_not_complete() {
     let failed = gate(4).replace("verdict: PASS", "verdict: FAIL");
     let project = project.file("phase-4/gate-record.yaml", failed);
     let mut task = document("user_intent: x\nphase_status: {P3: {status: COMPLETE}}\n");
-    written(Phase::P4, &mut task);
-    insta::assert_snapshot!(lines(&try_complete(Phase::P4, &task, &project, true).unwrap_err()), @"phase-4/gate-record.yaml: verdict: the gate says FAIL; mend what failed and evaluate the gate again");
+    written(TaskPhase::P4, &mut task);
+    insta::assert_snapshot!(lines(&try_complete(TaskPhase::P4, &task, &project, true).unwrap_err()), @"phase-4/gate-record.yaml: verdict: the gate says FAIL; mend what failed and evaluate the gate again");
 }
 
 #[test]
 fn nothing_begins_or_ends_in_a_delivered_task() {
     let project = project();
-    let task = before(Phase::P4, &project);
+    let task = before(TaskPhase::P4, &project);
     let (exists, content) = (|path: &Path| project.exists(path), |path: &Path| project.content(path));
-    let (lookup, access) = (Lookup::new(&exists), AccessTable::default());
-    let delivered = Held { version: 9, delivered: true, document: &task };
-    let entered = enter(&Entering {
-        phase: Phase::P4,
+    let (lookup, access) = (PointerResolver::new(&exists), AccessTable::default());
+    let delivered = CurrentVersion { version: 9, delivered: true, document: &task };
+    let entered = enter(&EnterRequest {
+        phase: TaskPhase::P4,
         held: delivered,
         access: &access,
         session: None,

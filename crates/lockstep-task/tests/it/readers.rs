@@ -1,8 +1,8 @@
 //! Readers of older versions, and the audit line of a write.
 
 use jiff::Timestamp;
-use lockstep_task::audit::{AuditEntry, AuditVerdict};
-use lockstep_task::readers::{ActiveAgent, ReadRecord, notice, readers};
+use lockstep_task::audit::{TaskAuditEntry, TaskAuditVerdict};
+use lockstep_task::readers::{ActiveAgent, ReadRecord, outdated_readers_notice, readers};
 
 fn read(agent: Option<&str>, version: u64, second: i64) -> ReadRecord {
     ReadRecord {
@@ -41,16 +41,16 @@ fn the_last_reading_counts() {
         ]
     );
     assert_eq!(
-        notice(&found, 5).unwrap(),
+        outdated_readers_notice(&found, 5).unwrap(),
         "The task is at PT-v5. Agents at work from an older version: implementer a2 (PT-v2)."
     );
-    assert_eq!(notice(&readers(&records, &[active(None), active(Some("a1"))], 5), 5), None);
-    assert_eq!(notice(&readers(&records, &[], 5), 5), None);
+    assert_eq!(outdated_readers_notice(&readers(&records, &[active(None), active(Some("a1"))], 5), 5), None);
+    assert_eq!(outdated_readers_notice(&readers(&records, &[], 5), 5), None);
 }
 
 #[test]
 fn an_audit_entry_is_one_line_with_every_key() {
-    let entry = AuditEntry {
+    let entry = TaskAuditEntry {
         timestamp: "2026-02-12T09:30:00Z".parse().unwrap(),
         session: Some("s1".to_owned()),
         agent_id: None,
@@ -59,11 +59,11 @@ fn an_audit_entry_is_one_line_with_every_key() {
         task_id: Some("1".to_owned()),
         version: Some(4),
         sections: vec!["phase_status".to_owned(), "subject".to_owned()],
-        verdict: AuditVerdict::Refused,
+        verdict: TaskAuditVerdict::Refused,
         reason: Some("two\nlines".to_owned()),
     };
     let line = entry.to_line();
     insta::assert_snapshot!(line, @r#"{"timestamp":"2026-02-12T09:30:00Z","session":"s1","agent_id":null,"agent_type":null,"tool":"TaskUpdate","task_id":"1","version":4,"sections":["phase_status","subject"],"verdict":"refused","reason":"two\nlines"}"#);
     assert_eq!(line.matches('\n').count(), 1);
-    assert_eq!(AuditEntry::parse(&line).unwrap(), entry);
+    assert_eq!(TaskAuditEntry::parse(&line).unwrap(), entry);
 }

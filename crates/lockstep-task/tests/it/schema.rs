@@ -1,6 +1,6 @@
 //! The published JSON Schemas agree with the checks.
 
-use lockstep_task::audit::{AuditEntry, AuditVerdict};
+use lockstep_task::audit::{TaskAuditEntry, TaskAuditVerdict};
 use lockstep_task::handoff::l2;
 use lockstep_task::schema::schemas;
 use lockstep_task::scratch::Scratch;
@@ -104,7 +104,7 @@ fn reports_and_events_match_their_schemas() {
         assert!(report.is_valid(&json), "{:?}", report.validate(&json).err());
     }
     let event = validator("task-event");
-    let entry = AuditEntry {
+    let entry = TaskAuditEntry {
         timestamp: "2026-02-12T09:30:00Z".parse().unwrap(),
         session: None,
         agent_id: Some("a1".to_owned()),
@@ -113,7 +113,7 @@ fn reports_and_events_match_their_schemas() {
         task_id: None,
         version: None,
         sections: Vec::new(),
-        verdict: AuditVerdict::Granted,
+        verdict: TaskAuditVerdict::Granted,
         reason: None,
     };
     let mut json = serde_json::to_value(&entry).unwrap();

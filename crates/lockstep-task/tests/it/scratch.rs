@@ -52,13 +52,13 @@ fn one_value_is_set_at_a_time() {
 fn fork_agents_may_not_write() {
     let table = AccessTable::default();
     for agent in ["pt-manager", "delivery-agent", "rsil-agent"] {
-        let refusal = may_write(&Principal::named(Some(agent)), &table).unwrap_err();
+        let refusal = may_write(&Principal::from_agent_name(Some(agent)), &table).unwrap_err();
         assert!(
             refusal.to_string().starts_with(&format!("{agent} may not write scratch: a fork agent")),
             "{refusal}"
         );
     }
-    for principal in [Principal::Lead, Principal::named(Some("research-coord"))] {
+    for principal in [Principal::Lead, Principal::from_agent_name(Some("research-coord"))] {
         assert!(may_write(&principal, &table).is_ok());
     }
 }

@@ -1,9 +1,9 @@
 //! The subject of the task, as people and models write it.
 
-use lockstep_task::version::subject::Subject;
+use lockstep_task::version::subject::TaskSubject;
 
-fn subject(version: Option<u64>, delivered: bool, title: &str) -> Option<Subject> {
-    Some(Subject { version, delivered, title: title.to_owned() })
+fn subject(version: Option<u64>, delivered: bool, title: &str) -> Option<TaskSubject> {
+    Some(TaskSubject { version, delivered, title: title.to_owned() })
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn subjects_are_read() {
         ("", None),
     ];
     for (text, expected) in table {
-        assert_eq!(Subject::parse(text), expected, "{text:?}");
+        assert_eq!(TaskSubject::parse(text), expected, "{text:?}");
     }
 }
 
@@ -40,6 +40,6 @@ fn subjects_round_trip() {
         "[PERMANENT] PT-v1",
         "[PERMANENT] x",
     ] {
-        assert_eq!(Subject::parse(text).unwrap().to_string(), text);
+        assert_eq!(TaskSubject::parse(text).unwrap().to_string(), text);
     }
 }

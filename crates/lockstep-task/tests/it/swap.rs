@@ -1,27 +1,33 @@
 //! Compare-and-swap, lost pointers, delivery.
 
-use lockstep_task::document::Document;
-use lockstep_task::phase::Phase;
-use lockstep_task::place::Place;
+use lockstep_task::document::TaskDocument;
+use lockstep_task::phase::TaskPhase;
+use lockstep_task::place::KeyPath;
 use lockstep_task::value::Map;
 use lockstep_task::version::deliver::{deliver, reopen};
-use lockstep_task::version::swap::{Held, Next, Proposal, Swap, SwapRefusal, swap};
+use lockstep_task::version::swap::{
+    CurrentVersion, NextVersion, SwapDecision, SwapError, VersionProposal, compare_and_swap,
+};
 
 use crate::fixture::{after_p3, document, edited, held, lines};
 
-fn propose<'a>(base: u64, base_document: &'a Document, document: &'a Document) -> Proposal<'a> {
-    Proposal { base, base_document: Some(base_document), document, merge: false, drops: &[] }
+fn propose<'a>(
+    base: u64,
+    base_document: &'a TaskDocument,
+    document: &'a TaskDocument,
+) -> VersionProposal<'a> {
+    VersionProposal { base, base_document: Some(base_document), document, merge: false, drops: &[] }
 }
 
-fn next(result: Result<Swap, SwapRefusal>) -> Next {
+fn next(result: Result<SwapDecision, SwapError>) -> NextVersion {
     match result.unwrap() {
-        Swap::Next(next) => next,
-        Swap::Unchanged => panic!("it changes something"),
+        SwapDecision::Next(next) => next,
+        SwapDecision::Unchanged => panic!("it changes something"),
     }
 }
 
 /// A real update: it marks P4 complete and drops the L2 pointers of P2 and P3 unnoticed.
-fn lossy() -> (Document, Document) {
+fn lossy() -> (TaskDocument, TaskDocument) {
     let base = after_p3();
     let text = base.to_yaml();
     let text = text.replace("    l2_path: phase-2/research-coord/L2-summary.md\n", "");
@@ -33,15 +39,15 @@ fn lossy() -> (Document, Document) {
 fn the_first_writer_wins() {
     let base = after_p3();
     let new = edited(&base, "status: IN_PROGRESS", "status: BLOCKED");
-    let next = next(swap(held(3, &base), propose(3, &base, &new)));
+    let next = next(compare_and_swap(held(3, &base), propose(3, &base, &new)));
     assert_eq!((next.version, next.merged, &next.document), (4, false, &new));
     assert_eq!(next.diff.sections(), ["phase_status"]);
 }
 
 #[test]
-fn a_write_that_says_the_same_is_none() {
+fn identical_write_creates_no_version() {
     let base = after_p3();
-    assert_eq!(swap(held(3, &base), propose(3, &base, &base)), Ok(Swap::Unchanged));
+    assert_eq!(compare_and_swap(held(3, &base), propose(3, &base, &base)), Ok(SwapDecision::Unchanged));
 }
 
 #[test]
@@ -49,9 +55,12 @@ fn the_second_writer_is_told_what_the_first_did() {
     let base = after_p3();
     let present = edited(&base, "constraint: No new service", "constraint: No new process");
     let yours = edited(&base, "status: IN_PROGRESS", "status: BLOCKED");
-    let refusal = swap(held(4, &present), propose(3, &base, &yours)).unwrap_err();
+    let refusal = compare_and_swap(held(4, &present), propose(3, &base, &yours)).unwrap_err();
     insta::assert_snapshot!(refusal.to_string());
-    let merged = next(swap(held(4, &present), Proposal { merge: true, ..propose(3, &base, &yours) }));
+    let merged = next(compare_and_swap(
+        held(4, &present),
+        VersionProposal { merge: true, ..propose(3, &base, &yours) },
+    ));
     assert_eq!((merged.version, merged.merged), (5, true));
     assert!(merged.document.to_yaml().contains("No new process"));
     assert!(merged.document.to_yaml().contains("BLOCKED"));
@@ -62,8 +71,10 @@ fn sections_that_conflict_are_not_merged() {
     let base = after_p3();
     let present = edited(&base, "status: IN_PROGRESS", "status: COMPLETE");
     let yours = edited(&base, "status: IN_PROGRESS", "status: BLOCKED");
-    let refusal = swap(held(4, &present), Proposal { merge: true, ..propose(3, &base, &yours) }).unwrap_err();
-    assert!(matches!(refusal, SwapRefusal::Conflict { clashes: true, .. }));
+    let refusal =
+        compare_and_swap(held(4, &present), VersionProposal { merge: true, ..propose(3, &base, &yours) })
+            .unwrap_err();
+    assert!(matches!(refusal, SwapError::Conflict { clashes: true, .. }));
     insta::assert_snapshot!(refusal.to_string());
     let json = serde_json::to_value(&refusal).unwrap();
     assert_eq!(json["sections"]["sections"][0]["clashes"][0]["where"], "phase_status.P4.status");
@@ -73,16 +84,19 @@ fn sections_that_conflict_are_not_merged() {
 fn a_base_nobody_knows_cannot_be_merged() {
     let base = after_p3();
     let yours = edited(&base, "status: IN_PROGRESS", "status: BLOCKED");
-    let forgotten = Proposal { base_document: None, merge: true, ..propose(1, &base, &yours) };
-    assert!(matches!(swap(held(4, &base), forgotten), Err(SwapRefusal::Conflict { sections: None, .. })));
+    let forgotten = VersionProposal { base_document: None, merge: true, ..propose(1, &base, &yours) };
+    assert!(matches!(
+        compare_and_swap(held(4, &base), forgotten),
+        Err(SwapError::Conflict { sections: None, .. })
+    ));
     let future = propose(9, &base, &yours);
-    assert_eq!(swap(held(4, &base), future), Err(SwapRefusal::NoSuchBase { base: 9, present: 4 }));
+    assert_eq!(compare_and_swap(held(4, &base), future), Err(SwapError::NoSuchBase { base: 9, present: 4 }));
 }
 
 #[test]
 fn the_lossy_merge_is_refused_and_names_both_pointers() {
     let (base, new) = lossy();
-    let refusal = swap(held(3, &base), propose(3, &base, &new)).unwrap_err();
+    let refusal = compare_and_swap(held(3, &base), propose(3, &base, &new)).unwrap_err();
     insta::assert_snapshot!(refusal.to_string(), @r"
     this write would lose what other phases rely on:
       phase_status.P2.l2_path (points to phase-2/research-coord/L2-summary.md)
@@ -94,9 +108,10 @@ fn the_lossy_merge_is_refused_and_names_both_pointers() {
 #[test]
 fn the_lossy_merge_passes_when_it_says_so() {
     let (base, new) = lossy();
-    let drop = |texts: &[&str]| texts.iter().map(|t| t.parse::<Place>().unwrap()).collect::<Vec<_>>();
+    let drop = |texts: &[&str]| texts.iter().map(|t| t.parse::<KeyPath>().unwrap()).collect::<Vec<_>>();
     let both = drop(&["phase_status.P2.l2_path", "phase_status.P3.l2_path", "phase_status.P1.l2_path"]);
-    let next = next(swap(held(3, &base), Proposal { drops: &both, ..propose(3, &base, &new) }));
+    let next =
+        next(compare_and_swap(held(3, &base), VersionProposal { drops: &both, ..propose(3, &base, &new) }));
     assert_eq!(next.version, 4);
     assert_eq!(next.idle_drops, drop(&["phase_status.P1.l2_path"]));
     // One name does not drop two values, and the name of a container that stays does not drop its content.
@@ -104,8 +119,9 @@ fn the_lossy_merge_passes_when_it_says_so() {
         [&["phase_status.P2.l2_path"] as &[_], &["phase_status"], &["phase_status.P2", "phase_status.P3"]]
     {
         let drops = drop(names);
-        let refused = swap(held(3, &base), Proposal { drops: &drops, ..propose(3, &base, &new) });
-        assert!(matches!(refused, Err(SwapRefusal::Lost { .. })), "{names:?}");
+        let refused =
+            compare_and_swap(held(3, &base), VersionProposal { drops: &drops, ..propose(3, &base, &new) });
+        assert!(matches!(refused, Err(SwapError::WouldLose { .. })), "{names:?}");
     }
 }
 
@@ -113,8 +129,10 @@ fn the_lossy_merge_passes_when_it_says_so() {
 fn a_merge_that_loses_a_pointer_is_refused_too() {
     let (base, new) = lossy();
     let present = edited(&base, "constraint: No new service", "constraint: No new process");
-    let refusal = swap(held(4, &present), Proposal { merge: true, ..propose(3, &base, &new) }).unwrap_err();
-    assert!(matches!(refusal, SwapRefusal::Lost { losses } if losses.len() == 2));
+    let refusal =
+        compare_and_swap(held(4, &present), VersionProposal { merge: true, ..propose(3, &base, &new) })
+            .unwrap_err();
+    assert!(matches!(refusal, SwapError::WouldLose { losses } if losses.len() == 2));
 }
 
 #[test]
@@ -156,21 +174,21 @@ fn everything_another_phase_relies_on_is_missed() {
         ),
     ];
     for (new, expected) in table {
-        let told = match swap(held(3, &base), propose(3, &base, &new)) {
-            Err(SwapRefusal::Lost { losses }) => {
+        let told = match compare_and_swap(held(3, &base), propose(3, &base, &new)) {
+            Err(SwapError::WouldLose { losses }) => {
                 losses.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
             }
-            Ok(Swap::Next(_)) => String::new(),
+            Ok(SwapDecision::Next(_)) => String::new(),
             other => panic!("{other:?}"),
         };
         assert_eq!(told, expected);
     }
 }
 
-fn without(document: &Document, section: &str) -> String {
+fn without(document: &TaskDocument, section: &str) -> String {
     let mut root = document.root().clone();
     root.remove(section);
-    Document::from_root(root).to_yaml()
+    TaskDocument::from_root(root).to_yaml()
 }
 
 #[test]
@@ -179,40 +197,46 @@ fn a_complete_phase_without_pointers_is_missed() {
         "user_intent: x\nphase_status: {P1: {status: COMPLETE}, P2: {status: PENDING}, P3: {status: COMPLETE}}\n",
     );
     let new = document("user_intent: x\nphase_status: {P3: {status: PENDING}}\n");
-    let Err(SwapRefusal::Lost { losses }) = swap(held(3, &base), propose(3, &base, &new)) else { panic!() };
+    let Err(SwapError::WouldLose { losses }) = compare_and_swap(held(3, &base), propose(3, &base, &new))
+    else {
+        panic!()
+    };
     assert_eq!(
         losses.iter().map(ToString::to_string).collect::<Vec<_>>(),
         ["phase_status.P1 (the phase is COMPLETE)"]
     );
     let drops = ["phase_status.P1".parse().unwrap()];
-    assert!(swap(held(3, &base), Proposal { drops: &drops, ..propose(3, &base, &new) }).is_ok());
+    assert!(
+        compare_and_swap(held(3, &base), VersionProposal { drops: &drops, ..propose(3, &base, &new) })
+            .is_ok()
+    );
 }
 
 #[test]
 fn a_delivered_task_is_final() {
     let base = after_p3();
     let new = edited(&base, "status: IN_PROGRESS", "status: BLOCKED");
-    let current = Held { version: 9, delivered: true, document: &base };
-    let refusal = swap(current, propose(9, &base, &new)).unwrap_err();
-    assert_eq!(refusal, SwapRefusal::Delivered { present: 9 });
+    let current = CurrentVersion { version: 9, delivered: true, document: &base };
+    let refusal = compare_and_swap(current, propose(9, &base, &new)).unwrap_err();
+    assert_eq!(refusal, SwapError::Delivered { present: 9 });
     assert!(refusal.to_string().contains("task reopen --why"));
 }
 
 #[test]
 fn delivery_names_every_phase_that_is_not_complete() {
     let base = after_p3();
-    let reasons = deliver(held(5, &base), &Map::new(), &[Phase::P5]).unwrap_err();
+    let reasons = deliver(held(5, &base), &Map::new(), &[TaskPhase::P5]).unwrap_err();
     insta::assert_snapshot!(lines(&reasons));
 }
 
 #[test]
 fn delivery_completes_the_last_phase_and_adds_metrics() {
     let mut base = after_p3();
-    let phases: Map = Phase::ALL
+    let phases: Map = TaskPhase::ALL
         .iter()
-        .filter(|phase| **phase != Phase::P9)
+        .filter(|phase| **phase != TaskPhase::P9)
         .map(|phase| {
-            let status = if *phase == Phase::P5 { "PENDING" } else { "COMPLETE" };
+            let status = if *phase == TaskPhase::P5 { "PENDING" } else { "COMPLETE" };
             (
                 phase.name().to_owned(),
                 crate::fixture::value(&format!("{{status: {status}, l2_path: {phase}.md}}")),
@@ -222,14 +246,14 @@ fn delivery_completes_the_last_phase_and_adds_metrics() {
     base.set("phase_status", phases);
     let mut metrics = Map::new();
     metrics.set("spawns", 12);
-    let delivered = deliver(held(5, &base), &metrics, &[Phase::P5]).unwrap();
+    let delivered = deliver(held(5, &base), &metrics, &[TaskPhase::P5]).unwrap();
     assert_eq!(delivered.text(&["phase_status", "P9", "status"]), Some("COMPLETE"));
     assert_eq!(delivered.text(&["phase_status", "P5", "status"]), Some("COMPLETE"));
     assert_eq!(delivered.text(&["phase_status", "P5", "assumed"]), Some("at delivery"));
     assert!(delivered.to_yaml().contains("metrics:\n  spawns: 12\n"));
     assert_eq!(delivered.pointers().len(), base.pointers().len());
 
-    let current = Held { version: 6, delivered: true, document: &delivered };
+    let current = CurrentVersion { version: 6, delivered: true, document: &delivered };
     assert!(deliver(current, &metrics, &[]).is_err());
     assert!(reopen(current, " ").is_err());
     assert!(reopen(held(6, &delivered), "more").is_err());

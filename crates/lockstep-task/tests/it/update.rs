@@ -1,31 +1,32 @@
 //! One write judged whole: shape, access and version at once.
 
 use lockstep_task::access::{AccessTable, Principal};
-use lockstep_task::document::{Document, Limits};
-use lockstep_task::update::{Reason, Rules, Update, judge, judge_new};
-use lockstep_task::version::swap::{Proposal, Swap};
+use lockstep_task::document::{DocumentLimits, TaskDocument};
+use lockstep_task::update::{RefusalReason, WriteRequest, WriteRules, evaluate_creation, evaluate_update};
+use lockstep_task::version::swap::{SwapDecision, VersionProposal};
 
 use crate::fixture::{after_p3, all, document, edited, held};
 
 fn judged(
     principal: &Principal,
     skill: Option<&str>,
-    present: &Document,
-    base: &Document,
-    new: &Document,
+    present: &TaskDocument,
+    base: &TaskDocument,
+    new: &TaskDocument,
     merge: bool,
-) -> Result<Swap, String> {
+) -> Result<SwapDecision, String> {
     let access = AccessTable::default();
     let lookup = all();
-    let rules = Rules { access: &access, limits: Limits::default(), lookup: &lookup };
+    let rules = WriteRules { access: &access, limits: DocumentLimits::default(), lookup: &lookup };
     let base_version = if present == base { 4 } else { 3 };
     let proposal =
-        Proposal { base: base_version, base_document: Some(base), document: new, merge, drops: &[] };
-    let update = Update { principal, skill, current: held(4, present), proposal, changes_subject: false };
-    judge(&update, rules).map(|judged| judged.swap).map_err(|reasons| told(&reasons))
+        VersionProposal { base: base_version, base_document: Some(base), document: new, merge, drops: &[] };
+    let update =
+        WriteRequest { principal, skill, current: held(4, present), proposal, changes_subject: false };
+    evaluate_update(&update, rules).map(|judged| judged.swap).map_err(|reasons| told(&reasons))
 }
 
-fn told(reasons: &[Reason]) -> String {
+fn told(reasons: &[RefusalReason]) -> String {
     reasons.iter().map(|reason| format!("{reason}\n")).collect()
 }
 
@@ -34,7 +35,7 @@ fn all_reasons_come_at_once() {
     let base = after_p3();
     let new = edited(&base, "    l2_path: phase-3/arch-coord/L2-summary.md\n", "");
     let new = edited(&new, "status: IN_PROGRESS", "status: FINISHED");
-    let agent = Principal::named(Some("implementer"));
+    let agent = Principal::from_agent_name(Some("implementer"));
     insta::assert_snapshot!(
         judged(&agent, Some("agent-teams-write-plan"), &base, &base, &new, false).unwrap_err()
     );
@@ -50,7 +51,7 @@ fn a_writer_answers_for_their_own_changes_only() {
         crate::fixture::value("{l3_path: plan/, task_count: 3, file_ownership: []}"),
     );
     let new = edited(&new, "status: IN_PROGRESS", "status: BLOCKED");
-    let Ok(Swap::Next(next)) =
+    let Ok(SwapDecision::Next(next)) =
         judged(&Principal::Lead, Some("agent-teams-write-plan"), &present, &base, &new, true)
     else {
         panic!("what others wrote since is not this skill's change");
@@ -73,9 +74,9 @@ fn a_merge_is_checked_after_merging() {
 fn a_new_task_is_judged_too() {
     let access = AccessTable::default();
     let lookup = all();
-    let rules = Rules { access: &access, limits: Limits::default(), lookup: &lookup };
+    let rules = WriteRules { access: &access, limits: DocumentLimits::default(), lookup: &lookup };
     let new = |agent, open, text: &str| {
-        judge_new(&Principal::named(agent), None, open, &document(text), rules)
+        evaluate_creation(&Principal::from_agent_name(agent), None, open, &document(text), rules)
             .map_err(|reasons| told(&reasons))
     };
     assert_eq!(new(None, None, "user_intent: x").unwrap(), []);

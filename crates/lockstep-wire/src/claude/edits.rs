@@ -8,7 +8,7 @@ use lockstep_model::event::{CommandEdits, EditHunk, EditedFile, Replacement, Und
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::input::{text, value};
+use super::event::{text, value};
 
 /// The replacements in a tool's input.
 pub(super) struct Given<'a> {

@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for TextVisitor {
         // A list of words is one command.
         let words: Vec<String> = texts.0.iter().map(|(_, text)| text.clone()).collect();
         if words.len() > 1 && texts.0.iter().all(|(field, _)| field.is_empty()) {
-            texts.0.push((String::new(), super::input::joined(&words)));
+            texts.0.push((String::new(), super::event::joined(&words)));
         }
         Ok(texts)
     }

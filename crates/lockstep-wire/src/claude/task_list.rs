@@ -1,13 +1,13 @@
 //! The tools of Claude Code's task list: `TaskCreate`, `TaskUpdate`, `TaskGet`, `TaskList`.
 
-use lockstep_model::task_list::{ListCall, ListOperation, ListedTask};
+use lockstep_model::task_list::{ListedTask, TaskListCall, TaskListOperation};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::input::{text, value};
+use super::event::{text, value};
 
 #[derive(Deserialize, Default)]
-struct Input<'a> {
+struct RawTaskInput<'a> {
     #[serde(borrow, default, rename = "taskId")]
     task_id: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -19,7 +19,7 @@ struct Input<'a> {
 }
 
 #[derive(Deserialize, Default)]
-struct Response<'a> {
+struct RawTaskResponse<'a> {
     #[serde(borrow, default)]
     task: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -27,7 +27,7 @@ struct Response<'a> {
 }
 
 #[derive(Deserialize)]
-struct Listed {
+struct RawTask {
     id: serde_json::Value,
     #[serde(default)]
     subject: String,
@@ -36,36 +36,41 @@ struct Listed {
 }
 
 /// The call of a tool of this name; `None` for any other tool.
-pub(super) fn call(name: &str, input: Option<&RawValue>, response: Option<&RawValue>) -> Option<ListCall> {
-    let read = || input.and_then(|raw| serde_json::from_str::<Input<'_>>(raw.get()).ok()).unwrap_or_default();
+pub(super) fn parse_task_list_call(
+    name: &str,
+    input: Option<&RawValue>,
+    response: Option<&RawValue>,
+) -> Option<TaskListCall> {
+    let read =
+        || input.and_then(|raw| serde_json::from_str::<RawTaskInput<'_>>(raw.get()).ok()).unwrap_or_default();
     let operation = match name {
         "TaskCreate" => {
             let input = read();
-            ListOperation::Create {
+            TaskListOperation::Create {
                 subject: text(input.subject).unwrap_or_default(),
                 description: text(input.description).unwrap_or_default(),
             }
         }
         "TaskUpdate" => {
             let input = read();
-            ListOperation::Update {
+            TaskListOperation::Update {
                 task_id: value(input.task_id).as_ref().map(id).unwrap_or_default(),
                 subject: text(input.subject),
                 description: text(input.description),
                 status: text(input.status),
             }
         }
-        "TaskGet" => ListOperation::Get,
-        "TaskList" => ListOperation::List,
+        "TaskGet" => TaskListOperation::Get,
+        "TaskList" => TaskListOperation::List,
         _ => return None,
     };
-    Some(ListCall { operation, shown: response.map(shown).unwrap_or_default() })
+    Some(TaskListCall { operation, listed_tasks: response.map(listed_tasks).unwrap_or_default() })
 }
 
-fn shown(response: &RawValue) -> Vec<ListedTask> {
-    let response: Response<'_> = serde_json::from_str(response.get()).unwrap_or_default();
-    let one = value::<Listed>(response.task).into_iter();
-    let many = value::<Vec<Listed>>(response.tasks).unwrap_or_default();
+fn listed_tasks(response: &RawValue) -> Vec<ListedTask> {
+    let response: RawTaskResponse<'_> = serde_json::from_str(response.get()).unwrap_or_default();
+    let one = value::<RawTask>(response.task).into_iter();
+    let many = value::<Vec<RawTask>>(response.tasks).unwrap_or_default();
     one.chain(many)
         .map(|task| ListedTask { id: id(&task.id), subject: task.subject, description: task.description })
         .collect()
@@ -78,15 +83,15 @@ fn id(value: &serde_json::Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use lockstep_model::event::{EventKind, Tool};
+    use lockstep_model::event::{EventKind, ToolUse};
 
     use super::*;
     use crate::claude::{parse, samples};
 
-    fn of(sample: &str) -> ListCall {
+    fn of(sample: &str) -> TaskListCall {
         match parse(sample.as_bytes()).unwrap().kind {
             EventKind::PreToolUse(call) | EventKind::PostToolUse { call, .. } => match call.tool {
-                Tool::TaskList(call) => call,
+                ToolUse::TaskList(call) => call,
                 other => panic!("{other:?}"),
             },
             other => panic!("{other:?}"),
@@ -99,16 +104,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_and_what_is_shown() {
+    fn parses_operation_and_listed_tasks() {
         let before = of(samples::PRE_TOOL_USE_TASK_CREATE);
         let (subject, description) =
             ("[PERMANENT] PT-v1 auth".to_owned(), "user_intent: add login".to_owned());
-        assert_eq!(before.operation, ListOperation::Create { subject, description });
-        assert_eq!(before.shown, []);
-        assert_eq!(of(samples::POST_TOOL_USE_TASK_CREATE).shown, listed("[PERMANENT] PT-v1 auth", None));
+        assert_eq!(before.operation, TaskListOperation::Create { subject, description });
+        assert_eq!(before.listed_tasks, []);
+        assert_eq!(
+            of(samples::POST_TOOL_USE_TASK_CREATE).listed_tasks,
+            listed("[PERMANENT] PT-v1 auth", None)
+        );
         assert_eq!(
             of(samples::PRE_TOOL_USE_TASK_UPDATE).operation,
-            ListOperation::Update {
+            TaskListOperation::Update {
                 task_id: "1".to_owned(),
                 subject: None,
                 description: None,
@@ -116,8 +124,8 @@ mod tests {
             }
         );
         let get = of(samples::POST_TOOL_USE_TASK_GET);
-        assert_eq!(get.shown, listed("[PERMANENT] PT-v2 auth", Some("user_intent: y")));
-        assert_eq!(of(samples::POST_TOOL_USE_TASK_LIST).shown, listed("[PERMANENT] PT-v1 auth", None));
+        assert_eq!(get.listed_tasks, listed("[PERMANENT] PT-v2 auth", Some("user_intent: y")));
+        assert_eq!(of(samples::POST_TOOL_USE_TASK_LIST).listed_tasks, listed("[PERMANENT] PT-v1 auth", None));
     }
 
     #[test]
@@ -126,9 +134,12 @@ mod tests {
             let json = format!(
                 r#"{{"hook_event_name":"PreToolUse","tool_name":"TaskUpdate","tool_input":{input}}}"#
             );
-            assert!(matches!(of(&json).operation, ListOperation::Update { subject: None, .. }), "{input}");
+            assert!(
+                matches!(of(&json).operation, TaskListOperation::Update { subject: None, .. }),
+                "{input}"
+            );
         }
         let number = r#"{"hook_event_name":"PreToolUse","tool_name":"TaskUpdate","tool_input":{"taskId":1}}"#;
-        assert!(matches!(of(number).operation, ListOperation::Update { task_id, .. } if task_id == "1"));
+        assert!(matches!(of(number).operation, TaskListOperation::Update { task_id, .. } if task_id == "1"));
     }
 }

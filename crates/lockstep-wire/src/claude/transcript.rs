@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// The tokens and turns that an agent used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Usage {
+pub struct AgentUsage {
     /// Answers of the model.
     pub turns: u64,
     /// Tokens the model read, cached or not.
@@ -20,15 +20,15 @@ pub struct Usage {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct TranscriptLine {
     #[serde(default, rename = "type")]
     kind: Option<String>,
     #[serde(default)]
-    message: Option<Message>,
+    message: Option<TranscriptMessage>,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct TranscriptMessage {
     #[serde(default)]
     role: String,
     #[serde(default)]
@@ -52,15 +52,15 @@ struct TokenUsage {
 }
 
 /// Returns the path of a subagent's transcript, derived from that of its session.
-pub fn of_subagent(session: &Path, agent: &AgentId) -> PathBuf {
+pub fn subagent_transcript_path(session: &Path, agent: &AgentId) -> PathBuf {
     session.with_extension("").join("subagents").join(format!("agent-{agent}.jsonl"))
 }
 
 /// The messages of a conversation. Records of requests repeat them under another type.
-fn messages(transcript: &[u8]) -> impl Iterator<Item = Message> {
+fn messages(transcript: &[u8]) -> impl Iterator<Item = TranscriptMessage> {
     let lines = transcript.split(|byte| *byte == b'\n');
     lines.filter_map(|line| {
-        let line: Line = serde_json::from_slice(line).ok()?;
+        let line: TranscriptLine = serde_json::from_slice(line).ok()?;
         let is_said = line.kind.is_none_or(|kind| kind == "user" || kind == "assistant");
         line.message.filter(|_| is_said)
     })
@@ -89,13 +89,13 @@ fn unwrap(text: &str) -> String {
 
 /// Returns the usage in a transcript. A message that is written in several lines counts once, with its last
 /// state.
-pub fn usage(transcript: &[u8]) -> Usage {
+pub fn usage(transcript: &[u8]) -> AgentUsage {
     let mut answers: BTreeMap<String, Option<TokenUsage>> = BTreeMap::new();
     for (at, message) in messages(transcript).filter(|message| message.role == "assistant").enumerate() {
         let id = message.id.unwrap_or_else(|| format!("line {at}"));
         answers.insert(id, message.usage);
     }
-    let mut usage = Usage { turns: answers.len() as u64, ..Usage::default() };
+    let mut usage = AgentUsage { turns: answers.len() as u64, ..AgentUsage::default() };
     for tokens in answers.values().flatten() {
         usage.input_tokens +=
             tokens.input_tokens + tokens.cache_creation_input_tokens + tokens.cache_read_input_tokens;
@@ -161,14 +161,17 @@ mod tests {
 
     #[test]
     fn a_message_in_several_lines_is_one_turn() {
-        assert_eq!(usage(TRANSCRIPT.as_bytes()), Usage { turns: 2, input_tokens: 105, output_tokens: 20 });
+        assert_eq!(
+            usage(TRANSCRIPT.as_bytes()),
+            AgentUsage { turns: 2, input_tokens: 105, output_tokens: 20 }
+        );
     }
 
     #[test]
     fn a_subagents_transcript_is_found_beside_its_sessions() {
         let agent = AgentId::new("a0c6").unwrap();
         assert_eq!(
-            of_subagent(Path::new("/c/s1.jsonl"), &agent),
+            subagent_transcript_path(Path::new("/c/s1.jsonl"), &agent),
             Path::new("/c/s1/subagents/agent-a0c6.jsonl")
         );
     }

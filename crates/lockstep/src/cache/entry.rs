@@ -38,7 +38,7 @@ impl FromStr for HookPart {
 }
 
 /// The arguments of `lockstep hook claude` for each of `of` entries.
-pub(crate) fn arguments(of: usize) -> Vec<String> {
+pub(crate) fn hook_arguments(of: usize) -> Vec<String> {
     match of {
         0 | 1 => vec![String::new()],
         of => (1..=of).map(|number| format!(" --part {number}/{of}")).collect(),
@@ -46,7 +46,7 @@ pub(crate) fn arguments(of: usize) -> Vec<String> {
 }
 
 /// Returns the part of a registered command; the only one if the command does not name it.
-pub(crate) fn of_command(command: &str) -> HookPart {
+pub(crate) fn part_of_command(command: &str) -> HookPart {
     let mut words = command.split_whitespace().skip_while(|word| *word != "--part").skip(1);
     // The plugin's commands go on behind it.
     words.next().and_then(|word| word.trim_end_matches(';').parse().ok()).unwrap_or_default()
@@ -59,9 +59,9 @@ mod tests {
     #[test]
     fn entries_come_back_from_their_commands() {
         for of in 1..=12 {
-            let parts: Vec<HookPart> = arguments(of)
+            let parts: Vec<HookPart> = hook_arguments(of)
                 .iter()
-                .map(|arguments| of_command(&format!("lockstep hook claude{arguments}")))
+                .map(|arguments| part_of_command(&format!("lockstep hook claude{arguments}")))
                 .collect();
             assert_eq!(parts.len(), of);
             assert!(parts.iter().zip(1..).all(|(part, number)| *part == HookPart { number, of }));
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_part_is_refused() {
+    fn invalid_part_is_refused() {
         for text in ["", "1", "0/3", "4/3", "1/0", "a/b", "1/2/3", "-1/2"] {
             assert!(text.parse::<HookPart>().is_err(), "{text}");
         }

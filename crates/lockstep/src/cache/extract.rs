@@ -1,17 +1,17 @@
 //! Extracts of the cache for consumers: a section, or the content for an agent or a phase.
 
-use lockstep_cache::extract::{Answer, Origin, Query};
+use lockstep_cache::extract::{ExtractQuery, ExtractResult, ExtractSource};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ProjectProvider;
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
-use crate::reply::Reply;
+use crate::reply::CommandOutput;
 
 /// The extracted text, or the reason why there is none.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Extract {
+pub(crate) struct ExtractOutput {
     /// `cache`, or `disk` where the cache is not fresh or has no room for it.
     pub(crate) origin: String,
     /// The text, exactly as it went in.
@@ -19,26 +19,28 @@ pub(crate) struct Extract {
     /// The reason why there is no text.
     pub(crate) skipped: Option<String>,
     #[serde(skip)]
-    from: Option<Origin>,
+    from: Option<ExtractSource>,
 }
 
-impl Extract {
+impl ExtractOutput {
     /// From the cache if it is fresh, else from the sources.
-    pub(crate) fn of(project: &ActiveProject, query: Query<'_>) -> Result<Self, CommandError> {
+    pub(crate) fn of(project: &ActiveProject, query: ExtractQuery<'_>) -> Result<Self, CommandError> {
         let extracted = super::open(project)?.extract(&ProjectProvider::new(project), query)?;
         let (text, skipped) = match extracted.answer {
-            Answer::Text(text) => (Some(text), None),
-            Answer::Skipped(why) => (None, Some(why)),
-            Answer::Unknown { known } if has_no_skills(project, query, &known) => (Some(String::new()), None),
-            Answer::Unknown { known } => return Err(unknown(query, &known)),
+            ExtractResult::Text(text) => (Some(text), None),
+            ExtractResult::Skipped(why) => (None, Some(why)),
+            ExtractResult::Unknown { known } if has_no_skills(project, query, &known) => {
+                (Some(String::new()), None)
+            }
+            ExtractResult::Unknown { known } => return Err(unknown(query, &known)),
         };
         Ok(Self { origin: extracted.origin.to_string(), text, skipped, from: Some(extracted.origin) })
     }
 
     /// Describes the origin, and the reason if the text is missing.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn describe_origin(&self) -> String {
         let from = match self.from {
-            Some(Origin::Disk) => "from the sources: the cache is not fresh, or has no room for it",
+            Some(ExtractSource::Disk) => "from the sources: the cache is not fresh, or has no room for it",
             _ => "from the cache",
         };
         if self.text.as_deref() == Some("") {
@@ -50,9 +52,9 @@ impl Extract {
     }
 }
 
-impl Reply for Extract {
+impl CommandOutput for ExtractOutput {
     fn text(&self) -> String {
-        self.text.clone().unwrap_or_else(|| self.told())
+        self.text.clone().unwrap_or_else(|| self.describe_origin())
     }
 }
 
@@ -62,8 +64,8 @@ const CLIENT_AGENTS: [&str; 6] =
 
 /// Returns true if a query is about an agent that exists and has no skills: one of the client's, of a plugin or of the project, or any where the
 /// cache binds skills to no agent at all. A name that is no agent's is a mistake.
-fn has_no_skills(project: &ActiveProject, query: Query<'_>, known: &[String]) -> bool {
-    let Query::Agent(name) = query else { return false };
+fn has_no_skills(project: &ActiveProject, query: ExtractQuery<'_>, known: &[String]) -> bool {
+    let ExtractQuery::Agent(name) = query else { return false };
     let is_plain = !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.');
     known.is_empty()
         || CLIENT_AGENTS.contains(&name)
@@ -71,15 +73,18 @@ fn has_no_skills(project: &ActiveProject, query: Query<'_>, known: &[String]) ->
         || (is_plain && project.root.join(".claude/agents").join(format!("{name}.md")).is_file())
 }
 
-fn unknown(query: Query<'_>, known: &[String]) -> CommandError {
+fn unknown(query: ExtractQuery<'_>, known: &[String]) -> CommandError {
     let (what, name) = match query {
-        Query::Section(name) => ("section", name),
-        Query::Agent(name) => ("agent", name),
-        Query::Phase(name) => ("phase", name),
-        Query::Persona(name) => ("persona", name),
-        Query::Topic(name) => ("topic", name),
+        ExtractQuery::Section(name) => ("section", name),
+        ExtractQuery::Agent(name) => ("agent", name),
+        ExtractQuery::Phase(name) => ("phase", name),
+        ExtractQuery::Persona(name) => ("persona", name),
+        ExtractQuery::Topic(name) => ("topic", name),
     };
-    let error = CommandError::new(Kind::Usage, format!("there is no {what} {name:?} in the session cache"));
+    let error = CommandError::new(
+        CommandErrorKind::Usage,
+        format!("there is no {what} {name:?} in the session cache"),
+    );
     if known.is_empty() {
         return error.hint(format!(
             "nothing in this cache is by {what}; `lockstep cache show` lists its sections, `lockstep cache section NAME` prints one"

@@ -3,14 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use lockstep_cache::Plugin;
+use lockstep_cache::InstalledPlugin;
 use serde_json::Value;
 
 use crate::env_vars::client_directory;
 use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
 
 /// The installed plugins that are enabled for the project at `root`, by name.
-pub(crate) fn installed(root: &Path) -> Vec<Plugin> {
+pub(crate) fn installed_plugins(root: &Path) -> Vec<InstalledPlugin> {
     let Some(client) = client_directory() else { return Vec::new() };
     let Some(list) = json(&client.join("plugins/installed_plugins.json")) else { return Vec::new() };
     let settings: Vec<Value> =
@@ -18,7 +18,7 @@ pub(crate) fn installed(root: &Path) -> Vec<Plugin> {
             .iter()
             .filter_map(|path| json(path))
             .collect();
-    let mut plugins = of_list(&list, root);
+    let mut plugins = parse_installed(&list, root);
     plugins.retain(|(id, _)| is_enabled(&settings, id));
     plugins.into_iter().map(|(_, plugin)| plugin).collect()
 }
@@ -28,7 +28,7 @@ fn json(path: &Path) -> Option<Value> {
 }
 
 /// Of version 1, an id has one installation; of version 2 a list of them, each for the user or for one project.
-fn of_list(list: &Value, root: &Path) -> Vec<(String, Plugin)> {
+fn parse_installed(list: &Value, root: &Path) -> Vec<(String, InstalledPlugin)> {
     let Some(ids) = list.get("plugins").and_then(Value::as_object) else { return Vec::new() };
     let here = |installation: &&Value| {
         let project = installation.get("projectPath").and_then(Value::as_str);
@@ -40,7 +40,7 @@ fn of_list(list: &Value, root: &Path) -> Vec<(String, Plugin)> {
             let installation = installations.as_array().map_or(one, Vec::as_slice).iter().find(here)?;
             let dir = PathBuf::from(installation.get("installPath")?.as_str()?);
             let name = id.split('@').next().unwrap_or(id).to_owned();
-            dir.is_absolute().then(|| (id.clone(), Plugin { name, dir }))
+            dir.is_absolute().then(|| (id.clone(), InstalledPlugin { name, dir }))
         })
         .collect()
 }
@@ -66,9 +66,9 @@ mod tests {
             "b@m": [{"scope": "local", "projectPath": "/other", "installPath": "/p/b"}],
             "c@m": [{"scope": "user", "installPath": "relative"}],
         }});
-        let expected = [("a@m".to_owned(), Plugin { name: "a".into(), dir: "/p/a".into() })];
+        let expected = [("a@m".to_owned(), InstalledPlugin { name: "a".into(), dir: "/p/a".into() })];
         for list in [one, two] {
-            assert_eq!(of_list(&list, Path::new("/repo")), expected);
+            assert_eq!(parse_installed(&list, Path::new("/repo")), expected);
         }
     }
 

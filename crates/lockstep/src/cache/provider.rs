@@ -2,14 +2,14 @@
 
 use std::cell::OnceCell;
 
-use lockstep_cache::{Given, Provider};
+use lockstep_cache::{ContentProvider, ProvidedText};
 use lockstep_store::{Store, StoreError};
 
 use crate::cascade::active::{self, ActiveCascade};
 use crate::clock;
 use crate::map::hotspots::{hotspots, hotspots_stamp};
 use crate::project::ActiveProject;
-use crate::steps::Steps;
+use crate::steps::StepContext;
 use crate::task;
 
 /// The number of waiting alerts shown in full; the rest is counted.
@@ -21,9 +21,9 @@ pub(crate) struct ProjectProvider<'p> {
     project: &'p ActiveProject,
     stamp: OnceCell<Option<Vec<u8>>>,
     store: OnceCell<Result<Option<Store>, String>>,
-    task: OnceCell<Given>,
-    work: OnceCell<Given>,
-    hotspots: OnceCell<Given>,
+    task: OnceCell<ProvidedText>,
+    work: OnceCell<ProvidedText>,
+    hotspots: OnceCell<ProvidedText>,
 }
 
 impl<'p> ProjectProvider<'p> {
@@ -39,7 +39,7 @@ impl<'p> ProjectProvider<'p> {
     }
 
     /// The same with a store that is open already.
-    pub(crate) fn with(project: &'p ActiveProject, store: Option<Store>) -> Self {
+    pub(crate) fn with_store(project: &'p ActiveProject, store: Option<Store>) -> Self {
         let provider = Self::new(project);
         match store {
             Some(store) => Self { store: OnceCell::from(Ok(Some(store))), ..provider },
@@ -70,7 +70,7 @@ impl<'p> ProjectProvider<'p> {
         if let Some(store) = store {
             texts.extend(active::load(store).map_err(text)?.iter().map(ActiveCascade::session_notice));
         }
-        texts.extend(Steps::new(self.project, clock::now()).describe_open_steps());
+        texts.extend(StepContext::new(self.project, clock::now()).describe_open_steps());
         if let Some(store) = store {
             texts.extend(alerts(store).map_err(text)?);
         }
@@ -83,10 +83,10 @@ impl<'p> ProjectProvider<'p> {
     }
 
     /// Returns the stamp, taken before anything is read, so that later writes change it.
-    fn stamped(&self) -> Option<Vec<u8>> {
-        let mut bytes = Store::stamp(&self.project.state)?.to_vec();
+    fn compute_stamp(&self) -> Option<Vec<u8>> {
+        let mut bytes = Store::change_stamp(&self.project.state)?.to_vec();
         bytes.extend(hotspots_stamp(self.project)?);
-        bytes.extend(Steps::new(self.project, clock::now()).open_steps_stamp()?);
+        bytes.extend(StepContext::new(self.project, clock::now()).open_steps_stamp()?);
         Some(bytes)
     }
 }
@@ -111,25 +111,25 @@ fn alerts(store: &Store) -> Result<Option<String>, StoreError> {
     Ok(Some(text))
 }
 
-impl Provider for ProjectProvider<'_> {
-    fn given(&self, section: &str) -> Given {
+impl ContentProvider for ProjectProvider<'_> {
+    fn given(&self, section: &str) -> ProvidedText {
         match section {
             "TASK" => self.task.get_or_init(|| given(self.task())).clone(),
             "ACTIVE_WORK" => self.work.get_or_init(|| given(self.work())).clone(),
             "HOTSPOTS" => self.hotspots.get_or_init(|| given(self.hotspots())).clone(),
-            _ => Given::Nothing,
+            _ => ProvidedText::Nothing,
         }
     }
 
     fn stamp(&self) -> Option<Vec<u8>> {
-        self.stamp.get_or_init(|| self.stamped()).clone()
+        self.stamp.get_or_init(|| self.compute_stamp()).clone()
     }
 }
 
-fn given(found: Result<Option<String>, String>) -> Given {
+fn given(found: Result<Option<String>, String>) -> ProvidedText {
     match found {
-        Ok(Some(text)) => Given::Text(text),
-        Ok(None) => Given::Nothing,
-        Err(why) => Given::Unknown(why),
+        Ok(Some(text)) => ProvidedText::Text(text),
+        Ok(None) => ProvidedText::Nothing,
+        Err(why) => ProvidedText::Unknown(why),
     }
 }

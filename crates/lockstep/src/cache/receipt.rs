@@ -35,8 +35,8 @@ fn file(state: &StateDir) -> PathBuf {
 }
 
 /// Keeps a receipt.
-pub(crate) fn keep(state: &StateDir, receipt: &Receipt) -> Result<(), StoreError> {
-    state.ensure("cache")?;
+pub(crate) fn append_receipt(state: &StateDir, receipt: &Receipt) -> Result<(), StoreError> {
+    state.ensure_dir("cache")?;
     let line = serde_json::to_string(receipt).expect("a receipt is text and numbers") + "\n";
     let path = file(state);
     if append_once(&path, line.as_bytes())? > MAX_BYTES {
@@ -47,7 +47,7 @@ pub(crate) fn keep(state: &StateDir, receipt: &Receipt) -> Result<(), StoreError
 }
 
 /// Returns the stored receipts, oldest first.
-pub(crate) fn kept(state: &StateDir) -> Vec<Receipt> {
+pub(crate) fn read_receipts(state: &StateDir) -> Vec<Receipt> {
     let text = |path: PathBuf| lockstep_fs::read_to_string(path).unwrap_or_default();
     let all = text(file(state).with_extension("old.jsonl")) + &text(file(state));
     all.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn the_newest_are_kept_and_the_file_stays_small() {
         let root = tempfile::tempdir().unwrap();
-        let state = StateDir::of(root.path());
+        let state = StateDir::for_project(root.path());
         let receipt = |number: usize| Receipt {
             at: number.to_string(),
             session: "s".into(),
@@ -73,9 +73,9 @@ mod tests {
             micros: 1,
         };
         for number in 0..2_000 {
-            keep(&state, &receipt(number)).unwrap();
+            append_receipt(&state, &receipt(number)).unwrap();
         }
-        assert_eq!(kept(&state).last(), Some(&receipt(1_999)));
+        assert_eq!(read_receipts(&state).last(), Some(&receipt(1_999)));
         let files = fs::read_dir(root.path().join(".lockstep/cache")).unwrap();
         let sizes: Vec<u64> = files.map(|file| file.unwrap().metadata().unwrap().len()).collect();
         assert!(sizes.len() == 2 && sizes.iter().all(|size| *size < MAX_BYTES + 1_000), "{sizes:?}");

@@ -5,14 +5,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use lockstep_cache::delivery::Limits;
+use lockstep_cache::delivery::ClientLimits;
 use lockstep_cascade::Cascade;
 use lockstep_store::{Store, StoreError};
 use lockstep_text::single_line;
 
 /// The maximum size of a notice, so that it fits next to a part of the session cache into the client's limit
 /// per hook.
-const NOTICE_MAX_CHARS: usize = Limits::CLAUDE.entry - Limits::CLAUDE.part - 2;
+const NOTICE_MAX_CHARS: usize = ClientLimits::CLAUDE.entry - ClientLimits::CLAUDE.part - 2;
 
 /// The number of files of each kind that a notice names.
 const SHOWN_NAMES: usize = 2;
@@ -58,7 +58,7 @@ impl ActiveCascade {
             join_first(&data.causes),
             if groups.is_empty() { "none".to_owned() } else { groups.join("; ") },
         );
-        if Limits::CLAUDE.unit.count(&notice) <= NOTICE_MAX_CHARS {
+        if ClientLimits::CLAUDE.unit.count(&notice) <= NOTICE_MAX_CHARS {
             return single_line(&notice);
         }
         // Names can be as long as they like.

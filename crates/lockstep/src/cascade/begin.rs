@@ -4,29 +4,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
 
-use lockstep_cascade::event::Dependent;
-use lockstep_cascade::input::{self, ChangedFile, Input, Unusable};
-use lockstep_cascade::state::{Cause, ConvergeOn, Former};
+use lockstep_cascade::event::CascadeDependent;
+use lockstep_cascade::input::{self, CascadeInput, CascadeInputError, ImpactedFile};
+use lockstep_cascade::state::{ConvergeOn, OriginalDigest, RootCause};
 use lockstep_cascade::tier::Tier;
-use lockstep_cascade::{Cascade, Start};
+use lockstep_cascade::{Cascade, StartOptions};
 use lockstep_config::keys;
 use lockstep_index::index::{Index, Unwatched};
 use lockstep_index::snapshot::{Snapshot, digest};
 use lockstep_model::ids::SessionId;
 use lockstep_refs::impact::{Before, Edit};
-use lockstep_store::cascades::NextState;
+use lockstep_store::cascades::CascadeUpdate;
 
-use super::findings::{dependents, terrain};
-use super::{Cascades, Opened, opened};
+use super::findings::{dependents, grouping_input};
+use super::{CascadeContext, LoadedCascade, load};
 use crate::clock;
-use crate::error::{CommandError, Kind};
-use crate::impact::analysis::{Analysis, after};
+use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::analysis::{ImpactAnalysis, deadline_after};
 
 /// The time limit of the analysis.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// The source of a cascade.
-pub(crate) enum Source {
+pub(crate) enum CascadeSource {
     /// The L1 of an impact report, or why it could not be read.
     Report(Result<Vec<u8>, String>),
     /// The changes of a session's agents.
@@ -36,27 +36,27 @@ pub(crate) enum Source {
 }
 
 /// A change: the report, and the former contents of the changed files.
-struct Basis {
-    report: Result<Input, Unusable>,
+struct StartBasis {
+    report: Result<CascadeInput, CascadeInputError>,
     edits: Vec<Edit>,
 }
 
-impl Cascades {
+impl CascadeContext {
     /// Starts a cascade. It may have ended at once, because there is nothing to do.
     pub(crate) fn start(
         &mut self,
-        source: Source,
+        source: CascadeSource,
         tier: Option<Tier>,
         session: Option<&SessionId>,
-    ) -> Result<Opened, CommandError> {
+    ) -> Result<LoadedCascade, CommandError> {
         let (state, contents) = self.plan(source, tier)?;
-        self.enter(session, &state, contents)
+        self.insert(session, &state, contents)
     }
 
     /// The cascade that [`start`](Self::start) would start, with the contents it names. Nothing is kept.
     pub(crate) fn plan(
         &self,
-        source: Source,
+        source: CascadeSource,
         tier: Option<Tier>,
     ) -> Result<(Cascade, BTreeMap<String, Vec<u8>>), CommandError> {
         let index = self.tree.open_index(&Unwatched)?;
@@ -64,20 +64,20 @@ impl Cascades {
         let snapshot = Snapshot::take(&self.tree.root, None);
         let mut contents: BTreeMap<String, Vec<u8>> = BTreeMap::new();
         let former = basis.edits.iter().map(|edit| cause(edit, &mut contents)).collect();
-        let (direct, changed) = named(&basis.report);
+        let (direct, changed) = report_files(&basis.report);
         for path in &changed {
-            keep(&self.tree.root.join(path), snapshot.digest(path), &mut contents);
+            store_content(&self.tree.root.join(path), snapshot.digest(path), &mut contents);
         }
         let state = Cascade::start(
             basis.report,
-            Start {
+            StartOptions {
                 tier,
                 converge_on: match self.project().config().cascade.converge_on {
                     keys::ConvergeOn::Breaking => ConvergeOn::Breaking,
                     keys::ConvergeOn::Any => ConvergeOn::Any,
                 },
                 former,
-                terrain: terrain(&index, &direct),
+                terrain: grouping_input(&index, &direct),
                 refused: direct
                     .iter()
                     .filter_map(|path| Some((path.clone(), self.refusal(path, &snapshot)?)))
@@ -91,19 +91,24 @@ impl Cascades {
         Ok((state, contents))
     }
 
-    fn basis(&self, source: Source, index: &Index) -> Result<Basis, CommandError> {
+    fn basis(&self, source: CascadeSource, index: &Index) -> Result<StartBasis, CommandError> {
         let edits = match source {
-            Source::Report(bytes) => return self.basis_of_report(bytes, index),
-            Source::Session(session) => self.tree.edits_of_session(&session, None)?,
-            Source::Tree => self.tree.edits_by_default()?,
+            CascadeSource::Report(bytes) => return self.basis_of_report(bytes, index),
+            CascadeSource::Session(session) => self.tree.edits_of_session(&session, None)?,
+            CascadeSource::Tree => self.tree.edits_by_default()?,
         };
-        let analysis =
-            Analysis::of(&self.tree.root, index, &self.tree.aliases(), &edits.edits, &after(TIME_LIMIT));
-        let mut found: BTreeMap<String, Vec<Dependent>> = BTreeMap::new();
+        let analysis = ImpactAnalysis::of(
+            &self.tree.root,
+            index,
+            &self.tree.aliases(),
+            &edits.edits,
+            &deadline_after(TIME_LIMIT),
+        );
+        let mut found: BTreeMap<String, Vec<CascadeDependent>> = BTreeMap::new();
         for dependent in dependents(&analysis.impact) {
             found.entry(dependent.cause.clone()).or_default().push(dependent);
         }
-        let changed = |path: &String| ChangedFile {
+        let changed = |path: &String| ImpactedFile {
             path: path.clone(),
             dependents: found.get(path).cloned().unwrap_or_default(),
         };
@@ -114,38 +119,48 @@ impl Cascades {
             }
             false => vec![],
         };
-        Ok(Basis { report: Ok(Input { impacts, warnings }), edits: edits.edits })
+        Ok(StartBasis { report: Ok(CascadeInput { impacts, warnings }), edits: edits.edits })
     }
 
     /// Reads a report, which names the changed files but not their former contents. Contents from git are
     /// used if they explain the report.
-    fn basis_of_report(&self, bytes: Result<Vec<u8>, String>, index: &Index) -> Result<Basis, CommandError> {
+    fn basis_of_report(
+        &self,
+        bytes: Result<Vec<u8>, String>,
+        index: &Index,
+    ) -> Result<StartBasis, CommandError> {
         let root = self.tree.root.to_string_lossy();
         let report = match bytes {
             Ok(bytes) => input::read(&bytes, &root),
-            Err(why) => Err(Unusable::Missing(why)),
+            Err(why) => Err(CascadeInputError::Missing(why)),
         };
-        let Ok(input) = &report else { return Ok(Basis { report, edits: Vec::new() }) };
+        let Ok(input) = &report else { return Ok(StartBasis { report, edits: Vec::new() }) };
         let mut edits = match &self.tree.repository {
             Some(_) => self.tree.edits_by_default()?.edits,
             None => Vec::new(),
         };
         edits.retain(|edit| input.impacts.iter().any(|changed| changed.path == edit.path));
-        let analysis = Analysis::of(&self.tree.root, index, &self.tree.aliases(), &edits, &after(TIME_LIMIT));
+        let analysis = ImpactAnalysis::of(
+            &self.tree.root,
+            index,
+            &self.tree.aliases(),
+            &edits,
+            &deadline_after(TIME_LIMIT),
+        );
         let breaking: BTreeSet<(&str, &str)> = analysis
             .impact
             .dependents()
             .filter(|(_, dependent)| dependent.breaks)
             .map(|(file, dependent)| (file.path.as_str(), dependent.path.as_str()))
             .collect();
-        let explained = |changed: &ChangedFile| {
+        let explained = |changed: &ImpactedFile| {
             let claimed = changed.dependents.iter().filter(|d| d.direct && d.breaks == Some(true));
             claimed.into_iter().all(|d| breaking.contains(&(changed.path.as_str(), d.path.as_str())))
         };
         let unexplained: BTreeSet<&str> =
             input.impacts.iter().filter(|changed| !explained(changed)).map(|c| c.path.as_str()).collect();
         edits.retain(|edit| !unexplained.contains(edit.path.as_str()));
-        Ok(Basis { report, edits })
+        Ok(StartBasis { report, edits })
     }
 
     /// Returns the reason why a dependent cannot be updated.
@@ -160,15 +175,15 @@ impl Cascades {
         }
     }
 
-    fn enter(
+    fn insert(
         &mut self,
         session: Option<&SessionId>,
         state: &Cascade,
         contents: BTreeMap<String, Vec<u8>>,
-    ) -> Result<Opened, CommandError> {
+    ) -> Result<LoadedCascade, CommandError> {
         let text = serde_json::to_string(state).expect("a state is maps with text keys, lists and scalars");
         let contents: Vec<(String, Vec<u8>)> = contents.into_iter().collect();
-        let first = NextState {
+        let first = CascadeUpdate {
             id: 0,
             revision: 0,
             state: &text,
@@ -177,12 +192,12 @@ impl Cascades {
             tree: None,
             at: clock::now().timestamp(),
         };
-        let id = self.store.start_cascade(session, &first)?.map_err(|active| {
-            CommandError::new(Kind::Usage, format!("cascade {active} is active already"))
+        let id = self.store.insert_cascade(session, &first)?.map_err(|active| {
+            CommandError::new(CommandErrorKind::Usage, format!("cascade {active} is active already"))
                 .hint("`lockstep cascade next` goes on with it; `lockstep cascade abort --why ...` ends it")
         })?;
         let record = self.store.cascade(Some(id))?.expect("it was entered just now");
-        let opened = opened(record)?;
+        let opened = load(record)?;
         if !opened.state.is_active() {
             let disk = self.disk(&opened, None)?;
             super::reports::write(&disk, &opened.state)?;
@@ -192,7 +207,7 @@ impl Cascades {
 }
 
 /// The direct dependents of a report, and the files that changed.
-fn named(report: &Result<Input, Unusable>) -> (BTreeSet<String>, BTreeSet<String>) {
+fn report_files(report: &Result<CascadeInput, CascadeInputError>) -> (BTreeSet<String>, BTreeSet<String>) {
     let impacts = report.as_ref().map_or(&[][..], |input| &input.impacts[..]);
     let direct = impacts.iter().flat_map(|changed| &changed.dependents).filter(|dependent| dependent.direct);
     (
@@ -201,20 +216,20 @@ fn named(report: &Result<Input, Unusable>) -> (BTreeSet<String>, BTreeSet<String
     )
 }
 
-fn cause(edit: &Edit, contents: &mut BTreeMap<String, Vec<u8>>) -> Cause {
+fn cause(edit: &Edit, contents: &mut BTreeMap<String, Vec<u8>>) -> RootCause {
     let before = match &edit.before {
-        Before::Absent => Former::Absent,
+        Before::Absent => OriginalDigest::Absent,
         Before::Text(text) => {
             let digest = digest(text.as_bytes());
             contents.insert(digest.clone(), text.as_bytes().to_vec());
-            Former::Content(digest)
+            OriginalDigest::Content(digest)
         }
-        Before::Facts(_) | Before::Unknown => Former::Unknown,
+        Before::Facts(_) | Before::Unknown => OriginalDigest::Unknown,
     };
-    Cause { path: edit.path.clone(), from: edit.former.clone(), before }
+    RootCause { path: edit.path.clone(), from: edit.former.clone(), before }
 }
 
-fn keep(file: &std::path::Path, expected: Option<&str>, contents: &mut BTreeMap<String, Vec<u8>>) {
+fn store_content(file: &std::path::Path, expected: Option<&str>, contents: &mut BTreeMap<String, Vec<u8>>) {
     let plain = fs::symlink_metadata(file).is_ok_and(|meta| meta.is_file());
     if let (Some(expected), true, Ok(bytes)) = (expected, plain, lockstep_fs::read(file))
         && digest(&bytes) == expected

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use lockstep_cascade::claim;
-use lockstep_cascade::event::Claim;
+use lockstep_cascade::event::AgentClaim;
 use lockstep_cascade::inspect::{Inspector as _, advance};
-use lockstep_cascade::{Event, input};
+use lockstep_cascade::{CascadeEvent, input};
 
-use super::{Cascades, Opened, Which};
+use super::{CascadeContext, CascadeSelector, LoadedCascade};
 use crate::error::CommandError;
 
 /// The user's or agent's report about a cascade.
@@ -28,34 +28,39 @@ pub(crate) struct GroupCompletion {
     pub(crate) report: Vec<u8>,
 }
 
-impl Cascades {
+impl CascadeContext {
     /// Records the report, and checks the files.
     pub(crate) fn done(
         &self,
-        which: &Which,
+        which: &CascadeSelector,
         directory: &Path,
         completion: &CompletionReport,
-    ) -> Result<Opened, CommandError> {
-        let mut opened = self.needed(which)?;
+    ) -> Result<LoadedCascade, CommandError> {
+        let mut opened = self.require_active(which)?;
         let mut disk = self.disk(&opened, None)?;
         let state = &mut opened.state;
         if let Some((file, why)) = &completion.not_needed {
-            let file = self.file_of(directory, file)?;
-            advance(state, Event::NotNeeded { file, why: why.clone() }, &mut disk)?;
+            let file = self.resolve_dependent_path(directory, file)?;
+            advance(state, CascadeEvent::Dismissed { file, why: why.clone() }, &mut disk)?;
         }
         if let Some(ended) = &completion.ended
             && state.is_active()
         {
-            let report = claim::read(&ended.report, &self.tree.root.to_string_lossy()).unwrap_or_default();
-            let claim = Claim { complete: ended.complete, ..report.claim };
+            let report = claim::parse_agent_report(&ended.report, &self.tree.root.to_string_lossy())
+                .unwrap_or_default();
+            let claim = AgentClaim { complete: ended.complete, ..report.claim };
             let seen = disk.observe(state)?;
-            advance(state, Event::Done { group: ended.group.clone(), claim, seen }, &mut disk)?;
+            advance(
+                state,
+                CascadeEvent::AgentFinished { group: ended.group.clone(), claim, seen },
+                &mut disk,
+            )?;
         }
         Ok(opened)
     }
 
     /// A dependent as a person names it: from the present directory, or as the reports do.
-    fn file_of(&self, directory: &Path, file: &Path) -> Result<String, CommandError> {
+    fn resolve_dependent_path(&self, directory: &Path, file: &Path) -> Result<String, CommandError> {
         let root = &self.tree.root;
         let from_here = self.tree.relative(directory, file)?;
         let as_reported = file.to_str().and_then(|text| input::relative(text, &root.to_string_lossy()).ok());

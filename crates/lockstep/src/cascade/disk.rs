@@ -6,18 +6,18 @@ use std::fs;
 use std::io::Read as _;
 
 use lockstep_cascade::Cascade;
-use lockstep_cascade::event::{Digest, Observation, Other, Seen, Verdict};
+use lockstep_cascade::event::{CheckResult, Digest, DiskObservation, ObservedFile, UnassignedChange};
 use lockstep_cascade::inspect::Inspector;
-use lockstep_cascade::state::{Cause, Former, Group};
+use lockstep_cascade::state::{Group, OriginalDigest, RootCause};
 use lockstep_index::snapshot::{Snapshot, digest};
 use lockstep_refs::impact::{After, Before, Edit};
 use lockstep_store::Store;
-use lockstep_store::cascades::NextState;
+use lockstep_store::cascades::CascadeUpdate;
 
-use super::{Opened, findings, oracle, reports};
+use super::{LoadedCascade, findings, oracle, reports};
 use crate::clock;
-use crate::error::{CommandError, Kind};
-use crate::impact::tree::Tree;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::tree::Workspace;
 use crate::project::ActiveProject;
 
 /// Larger contents are not saved and count as unknown.
@@ -27,8 +27,8 @@ const MAX_KEPT_BYTES: u64 = 1 << 20;
 const MAX_KEPT_WITHOUT_GIT: u64 = 16 << 20;
 
 /// Looks at the disk for one cascade, and keeps its states.
-pub(crate) struct Disk<'a> {
-    pub(crate) tree: &'a Tree,
+pub(crate) struct DiskInspector<'a> {
+    pub(crate) tree: &'a Workspace,
     pub(crate) project: &'a ActiveProject,
     pub(crate) store: Store,
     pub(crate) id: i64,
@@ -40,11 +40,11 @@ pub(crate) struct Disk<'a> {
     head: OnceCell<Option<String>>,
 }
 
-impl<'a> Disk<'a> {
+impl<'a> DiskInspector<'a> {
     pub(super) fn open(
-        tree: &'a Tree,
+        tree: &'a Workspace,
         project: &'a ActiveProject,
-        opened: &Opened,
+        opened: &LoadedCascade,
         verify: Option<&'a str>,
     ) -> Result<Self, CommandError> {
         Ok(Self {
@@ -61,8 +61,8 @@ impl<'a> Disk<'a> {
     }
 
     /// Creates a reader for a cascade that is only previewed, with the contents it names.
-    pub(super) fn preview(
-        tree: &'a Tree,
+    pub(super) fn for_preview(
+        tree: &'a Workspace,
         project: &'a ActiveProject,
         contents: BTreeMap<Digest, Vec<u8>>,
     ) -> Result<Self, CommandError> {
@@ -91,21 +91,21 @@ impl<'a> Disk<'a> {
     }
 
     /// Returns the present content of a file, if it is text.
-    pub(crate) fn present(&self, path: &str) -> Option<String> {
+    pub(crate) fn current_text(&self, path: &str) -> Option<String> {
         String::from_utf8(self.read(path)?).ok()
     }
 
     /// The edits that causes amount to, as of now.
-    pub(crate) fn edits(&self, causes: &[Cause]) -> Vec<Edit> {
-        let before = |former: &Former| match former {
-            Former::Unknown => Before::Unknown,
-            Former::Absent => Before::Absent,
-            Former::Content(digest) => {
+    pub(crate) fn edits(&self, causes: &[RootCause]) -> Vec<Edit> {
+        let before = |former: &OriginalDigest| match former {
+            OriginalDigest::Unknown => Before::Unknown,
+            OriginalDigest::Absent => Before::Absent,
+            OriginalDigest::Content(digest) => {
                 self.text(digest).map_or(Before::Unknown, |text| Before::Text(text.into()))
             }
         };
         let gone = |path: &str| fs::symlink_metadata(self.tree.root.join(path)).is_err();
-        let edit = |cause: &Cause| Edit {
+        let edit = |cause: &RootCause| Edit {
             path: cause.path.clone(),
             former: cause.from.clone(),
             before: before(&cause.before),
@@ -136,28 +136,28 @@ impl<'a> Disk<'a> {
     }
 
     /// Returns the snapshot of the tree when the present iteration began.
-    fn base(&self, cascade: &Cascade) -> Result<Snapshot, CommandError> {
+    fn iteration_snapshot(&self, cascade: &Cascade) -> Result<Snapshot, CommandError> {
         let number = cascade.iteration().map_or(0, |iteration| iteration.number);
         if let Some((_, tree)) = self.iteration_tree.as_ref().filter(|(of, _)| *of == number) {
             return Ok(tree.clone());
         }
-        let kept = self.store.cascade_tree(self.id, number)?;
+        let kept = self.store.iteration_snapshot(self.id, number)?;
         let tree = kept.as_deref().and_then(|text| serde_json::from_str(text).ok());
         tree.ok_or_else(|| {
             let what = format!(
                 "what the files were when iteration {number} of cascade {} began is not known",
                 self.id
             );
-            CommandError::new(Kind::Store, what)
+            CommandError::new(CommandErrorKind::Store, what)
                 .hint("abort it and start again: `lockstep cascade abort --why ...`")
         })
     }
 
     /// Records a snapshot of the tree at the start of an iteration, and saves contents that git does not
     /// have.
-    fn note_tree(&mut self, cascade: &Cascade) -> Result<Snapshot, CommandError> {
+    fn record_snapshot(&mut self, cascade: &Cascade) -> Result<Snapshot, CommandError> {
         let number = cascade.iteration().map_or(0, |iteration| iteration.number);
-        if let Ok(base) = self.base(cascade) {
+        if let Ok(base) = self.iteration_snapshot(cascade) {
             return Ok(base);
         }
         let now = Snapshot::take(&self.tree.root, None);
@@ -182,7 +182,7 @@ impl<'a> Disk<'a> {
             };
             return Ok(now.paths().take_while(fits).map(str::to_owned).collect());
         };
-        let changed = repository.changed(&lockstep_git::Between::HeadAndFiles)?;
+        let changed = repository.diff(&lockstep_git::DiffRange::HeadToWorktree)?;
         Ok(changed.into_iter().map(|changed| changed.path).collect())
     }
 
@@ -194,7 +194,7 @@ impl<'a> Disk<'a> {
         let Some(repository) = &self.tree.repository else { return };
         let head = self.head.get_or_init(|| repository.head().ok().flatten());
         let Some(head) = head else { return };
-        let found = repository.contents(head, &[path.to_owned()]).unwrap_or_default();
+        let found = repository.read_blobs(head, &[path.to_owned()]).unwrap_or_default();
         if let Some(Some(bytes)) = found.into_iter().next()
             && digest(&bytes) == expected
         {
@@ -202,7 +202,12 @@ impl<'a> Disk<'a> {
         }
     }
 
-    fn others(&mut self, base: &Snapshot, now: &Snapshot, assigned: &BTreeSet<String>) -> Vec<Other> {
+    fn unassigned_changes(
+        &mut self,
+        base: &Snapshot,
+        now: &Snapshot,
+        assigned: &BTreeSet<String>,
+    ) -> Vec<UnassignedChange> {
         let changed: Vec<String> = base.changed(now).into_iter().map(str::to_owned).collect();
         let mut others = Vec::new();
         for path in changed.into_iter().filter(|path| !assigned.contains(path)) {
@@ -211,7 +216,7 @@ impl<'a> Disk<'a> {
                 self.keep_from_git(&path, before);
             }
             self.keep_present(&path, content);
-            others.push(Other {
+            others.push(UnassignedChange {
                 before: before.map(str::to_owned),
                 content: content.map(str::to_owned),
                 path,
@@ -221,22 +226,22 @@ impl<'a> Disk<'a> {
     }
 }
 
-impl Inspector for Disk<'_> {
+impl Inspector for DiskInspector<'_> {
     type Error = CommandError;
 
-    fn contents(
+    fn group_contents(
         &mut self,
         cascade: &Cascade,
         group: &Group,
     ) -> Result<BTreeMap<String, Option<Digest>>, CommandError> {
-        let base = self.note_tree(cascade)?;
+        let base = self.record_snapshot(cascade)?;
         let now = Snapshot::take(&self.tree.root, Some(&base));
         let of = |path: &String| (path.clone(), now.digest(path).map(str::to_owned));
         Ok(group.files.iter().map(|file| of(&file.path)).collect())
     }
 
-    fn observe(&mut self, cascade: &Cascade) -> Result<Observation, CommandError> {
-        let base = self.base(cascade)?;
+    fn observe(&mut self, cascade: &Cascade) -> Result<DiskObservation, CommandError> {
+        let base = self.iteration_snapshot(cascade)?;
         let now = Snapshot::take(&self.tree.root, Some(&base));
         let groups = cascade.iteration().map_or(&[][..], |iteration| &iteration.groups[..]);
         let assigned: BTreeSet<String> =
@@ -244,43 +249,43 @@ impl Inspector for Disk<'_> {
         for path in &assigned {
             self.keep_present(path, now.digest(path));
         }
-        let mut left = findings::left(self, cascade)?;
+        let mut left = findings::stale_lines(self, cascade)?;
         let files = assigned.iter().map(|path| {
             // A link in the place of a file has no content of its own: the file is gone.
             let is_file = fs::symlink_metadata(self.tree.root.join(path)).is_ok_and(|meta| meta.is_file());
             let content = now.digest(path).filter(|_| is_file).map(str::to_owned);
-            let left = left.remove(path).unwrap_or(lockstep_cascade::event::Left::Nothing);
-            (path.clone(), Seen { content, left })
+            let left = left.remove(path).unwrap_or(lockstep_cascade::event::FileStaleness::Clean);
+            (path.clone(), ObservedFile { content, left })
         });
         let files = files.collect();
-        let others = self.others(&base, &now, &assigned);
-        Ok(Observation { files, others })
+        let others = self.unassigned_changes(&base, &now, &assigned);
+        Ok(DiskObservation { files, unassigned_changes: others })
     }
 
-    fn check(&mut self, cascade: &Cascade) -> Verdict {
+    fn check(&mut self, cascade: &Cascade) -> CheckResult {
         let found = findings::of_cascade(self, cascade).and_then(|mut findings| {
             if let Some(command) = self.verify {
                 let number = cascade.iteration().map_or(0, |iteration| iteration.number);
-                let oracle = oracle::ask(self, command, number)?;
-                findings::add_terrain(self, &mut findings, &oracle)?;
+                let oracle = oracle::run_verification(self, command, number)?;
+                findings::add_grouping_input(self, &mut findings, &oracle)?;
                 findings.oracle = Some(oracle);
             }
             Ok(findings)
         });
         match found {
-            Ok(findings) => Verdict::Found(findings),
-            Err(error) => Verdict::Failed(error.render().trim().replace('\n', "; ")),
+            Ok(findings) => CheckResult::Found(findings),
+            Err(error) => CheckResult::Failed(error.render().trim().replace('\n', "; ")),
         }
     }
 
-    fn keep(&mut self, cascade: &Cascade) -> Result<(), CommandError> {
+    fn persist(&mut self, cascade: &Cascade) -> Result<(), CommandError> {
         let state =
             serde_json::to_string(cascade).expect("a state is maps with text keys, lists and scalars");
         let contents: Vec<(Digest, Vec<u8>)> = std::mem::take(&mut self.contents).into_iter().collect();
         let tree = self.iteration_tree.as_ref().map(|(number, tree)| {
             (*number, serde_json::to_string(tree).expect("a snapshot is a map with text keys"))
         });
-        let kept = self.store.swap_cascade(&NextState {
+        let kept = self.store.update_cascade(&CascadeUpdate {
             id: self.id,
             revision: self.revision,
             state: &state,
@@ -292,7 +297,9 @@ impl Inspector for Disk<'_> {
         if !kept {
             let message =
                 format!("another process has changed cascade {} meanwhile; nothing was written", self.id);
-            return Err(CommandError::new(Kind::Store, message).hint("look at `lockstep cascade status`"));
+            return Err(
+                CommandError::new(CommandErrorKind::Store, message).hint("look at `lockstep cascade status`")
+            );
         }
         self.revision += 1;
         if !cascade.is_active() {

@@ -4,53 +4,55 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use lockstep_cascade::Cascade;
-use lockstep_cascade::event::{Dependent, Findings, Left, Oracle, Terrain};
-use lockstep_cascade::state::{Assignment, Cause, Former};
+use lockstep_cascade::event::{
+    CascadeDependent, CheckFindings, FileStaleness, GroupingInput, VerificationResult,
+};
+use lockstep_cascade::state::{Assignment, OriginalDigest, RootCause};
 use lockstep_index::index::{Index, Unwatched};
 use lockstep_refs::impact::{self, Hop, Impact};
 use lockstep_refs::language;
 use lockstep_refs::reference::{Certainty, Kind};
 use lockstep_refs::world::World;
 
-use super::disk::Disk;
-use crate::error::{CommandError, Kind as ErrorKind};
-use crate::impact::analysis::{Analysis, after};
+use super::disk::DiskInspector;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::analysis::{ImpactAnalysis, deadline_after};
 
 /// The time limit of one analysis.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// The kind of a dependent that the verification named.
-const VERIFY: &str = "verify";
+const VERIFICATION_KIND: &str = "verify";
 
 /// For more files, import cycles are not searched.
 const MAX_FILES_FOR_CYCLES: usize = 2_000;
 
 /// Dependents of the present iteration's changes, and references that still do not fit the original change.
-pub(super) fn of_cascade(disk: &Disk<'_>, cascade: &Cascade) -> Result<Findings, CommandError> {
+pub(super) fn of_cascade(disk: &DiskInspector<'_>, cascade: &Cascade) -> Result<CheckFindings, CommandError> {
     let index = disk.tree.open_index(&Unwatched)?;
     let analysis = analyse(disk, &index, &cascade.changed())?;
     let mut dependents = dependents(&analysis.impact);
     let total = analyse(disk, &index, &cascade.all_changed())?.impact;
     settle(&mut dependents, &total);
-    let key = |it: &Dependent| (it.path.clone(), it.cause.clone(), it.pattern.clone());
+    let key = |it: &CascadeDependent| (it.path.clone(), it.cause.clone(), it.pattern.clone());
     let known: BTreeSet<_> = dependents.iter().map(key).collect();
     let broken = still_broken(&total);
     dependents.extend(broken.into_iter().filter(|it| !known.contains(&key(it))));
     let direct =
         dependents.iter().filter(|dependent| dependent.direct).map(|dependent| dependent.path.clone());
-    let terrain = terrain(&index, &direct.collect());
+    let terrain = grouping_input(&index, &direct.collect());
     let unknown = analysis.impact.files.iter().filter(|file| file.whole_file);
     let warnings = unknown
         .map(|file| {
             format!("{}: its former content is unknown, so what it breaks cannot be told.", file.path)
         })
         .collect();
-    Ok(Findings { dependents, oracle: None, terrain, warnings })
+    Ok(CheckFindings { dependents, oracle: None, terrain, warnings })
 }
 
 /// Marks dependents as fitting if everything that changed since the cascade began does not break them, although
 /// the last iteration alone seems to. A signature may only have followed a type that was renamed before.
-fn settle(dependents: &mut [Dependent], total: &Impact) {
+fn settle(dependents: &mut [CascadeDependent], total: &Impact) {
     let known: BTreeSet<&str> =
         total.files.iter().filter(|file| !file.whole_file).map(|file| &*file.path).collect();
     let broken: BTreeSet<(&str, &str)> = total
@@ -66,7 +68,7 @@ fn settle(dependents: &mut [Dependent], total: &Impact) {
 }
 
 /// The direct dependents that certainly do not fit. Those that only types could judge were judged with their group.
-fn still_broken(impact: &Impact) -> Vec<Dependent> {
+fn still_broken(impact: &Impact) -> Vec<CascadeDependent> {
     let certain = |evidence: &impact::Evidence| evidence.breaks && evidence.certainty == Certainty::Resolved;
     let broken: BTreeSet<(&str, &str)> = impact
         .dependents()
@@ -79,10 +81,10 @@ fn still_broken(impact: &Impact) -> Vec<Dependent> {
 }
 
 /// Adds the grouping input for the files that a verification named.
-pub(super) fn add_terrain(
-    disk: &Disk<'_>,
-    findings: &mut Findings,
-    oracle: &Oracle,
+pub(super) fn add_grouping_input(
+    disk: &DiskInspector<'_>,
+    findings: &mut CheckFindings,
+    oracle: &VerificationResult,
 ) -> Result<(), CommandError> {
     if oracle.failures.is_empty() {
         return Ok(());
@@ -91,17 +93,26 @@ pub(super) fn add_terrain(
     let named = oracle.failures.iter().map(|(path, _)| path.clone());
     let direct = findings.dependents.iter().filter(|dependent| dependent.direct);
     let all: BTreeSet<String> = direct.map(|dependent| dependent.path.clone()).chain(named).collect();
-    findings.terrain = terrain(&index, &all);
+    findings.terrain = grouping_input(&index, &all);
     Ok(())
 }
 
-fn analyse(disk: &Disk<'_>, index: &Index, causes: &[Cause]) -> Result<Analysis, CommandError> {
-    let analysis =
-        Analysis::of(&disk.tree.root, index, &disk.tree.aliases(), &disk.edits(causes), &after(TIME_LIMIT));
+fn analyse(
+    disk: &DiskInspector<'_>,
+    index: &Index,
+    causes: &[RootCause],
+) -> Result<ImpactAnalysis, CommandError> {
+    let analysis = ImpactAnalysis::of(
+        &disk.tree.root,
+        index,
+        &disk.tree.aliases(),
+        &disk.edits(causes),
+        &deadline_after(TIME_LIMIT),
+    );
     if analysis.impact.truncated {
         let seconds = TIME_LIMIT.as_secs();
         return Err(CommandError::new(
-            ErrorKind::Store,
+            CommandErrorKind::Store,
             format!("the analysis took longer than {seconds} s"),
         ));
     }
@@ -109,8 +120,8 @@ fn analyse(disk: &Disk<'_>, index: &Index, causes: &[Cause]) -> Result<Analysis,
 }
 
 /// Returns the dependents of an impact, with all of their evidence; those that no longer fit come first.
-pub(super) fn dependents(impact: &Impact) -> Vec<Dependent> {
-    let dependent = |(file, dependent): (&impact::FileImpact, &impact::Dependent)| Dependent {
+pub(super) fn dependents(impact: &Impact) -> Vec<CascadeDependent> {
+    let dependent = |(file, dependent): (&impact::FileImpact, &impact::Dependent)| CascadeDependent {
         path: dependent.path.clone(),
         cause: file.path.clone(),
         direct: dependent.hop == Hop::Direct,
@@ -123,14 +134,14 @@ pub(super) fn dependents(impact: &Impact) -> Vec<Dependent> {
 }
 
 /// The changed files that broke references in themselves, one entry for each name.
-fn own_references(impact: &Impact) -> Vec<Dependent> {
-    let mut found: Vec<Dependent> = Vec::new();
+fn own_references(impact: &Impact) -> Vec<CascadeDependent> {
+    let mut found: Vec<CascadeDependent> = Vec::new();
     for (file, broken) in impact.broken_in_files() {
         let evidence = own_line(&file.path, broken);
         let pattern = &broken.evidence.pattern;
         match found.iter_mut().find(|known| known.path == file.path && known.pattern == *pattern) {
             Some(known) => known.evidence.push(evidence),
-            None => found.push(Dependent {
+            None => found.push(CascadeDependent {
                 path: file.path.clone(),
                 cause: file.path.clone(),
                 direct: true,
@@ -154,17 +165,22 @@ fn lines(dependent: &impact::Dependent, wanted: impl Fn(&impact::Evidence) -> bo
 }
 
 /// Returns the stale lines of the assigned files of the present iteration.
-pub(super) fn left(disk: &Disk<'_>, cascade: &Cascade) -> Result<BTreeMap<String, Left>, CommandError> {
+pub(super) fn stale_lines(
+    disk: &DiskInspector<'_>,
+    cascade: &Cascade,
+) -> Result<BTreeMap<String, FileStaleness>, CommandError> {
     let Some(iteration) = cascade.iteration() else { return Ok(BTreeMap::new()) };
     let index = disk.tree.open_index(&Unwatched)?;
     // The causes and the files that follow them are one set of edits: a line that was written for the change fits it.
-    let edits: Vec<Cause> = iteration.causes.iter().cloned().chain(touched(cascade)).collect();
+    let edits: Vec<RootCause> = iteration.causes.iter().cloned().chain(touched(cascade)).collect();
     let analysis = analyse(disk, &index, &edits)?;
     let is_cause = |file: &impact::FileImpact| iteration.causes.iter().any(|cause| cause.path == file.path);
     let known: BTreeSet<&str> = iteration
         .causes
         .iter()
-        .filter(|cause| matches!(&cause.before, Former::Content(digest) if disk.text(digest).is_some()))
+        .filter(
+            |cause| matches!(&cause.before, OriginalDigest::Content(digest) if disk.text(digest).is_some()),
+        )
         .map(|cause| cause.path.as_str())
         .collect();
     let mut certain: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -187,23 +203,23 @@ pub(super) fn left(disk: &Disk<'_>, cascade: &Cascade) -> Result<BTreeMap<String
     Ok(assigned
         .map(|file| {
             let mut stale = certain.remove(file.path.as_str()).unwrap_or_default();
-            if file.needs.iter().any(|need| need.kind.as_deref() == Some(Kind::Mention.word())) {
+            if file.dependencies.iter().any(|need| need.kind.as_deref() == Some(Kind::Mention.word())) {
                 stale.extend(mentions.get(file.path.as_str()).into_iter().flatten().cloned());
             }
-            stale.extend(still_there(disk, file, &known));
+            stale.extend(remaining_evidence(disk, file, &known));
             let doubtful = possible.remove(file.path.as_str()).unwrap_or_default();
-            (file.path.clone(), judged(file, stale, &doubtful))
+            (file.path.clone(), classify_staleness(file, stale, &doubtful))
         })
         .collect())
 }
 
 /// Returns the assigned files that changed since the iteration began, with their former contents.
-fn touched(cascade: &Cascade) -> Vec<Cause> {
+fn touched(cascade: &Cascade) -> Vec<RootCause> {
     let Some(iteration) = cascade.iteration() else { return Vec::new() };
     let is_cause = |path: &str| iteration.causes.iter().any(|cause| cause.path == path);
     let before = iteration.before.iter().filter(|(path, _)| !is_cause(path));
     before
-        .map(|(path, before)| Cause { path: path.clone(), from: None, before: before.clone().into() })
+        .map(|(path, before)| RootCause { path: path.clone(), from: None, before: before.clone().into() })
         .collect()
 }
 
@@ -220,35 +236,35 @@ fn mentions(impact: &Impact, is_cause: impl Fn(&impact::FileImpact) -> bool) -> 
     found
 }
 
-fn judged(file: &Assignment, mut stale: Vec<String>, doubtful: &[String]) -> Left {
+fn classify_staleness(file: &Assignment, mut stale: Vec<String>, doubtful: &[String]) -> FileStaleness {
     stale.dedup();
     if !stale.is_empty() {
-        return Left::Stale(stale);
+        return FileStaleness::Stale(stale);
     }
     if let Some(line) = doubtful.first() {
-        return Left::Unknown(format!("without types it cannot be decided whether it fits: {line}"));
+        return FileStaleness::Unknown(format!("without types it cannot be decided whether it fits: {line}"));
     }
-    if file.needs.iter().any(|need| need.kind.as_deref() == Some(VERIFY)) {
-        return Left::Unknown("only the verification can tell whether it fits".to_owned());
+    if file.dependencies.iter().any(|need| need.kind.as_deref() == Some(VERIFICATION_KIND)) {
+        return FileStaleness::Unknown("only the verification can tell whether it fits".to_owned());
     }
-    Left::Nothing
+    FileStaleness::Clean
 }
 
 /// Returns the stale lines for causes whose former content is unknown: lines of evidence that still exist and
 /// contain the name.
-fn still_there(disk: &Disk<'_>, file: &Assignment, known: &BTreeSet<&str>) -> Vec<String> {
-    let in_the_dark = |need: &&Dependent| {
+fn remaining_evidence(disk: &DiskInspector<'_>, file: &Assignment, known: &BTreeSet<&str>) -> Vec<String> {
+    let in_the_dark = |need: &&CascadeDependent| {
         need.breaks != Some(false)
-            && need.kind.as_deref() != Some(VERIFY)
+            && need.kind.as_deref() != Some(VERIFICATION_KIND)
             && !known.contains(need.cause.as_str())
     };
-    let needs: Vec<&Dependent> = file.needs.iter().filter(in_the_dark).collect();
-    if needs.is_empty() {
+    let dependencies: Vec<&CascadeDependent> = file.dependencies.iter().filter(in_the_dark).collect();
+    if dependencies.is_empty() {
         return Vec::new();
     }
-    let text = disk.present(&file.path).unwrap_or_default();
+    let text = disk.current_text(&file.path).unwrap_or_default();
     let mut stale = Vec::new();
-    for need in needs {
+    for need in dependencies {
         for evidence in &need.evidence {
             let shown = evidence_text(evidence).trim();
             let found = text
@@ -287,8 +303,8 @@ fn has_word(line: &str, name: &str) -> bool {
 }
 
 /// Sizes of files, and which of them import each other in a circle.
-pub(super) fn terrain(index: &Index, files: &BTreeSet<String>) -> Terrain {
-    let mut terrain = Terrain::default();
+pub(super) fn grouping_input(index: &Index, files: &BTreeSet<String>) -> GroupingInput {
+    let mut terrain = GroupingInput::default();
     for path in files {
         let size = index.find(path).and_then(|file| index.text(file)).map_or(0, |text| text.len() as u64);
         terrain.sizes.insert(path.clone(), size);
@@ -296,7 +312,7 @@ pub(super) fn terrain(index: &Index, files: &BTreeSet<String>) -> Terrain {
     if files.len() <= MAX_FILES_FOR_CYCLES {
         let graph: BTreeMap<&str, BTreeSet<String>> =
             files.iter().map(|path| (path.as_str(), imports(index, path, Some(files)))).collect();
-        terrain.cycles = cycles(&graph);
+        terrain.cycles = strongly_connected_sets(&graph);
     }
     terrain
 }
@@ -311,7 +327,7 @@ pub(super) fn imports(index: &Index, path: &str, among: Option<&BTreeSet<String>
 }
 
 /// Returns the sets of nodes that reach each other.
-fn cycles(graph: &BTreeMap<&str, BTreeSet<String>>) -> Vec<BTreeSet<String>> {
+fn strongly_connected_sets(graph: &BTreeMap<&str, BTreeSet<String>>) -> Vec<BTreeSet<String>> {
     let reaches = |from: &str| {
         let mut seen: BTreeSet<&str> = BTreeSet::new();
         let mut open = vec![from];
@@ -365,7 +381,8 @@ mod tests {
             [("a", vec!["b"]), ("b", vec!["c"]), ("c", vec!["a"]), ("d", vec!["a"]), ("e", vec!["e"])];
         let graph =
             edges.iter().map(|(from, to)| (*from, to.iter().map(ToString::to_string).collect())).collect();
-        let found: Vec<Vec<String>> = cycles(&graph).into_iter().map(|c| c.into_iter().collect()).collect();
+        let found: Vec<Vec<String>> =
+            strongly_connected_sets(&graph).into_iter().map(|c| c.into_iter().collect()).collect();
         assert_eq!(found, [vec!["a", "b", "c"], vec!["e"]]);
     }
 }

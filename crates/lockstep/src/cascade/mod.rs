@@ -22,22 +22,22 @@ use std::path::Path;
 use jiff::Timestamp;
 use lockstep_cascade::inspect::{Inspector as _, advance};
 use lockstep_cascade::state::FORMAT;
-use lockstep_cascade::{Cascade, Event, Refused};
+use lockstep_cascade::{Cascade, CascadeEvent, TransitionError};
 use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
 use lockstep_store::cascades::CascadeRecord;
 
-pub(crate) use begin::Source;
-pub(crate) use disk::Disk;
-pub(crate) use prompts::Handout;
+pub(crate) use begin::CascadeSource;
+pub(crate) use disk::DiskInspector;
+pub(crate) use prompts::GroupPrompt;
 
-use crate::error::{CommandError, Kind};
-use crate::impact::tree::Tree;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::tree::Workspace;
 use crate::project::ActiveProject;
 
 /// Which cascade a command is about.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Which {
+pub(crate) struct CascadeSelector {
     /// By its number.
     pub(crate) id: Option<i64>,
     /// The session in which the cascade was started. If this session has none, another one is used.
@@ -45,21 +45,21 @@ pub(crate) struct Which {
 }
 
 /// The cascades of a project.
-pub(crate) struct Cascades {
-    pub(crate) tree: Tree,
+pub(crate) struct CascadeContext {
+    pub(crate) tree: Workspace,
     pub(crate) store: Store,
 }
 
 /// One of them, with its state.
-pub(crate) struct Opened {
+pub(crate) struct LoadedCascade {
     pub(crate) record: CascadeRecord,
     pub(crate) state: Cascade,
 }
 
-impl Cascades {
+impl CascadeContext {
     /// Returns the cascades of the project that a command in `directory` is about.
-    pub(crate) fn of_command(directory: &Path) -> Result<Self, CommandError> {
-        let tree = Tree::of_active(directory)?;
+    pub(crate) fn discover(directory: &Path) -> Result<Self, CommandError> {
+        let tree = Workspace::of_active(directory)?;
         let store = Store::open(&project_of(&tree).state)?;
         Ok(Self { tree, store })
     }
@@ -69,21 +69,25 @@ impl Cascades {
     }
 
     /// Returns the active cascade. A new session continues with that of an earlier one.
-    pub(crate) fn active(&self, which: &Which) -> Result<Option<Opened>, CommandError> {
-        self.chosen(which)?.map(opened).transpose()
+    pub(crate) fn active(&self, which: &CascadeSelector) -> Result<Option<LoadedCascade>, CommandError> {
+        self.select(which)?.map(load).transpose()
     }
 
     /// Ends the active cascade if its state cannot be read, and returns its number. `None` if it can be read,
     /// so that it can be ended normally.
-    pub(crate) fn give_up(&mut self, which: &Which, at: Timestamp) -> Result<Option<i64>, CommandError> {
-        let Some(record) = self.chosen(which)?.filter(|record| read(record).is_err()) else {
+    pub(crate) fn force_end(
+        &mut self,
+        which: &CascadeSelector,
+        at: Timestamp,
+    ) -> Result<Option<i64>, CommandError> {
+        let Some(record) = self.select(which)?.filter(|record| read(record).is_err()) else {
             return Ok(None);
         };
-        self.store.give_up_cascade(record.id, at)?;
+        self.store.force_end_cascade(record.id, at)?;
         Ok(Some(record.id))
     }
 
-    fn chosen(&self, which: &Which) -> Result<Option<CascadeRecord>, CommandError> {
+    fn select(&self, which: &CascadeSelector) -> Result<Option<CascadeRecord>, CommandError> {
         let mut active = self.store.active_cascades()?;
         if let Some(id) = which.id {
             active.retain(|record| record.id == id);
@@ -97,63 +101,76 @@ impl Cascades {
         if active.len() > 1 {
             let ids: Vec<String> = active.iter().map(|record| record.id.to_string()).collect();
             let message = format!("several cascades are active: {}", ids.join(", "));
-            return Err(CommandError::new(Kind::Usage, message).hint("name one with `--id`"));
+            return Err(CommandError::new(CommandErrorKind::Usage, message).hint("name one with `--id`"));
         }
         Ok(active.pop())
     }
 
     /// Returns the active cascade, or an error if there is none.
-    pub(crate) fn needed(&self, which: &Which) -> Result<Opened, CommandError> {
+    pub(crate) fn require_active(&self, which: &CascadeSelector) -> Result<LoadedCascade, CommandError> {
         self.active(which)?.ok_or_else(|| {
             let what = match which.id {
                 Some(id) => format!("cascade {id} is not active"),
                 None => "no cascade is active".to_owned(),
             };
-            CommandError::new(Kind::Usage, what)
+            CommandError::new(CommandErrorKind::Usage, what)
                 .hint("`lockstep cascade start` starts one; `lockstep cascade status` shows the last one")
         })
     }
 
     /// Returns the active cascade, otherwise the newest.
-    pub(crate) fn newest(&self, which: &Which) -> Result<Option<Opened>, CommandError> {
+    pub(crate) fn active_or_newest(
+        &self,
+        which: &CascadeSelector,
+    ) -> Result<Option<LoadedCascade>, CommandError> {
         if let Some(active) = self.active(which)? {
             return Ok(Some(active));
         }
-        self.store.cascade(which.id)?.map(opened).transpose()
+        self.store.cascade(which.id)?.map(load).transpose()
     }
 
     /// Returns the disk reader for a cascade that is only planned.
-    pub(crate) fn preview(&self, contents: BTreeMap<String, Vec<u8>>) -> Result<Disk<'_>, CommandError> {
-        Disk::preview(&self.tree, self.project(), contents)
+    pub(crate) fn preview(
+        &self,
+        contents: BTreeMap<String, Vec<u8>>,
+    ) -> Result<DiskInspector<'_>, CommandError> {
+        DiskInspector::for_preview(&self.tree, self.project(), contents)
     }
 
     /// Returns the disk reader for a cascade.
     pub(crate) fn disk<'a>(
         &'a self,
-        opened: &Opened,
+        opened: &LoadedCascade,
         verify: Option<&'a str>,
-    ) -> Result<Disk<'a>, CommandError> {
-        Disk::open(&self.tree, self.project(), opened, verify)
+    ) -> Result<DiskInspector<'a>, CommandError> {
+        DiskInspector::open(&self.tree, self.project(), opened, verify)
     }
 }
 
 /// Gives a group to an agent.
-pub(crate) fn hand(state: &mut Cascade, disk: &mut Disk<'_>, group: &str) -> Result<(), CommandError> {
+pub(crate) fn dispatch_group(
+    state: &mut Cascade,
+    disk: &mut DiskInspector<'_>,
+    group: &str,
+) -> Result<(), CommandError> {
     let found = state.group(group).cloned();
-    let before = found.map_or_else(|| Ok(Default::default()), |group| disk.contents(state, &group))?;
-    advance(state, Event::Handed { group: group.to_owned(), before }, disk).map(drop)
+    let before = found.map_or_else(|| Ok(Default::default()), |group| disk.group_contents(state, &group))?;
+    advance(state, CascadeEvent::Dispatched { group: group.to_owned(), before }, disk).map(drop)
 }
 
-fn project_of(tree: &Tree) -> &ActiveProject {
+fn project_of(tree: &Workspace) -> &ActiveProject {
     tree.project.as_ref().expect("cascades are only opened for active projects")
 }
 
-fn opened(record: CascadeRecord) -> Result<Opened, CommandError> {
+fn load(record: CascadeRecord) -> Result<LoadedCascade, CommandError> {
     let state = read(&record).map_err(|why| {
-        CommandError::new(Kind::Store, format!("the state of cascade {} cannot be read: {why}", record.id))
-            .hint("another version of lockstep wrote it; `lockstep cascade abort --why REASON` gives it up")
+        CommandError::new(
+            CommandErrorKind::Store,
+            format!("the state of cascade {} cannot be read: {why}", record.id),
+        )
+        .hint("another version of lockstep wrote it; `lockstep cascade abort --why REASON` gives it up")
     })?;
-    Ok(Opened { record, state })
+    Ok(LoadedCascade { record, state })
 }
 
 fn read(record: &CascadeRecord) -> Result<Cascade, String> {
@@ -164,8 +181,8 @@ fn read(record: &CascadeRecord) -> Result<Cascade, String> {
     }
 }
 
-impl From<Refused> for CommandError {
-    fn from(refused: Refused) -> Self {
-        Self::new(Kind::Usage, refused.to_string())
+impl From<TransitionError> for CommandError {
+    fn from(refused: TransitionError) -> Self {
+        Self::new(CommandErrorKind::Usage, refused.to_string())
     }
 }

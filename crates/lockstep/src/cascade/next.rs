@@ -1,54 +1,54 @@
 //! The groups to run now: waiting groups are assigned, and groups that were already assigned are repeated.
 
-use lockstep_cascade::inspect::catch_up;
+use lockstep_cascade::inspect::run_due_check;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::prompts::Handout;
-use super::{Cascades, Which, hand};
+use super::prompts::GroupPrompt;
+use super::{CascadeContext, CascadeSelector, dispatch_group};
 use crate::error::CommandError;
-use crate::reply::Reply;
+use crate::reply::CommandOutput;
 
 /// The work that is due now.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Work {
+pub(crate) struct DispatchOutput {
     pub(crate) id: i64,
     /// Set until the cascade has ended.
     pub(crate) active: bool,
     /// The groups, each for one agent.
-    pub(crate) groups: Vec<Handed>,
+    pub(crate) groups: Vec<DispatchedGroup>,
 }
 
 /// A group that was assigned.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Handed {
+pub(crate) struct DispatchedGroup {
     #[serde(flatten)]
-    pub(crate) handout: Handout,
+    pub(crate) handout: GroupPrompt,
     /// Set if the group was already assigned before.
     pub(crate) handed_before: bool,
 }
 
-impl Cascades {
+impl CascadeContext {
     /// Hands out the groups that wait.
-    pub(crate) fn next(&self, which: &Which) -> Result<Work, CommandError> {
-        let mut opened = self.needed(which)?;
+    pub(crate) fn dispatch_waiting(&self, which: &CascadeSelector) -> Result<DispatchOutput, CommandError> {
+        let mut opened = self.require_active(which)?;
         let id = opened.record.id;
         let mut disk = self.disk(&opened, None)?;
         let state = &mut opened.state;
-        catch_up(state, &mut disk)?;
+        run_due_check(state, &mut disk)?;
         let mut groups = Vec::new();
-        let handed: Vec<String> = state.handed().map(|group| group.id.clone()).collect();
+        let handed: Vec<String> = state.dispatched().map(|group| group.id.clone()).collect();
         let waiting: Vec<String> = state.waiting().map(|group| group.id.clone()).collect();
         for group in handed.iter().chain(&waiting) {
             let found = state.group(group).cloned().expect("it is one of the iteration's");
-            let handout = disk.handout(state, &found, &delivery(group))?;
+            let handout = disk.group_prompt(state, &found, &delivery(group))?;
             let handed_before = handed.contains(group);
             if !handed_before {
-                hand(state, &mut disk, group)?;
+                dispatch_group(state, &mut disk, group)?;
             }
-            groups.push(Handed { handout, handed_before });
+            groups.push(DispatchedGroup { handout, handed_before });
         }
-        Ok(Work { id, active: state.is_active(), groups })
+        Ok(DispatchOutput { id, active: state.is_active(), groups })
     }
 }
 
@@ -59,7 +59,7 @@ fn delivery(group: &str) -> String {
     )
 }
 
-impl Reply for Work {
+impl CommandOutput for DispatchOutput {
     fn text(&self) -> String {
         if !self.active {
             return format!("Cascade {} is over: `lockstep cascade report` shows how it ended.\n", self.id);
@@ -69,7 +69,7 @@ impl Reply for Work {
     }
 }
 
-fn part(group: &Handed) -> String {
+fn part(group: &DispatchedGroup) -> String {
     let handout = &group.handout;
     let again = if group.handed_before { ", handed out before" } else { "" };
     format!(

@@ -4,42 +4,46 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use lockstep_cascade::event::Oracle;
+use lockstep_cascade::event::VerificationResult;
 
-use super::disk::Disk;
-use super::run::agent::{Agent, Spec};
-use crate::error::{CommandError, Kind};
+use super::disk::DiskInspector;
+use super::run::agent::{AgentProcess, AgentSpec};
+use crate::error::{CommandError, CommandErrorKind};
 
 /// The number of bytes of the output that are searched.
 const MAX_OUTPUT_BYTES: usize = 4 << 20;
 
 /// Runs the command in the project and reads its output.
-pub(super) fn ask(disk: &Disk<'_>, command: &str, iteration: u8) -> Result<Oracle, CommandError> {
+pub(super) fn run_verification(
+    disk: &DiskInspector<'_>,
+    command: &str,
+    iteration: u8,
+) -> Result<VerificationResult, CommandError> {
     let name = format!("verify-{iteration}");
     let limit = disk.project.config().cascade.time_limit;
-    let spec = Spec {
+    let spec = AgentSpec {
         command: command.to_owned(),
         directory: disk.tree.root.clone(),
         name,
         limit,
         environment: vec![],
     };
-    let ended = Agent::start(&disk.reports_dir()?, spec, "")?.wait()?;
+    let ended = AgentProcess::start(&disk.reports_dir()?, spec, "")?.wait()?;
     if ended.timed_out {
         let message = format!("the verification {command:?} took longer than {} s", limit.as_secs());
-        return Err(CommandError::new(Kind::Store, message)
+        return Err(CommandError::new(CommandErrorKind::Store, message)
             .hint("`[cascade] time_limit` in lockstep.toml gives it longer; the same command goes on with the cascade"));
     }
     let mut output = ended.output;
     output.truncate(MAX_OUTPUT_BYTES);
     let passed = ended.code == Some(0);
     let failures =
-        if passed { Vec::new() } else { named(&String::from_utf8_lossy(&output), &disk.tree.root) };
-    Ok(Oracle { passed, failures })
+        if passed { Vec::new() } else { failing_files(&String::from_utf8_lossy(&output), &disk.tree.root) };
+    Ok(VerificationResult { passed, failures })
 }
 
 /// Returns the files of the project that the errors in an output name, each with its first line.
-fn named(output: &str, root: &Path) -> Vec<(String, String)> {
+fn failing_files(output: &str, root: &Path) -> Vec<(String, String)> {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     let mut heading = String::new();
     let mut counts = true;
@@ -74,11 +78,11 @@ fn paths(line: &str, root: &Path) -> Vec<String> {
             || matches!(c, '(' | ')' | '[' | ']' | '"' | '\'' | '`' | ',' | ';' | '<' | '>' | '|' | '=')
     };
     let words = line.split(separator).filter(|word| !word.is_empty());
-    words.filter_map(|word| file_in(word, root)).collect()
+    words.filter_map(|word| file_from_token(word, root)).collect()
 }
 
 /// Returns the file that a word names, optionally with `:line:column` after it.
-fn file_in(word: &str, root: &Path) -> Option<String> {
+fn file_from_token(word: &str, root: &Path) -> Option<String> {
     let word = word.trim_end_matches(['.', ':']);
     let bare = word.split(':').next()?;
     let text = root.to_str()?;
@@ -115,14 +119,14 @@ mod tests {
     }
 
     fn names(output: &str) -> Vec<String> {
-        named(output, project().path()).into_iter().map(|(path, _)| path).collect()
+        failing_files(output, project().path()).into_iter().map(|(path, _)| path).collect()
     }
 
     #[test]
-    fn what_compilers_name_is_found() {
+    fn files_in_compiler_output_are_found() {
         let cargo = "warning: unused import\n --> src/a.rs:1:5\n\nerror[E0425]: cannot find function `x`\n  --> src/b.rs:3:5\n";
         assert_eq!(names(cargo), ["src/b.rs"]);
-        let (_, line) = named(cargo, project().path()).remove(0);
+        let (_, line) = failing_files(cargo, project().path()).remove(0);
         assert_eq!(line, "error[E0425]: cannot find function `x` --> src/b.rs:3:5");
         assert_eq!(names("src/c.ts(3,10): error TS2305: no exported member 'x'.\n"), ["src/c.ts"]);
         assert_eq!(names("  File \"tests.py\", line 3, in f\nAssertionError\n"), ["tests.py"]);
@@ -131,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_of_the_project_is_not() {
+    fn paths_outside_the_project_are_ignored() {
         for output in [
             "error: /etc/passwd:1",
             "error: ../src/a.rs",
@@ -143,6 +147,6 @@ mod tests {
         }
         let dir = project();
         let absolute = format!("error: {}/src/a.rs:3", dir.path().display());
-        assert_eq!(named(&absolute, dir.path())[0].0, "src/a.rs");
+        assert_eq!(failing_files(&absolute, dir.path())[0].0, "src/a.rs");
     }
 }

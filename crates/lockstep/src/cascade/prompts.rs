@@ -5,8 +5,10 @@ use std::fs;
 use std::io::ErrorKind;
 
 use lockstep_cascade::Cascade;
-use lockstep_cascade::prompt::{self, Material, Prompt, PromptError, Symbol, Template, shown};
-use lockstep_cascade::state::{Cause, Former, Group};
+use lockstep_cascade::prompt::{
+    self, ChangedSymbol, Prompt, PromptContext, PromptError, PromptTemplate, shown,
+};
+use lockstep_cascade::state::{Group, OriginalDigest, RootCause};
 use lockstep_cascade::tier::Tier;
 use lockstep_index::index::Unwatched;
 use lockstep_refs::change::What;
@@ -14,10 +16,10 @@ use lockstep_refs::entity::{Entity, entities};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::disk::Disk;
+use super::disk::DiskInspector;
 use super::findings::imports;
-use crate::error::{CommandError, Kind};
-use crate::impact::analysis::{Analysis, after};
+use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::analysis::{ImpactAnalysis, deadline_after};
 
 /// Larger templates are no templates.
 const MAX_TEMPLATE_BYTES: u64 = 256 * 1024;
@@ -27,7 +29,7 @@ const MAX_ARCHITECTURE: usize = 60;
 
 /// A group with the prompt for its agent.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Handout {
+pub(crate) struct GroupPrompt {
     /// The group, such as `1a`.
     pub(crate) group: String,
     /// The kind of agent.
@@ -46,23 +48,23 @@ pub(crate) struct Handout {
     pub(crate) budget_chars: usize,
 }
 
-impl Disk<'_> {
+impl DiskInspector<'_> {
     /// A group with the prompt for its agent.
-    pub(crate) fn handout(
+    pub(crate) fn group_prompt(
         &self,
         cascade: &Cascade,
         group: &Group,
         delivery: &str,
-    ) -> Result<Handout, CommandError> {
+    ) -> Result<GroupPrompt, CommandError> {
         let causes = cascade.iteration().map_or(&[][..], |iteration| &iteration.causes[..]);
         let prompt =
             self.with_material(cascade, causes, Some(group), &prompt::IMPLEMENTER, delivery, |material| {
                 prompt::implementer(cascade, group, material)
             })?;
         let open = group.files.iter().filter(|file| file.outcome.is_none());
-        Ok(Handout {
+        Ok(GroupPrompt {
             group: group.id.clone(),
-            role: group.role.word(),
+            role: group.role.as_str(),
             attempt: group.attempt,
             files: open.map(|file| file.path.clone()).collect(),
             max_turns: cascade.tier.effort().max_turns,
@@ -73,7 +75,7 @@ impl Disk<'_> {
     }
 
     /// The prompt for a second opinion on convergence.
-    pub(crate) fn analyst(&self, cascade: &Cascade, delivery: &str) -> Result<Prompt, CommandError> {
+    pub(crate) fn analyst_prompt(&self, cascade: &Cascade, delivery: &str) -> Result<Prompt, CommandError> {
         self.with_material(cascade, &cascade.changed(), None, &prompt::ANALYST, delivery, |material| {
             prompt::analyst(cascade, material)
         })
@@ -82,11 +84,11 @@ impl Disk<'_> {
     fn with_material(
         &self,
         cascade: &Cascade,
-        causes: &[Cause],
+        causes: &[RootCause],
         group: Option<&Group>,
-        template: &Template,
+        template: &PromptTemplate,
         delivery: &str,
-        render: impl FnOnce(&Material<'_>) -> Result<Prompt, PromptError>,
+        render: impl FnOnce(&PromptContext<'_>) -> Result<Prompt, PromptError>,
     ) -> Result<Prompt, CommandError> {
         let own = self.own_template(template)?;
         let symbols = self.symbols(causes)?;
@@ -94,9 +96,9 @@ impl Disk<'_> {
             Some(group) => self.architecture(group)?,
             None => Vec::new(),
         };
-        render(&Material {
+        render(&PromptContext {
             text: &|digest| self.text(digest),
-            present: &|path| self.present(path),
+            present: &|path| self.current_text(path),
             symbols: &symbols,
             architecture: &architecture,
             context_tokens: self.project.config().cascade.context_tokens.0,
@@ -104,24 +106,29 @@ impl Disk<'_> {
             template: own.as_deref(),
         })
         .map_err(|error| {
-            CommandError::new(Kind::Configuration, error.to_string())
+            CommandError::new(CommandErrorKind::Configuration, error.to_string())
                 .hint(format!("mend or remove .lockstep/templates/{}", template.name))
         })
     }
 
     /// Returns the changed definitions of changed files.
-    fn symbols(&self, causes: &[Cause]) -> Result<BTreeMap<String, Vec<Symbol>>, CommandError> {
+    fn symbols(&self, causes: &[RootCause]) -> Result<BTreeMap<String, Vec<ChangedSymbol>>, CommandError> {
         let index = self.tree.open_index(&Unwatched)?;
         let limit = std::time::Duration::from_secs(10);
-        let analysis =
-            Analysis::of(&self.tree.root, &index, &self.tree.aliases(), &self.edits(causes), &after(limit));
-        let mut symbols: BTreeMap<String, Vec<Symbol>> = BTreeMap::new();
+        let analysis = ImpactAnalysis::of(
+            &self.tree.root,
+            &index,
+            &self.tree.aliases(),
+            &self.edits(causes),
+            &deadline_after(limit),
+        );
+        let mut symbols: BTreeMap<String, Vec<ChangedSymbol>> = BTreeMap::new();
         for cause in causes {
             symbols.entry(cause.path.clone()).or_default().extend(self.renamed_entities(cause));
         }
         for (file, broken) in analysis.impact.broken_in_files() {
             if let Some(becomes) = &broken.new_name {
-                symbols.entry(file.path.clone()).or_default().push(Symbol {
+                symbols.entry(file.path.clone()).or_default().push(ChangedSymbol {
                     name: broken.evidence.pattern.clone(),
                     what: "was renamed".to_owned(),
                     becomes: Some(becomes.clone()),
@@ -130,9 +137,9 @@ impl Disk<'_> {
         }
         for file in analysis.impact.files.iter().filter(|file| !file.whole_file) {
             for change in file.symbols.iter().filter(|change| change.what != What::Body) {
-                symbols.entry(file.path.clone()).or_default().push(Symbol {
+                symbols.entry(file.path.clone()).or_default().push(ChangedSymbol {
                     name: change.was.name.to_string(),
-                    what: told(&change.what).to_owned(),
+                    what: describe_change(&change.what).to_owned(),
                     becomes: change.what.new_name().map(str::to_owned),
                 });
             }
@@ -145,14 +152,14 @@ impl Disk<'_> {
     }
 
     /// The path and the names of a changed file that are others now: of a file that moved, of a skill that was renamed.
-    fn renamed_entities(&self, cause: &Cause) -> Vec<Symbol> {
+    fn renamed_entities(&self, cause: &RootCause) -> Vec<ChangedSymbol> {
         let aliases = self.tree.aliases();
         let former_text = match &cause.before {
-            Former::Content(digest) => self.text(digest),
-            Former::Absent | Former::Unknown => None,
+            OriginalDigest::Content(digest) => self.text(digest),
+            OriginalDigest::Absent | OriginalDigest::Unknown => None,
         };
         let former_path = cause.from.as_deref().unwrap_or(&cause.path);
-        let present_text = self.present(&cause.path);
+        let present_text = self.current_text(&cause.path);
         let is = entities(&cause.path, present_text.as_deref(), &aliases);
         if present_text.is_none() || (former_text.is_none() && cause.from.is_none()) {
             return Vec::new();
@@ -164,7 +171,7 @@ impl Disk<'_> {
         );
         let renamed = |old: &&Entity| {
             let to = new.iter().find(|entity| entity.kind == old.kind)?;
-            Some(Symbol {
+            Some(ChangedSymbol {
                 name: old.name.to_string(),
                 what: "was renamed".to_owned(),
                 becomes: Some(to.name.to_string()),
@@ -190,11 +197,11 @@ impl Disk<'_> {
     }
 
     /// Returns the project's own template, if it has one.
-    fn own_template(&self, template: &Template) -> Result<Option<String>, CommandError> {
+    fn own_template(&self, template: &PromptTemplate) -> Result<Option<String>, CommandError> {
         let path = self.project.state.path().join("templates").join(template.name);
         let failed = |why: String| {
             CommandError::new(
-                Kind::Configuration,
+                CommandErrorKind::Configuration,
                 format!("cannot use the template {}: {why}", path.display()),
             )
         };
@@ -211,7 +218,7 @@ impl Disk<'_> {
     }
 }
 
-fn told(what: &What) -> &'static str {
+fn describe_change(what: &What) -> &'static str {
     match what {
         What::Removed => "was removed",
         What::Renamed(_) => "was renamed",

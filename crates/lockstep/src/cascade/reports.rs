@@ -3,29 +3,30 @@
 use std::path::PathBuf;
 
 use lockstep_cascade::Cascade;
-use lockstep_cascade::report::Held;
+use lockstep_cascade::report::HeldAlert;
 use lockstep_fs::write_atomically;
 use lockstep_store::StoreError;
 
-use super::disk::Disk;
+use super::disk::DiskInspector;
 use crate::error::CommandError;
 
-impl Disk<'_> {
+impl DiskInspector<'_> {
     /// The directory of this cascade's reports.
     pub(crate) fn reports_dir(&self) -> Result<PathBuf, StoreError> {
-        self.project.state.ensure(&format!("reports/cascade/{}", self.id))
+        self.project.state.ensure_dir(&format!("reports/cascade/{}", self.id))
     }
 
     /// The report for people and models.
     pub(crate) fn l2(&self, cascade: &Cascade) -> Result<String, CommandError> {
         let held = self.store.held_alerts(self.id)?;
-        let held: Vec<Held> = held.into_iter().map(|(session, report)| Held { session, report }).collect();
+        let held: Vec<HeldAlert> =
+            held.into_iter().map(|(session, report)| HeldAlert { session, report }).collect();
         Ok(cascade.l2(&|digest| self.text(digest), &held))
     }
 }
 
 /// Writes both reports.
-pub(super) fn write(disk: &Disk<'_>, cascade: &Cascade) -> Result<(), CommandError> {
+pub(super) fn write(disk: &DiskInspector<'_>, cascade: &Cascade) -> Result<(), CommandError> {
     let dir = disk.reports_dir()?;
     write_atomically(&dir.join("report.yaml"), cascade.l1().as_bytes(), 0o600)?;
     write_atomically(&dir.join("report.md"), disk.l2(cascade)?.as_bytes(), 0o600)?;

@@ -1,12 +1,12 @@
 //! The output of a cascade: as data, and as text.
 
-use lockstep_cascade::report::Data;
+use lockstep_cascade::report::CascadeReport;
 use lockstep_text::push_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Opened;
-use crate::reply::Reply;
+use super::LoadedCascade;
+use crate::reply::CommandOutput;
 
 /// The output if there is no cascade.
 pub(crate) const NO_CASCADE: &str = "There was no cascade yet.\n";
@@ -18,17 +18,17 @@ pub(crate) struct CascadeStatusOutput {
     /// The session it was started in.
     pub(crate) session: Option<String>,
     #[serde(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: CascadeReport,
 }
 
 impl CascadeStatusOutput {
-    pub(crate) fn of(opened: &Opened) -> Self {
+    pub(crate) fn of(opened: &LoadedCascade) -> Self {
         let (id, session) = (opened.record.id, opened.record.session.clone());
         Self { id, session, data: opened.state.data() }
     }
 }
 
-impl Reply for CascadeStatusOutput {
+impl CommandOutput for CascadeStatusOutput {
     fn text(&self) -> String {
         let data = &self.data;
         let mut out = format!("Cascade {}: ", self.id);

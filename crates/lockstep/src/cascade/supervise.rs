@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use lockstep_fs::FileLock;
 use lockstep_fs::process::{adopt_orphans, exit_code, kill, parent};
 
-use crate::terminal::complain;
+use crate::terminal::print_error;
 
 /// Which the agent's exit code is when it could not be started.
 const NOT_STARTED: u8 = 127;
@@ -26,13 +26,13 @@ const NOT_STARTED: u8 = 127;
 const STOPPED: u8 = 128 + 19;
 
 /// Which it is when the lifeline was cut.
-const CUT: u8 = 143;
+const LIFELINE_CLOSED: u8 = 143;
 
 /// The interval between checks whether the agent has ended.
-const PAUSE: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The time limit for killing.
-const KILLING: Duration = Duration::from_secs(10);
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The most of an agent's output that is kept: from its beginning, and from its end.
 const MAX_BEGINNING: usize = 4 << 20;
@@ -61,7 +61,7 @@ pub(crate) fn main(args: &SuperviseArgs) -> ExitCode {
     match supervise(args) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            complain(&format!("lockstep: cannot start the agent: {error}\n"));
+            print_error(&format!("lockstep: cannot start the agent: {error}\n"));
             ExitCode::from(NOT_STARTED)
         }
     }
@@ -71,7 +71,7 @@ fn supervise(args: &SuperviseArgs) -> io::Result<u8> {
     // Held until this process ends: the next run waits for it.
     let _lock = FileLock::wait_shared(lockstep_fs::open_to_write(&args.lock)?)?;
     if parent() != Some(args.run) {
-        return Ok(CUT);
+        return Ok(LIFELINE_CLOSED);
     }
     adopt_orphans()?;
     let cut = watch_lifeline();
@@ -85,7 +85,7 @@ fn supervise(args: &SuperviseArgs) -> io::Result<u8> {
     let copied = copy_output(output);
     let code = loop {
         if cut.load(Ordering::SeqCst) {
-            break CUT;
+            break LIFELINE_CLOSED;
         }
         if let Some(status) = agent.try_wait()? {
             break exit_code(status);
@@ -93,12 +93,12 @@ fn supervise(args: &SuperviseArgs) -> io::Result<u8> {
         if is_stopped(i32::try_from(agent.id()).unwrap_or_default()) {
             break STOPPED;
         }
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     };
     // A process that the agent left in the background is no longer watched.
     kill_descendants(own_id());
     // Closed by the end of the last process; one that cannot be killed is not waited for.
-    let _ = copied.recv_timeout(KILLING);
+    let _ = copied.recv_timeout(KILL_TIMEOUT);
     Ok(code)
 }
 
@@ -148,13 +148,13 @@ fn watch_lifeline() -> Arc<AtomicBool> {
 /// Kills all descendants of a process, including those that are started meanwhile.
 pub(super) fn kill_descendants(of: i32) {
     let start = Instant::now();
-    while start.elapsed() < KILLING {
+    while start.elapsed() < KILL_TIMEOUT {
         let living = descendants(Path::new("/proc"), of);
         if living.is_empty() {
             return;
         }
         living.into_iter().for_each(kill);
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -162,7 +162,7 @@ pub(super) fn kill_descendants(of: i32) {
 pub(super) fn kill_orphans(known: &[i32]) {
     let own = own_id();
     let start = Instant::now();
-    while start.elapsed() < KILLING {
+    while start.elapsed() < KILL_TIMEOUT {
         let mut kept = vec![own];
         kept.extend(known);
         kept.extend(known.iter().flat_map(|pid| descendants(Path::new("/proc"), *pid)));
@@ -172,7 +172,7 @@ pub(super) fn kill_orphans(known: &[i32]) {
             return;
         }
         living.into_iter().for_each(kill);
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -229,7 +229,7 @@ mod tests {
         let pid = i32::try_from(child.id()).unwrap();
         let start = Instant::now();
         while descendants(Path::new("/proc"), pid).is_empty() && start.elapsed() < Duration::from_secs(10) {
-            thread::sleep(PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
         let below = descendants(Path::new("/proc"), pid);
         assert_eq!(below.len(), 1);

@@ -1,15 +1,15 @@
 //! `lockstep audit`: the trail of the steps.
 
-use lockstep_steps::audit::{Broken, Entry};
+use lockstep_steps::audit::{ChainError, TrailEntry};
 use serde::Serialize;
 
-use super::{Answer, Context, refuse_in_session};
+use super::{CommandContext, CommandStatus, refuse_in_session};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::reply::Reply as _;
-use crate::steps::Steps;
-use crate::steps::listing::Wanted;
+use crate::reply::CommandOutput as _;
+use crate::steps::StepContext;
+use crate::steps::listing::AuditFilter;
 use crate::steps::seen::Unseen;
 use crate::steps::trail::unverified as unverified_note;
 
@@ -28,8 +28,8 @@ pub(crate) struct AuditArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum AuditCommand {
-    Show(ShowArgs),
-    Verify(VerifyArgs),
+    Show(AuditShowArgs),
+    Verify(AuditVerifyArgs),
     Accept(AcceptArgs),
 }
 
@@ -39,7 +39,7 @@ enum AuditCommand {
   lockstep audit show --step steps/01-01.json
   lockstep audit show --event TASK_INVOCATION_REJECTED --since 2026-02-14
   lockstep audit show --format json")]
-struct ShowArgs {
+struct AuditShowArgs {
     /// Only about this step
     #[arg(long, value_name = "FILE")]
     step: Option<String>,
@@ -62,7 +62,7 @@ struct ShowArgs {
 #[command(after_help = "Examples:
   lockstep audit verify
   lockstep audit verify --format json")]
-struct VerifyArgs {}
+struct AuditVerifyArgs {}
 
 /// Accept the trail as it is, on record
 ///
@@ -78,9 +78,9 @@ struct AcceptArgs {
     why: String,
 }
 
-pub(crate) fn run(args: &AuditArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let steps = Steps::new(&project, clock::now());
+pub(crate) fn run(args: &AuditArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let steps = StepContext::new(&project, clock::now());
     match &args.command {
         AuditCommand::Show(args) => show(args, &steps, context),
         AuditCommand::Verify(_) => verify(&steps, context),
@@ -88,8 +88,12 @@ pub(crate) fn run(args: &AuditArgs, context: &Context) -> Result<Answer, Command
     }
 }
 
-fn show(args: &ShowArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
-    let wanted = Wanted {
+fn show(
+    args: &AuditShowArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, CommandError> {
+    let wanted = AuditFilter {
         step: args.step.as_deref(),
         event: args.event.as_deref(),
         since: args.since.as_deref(),
@@ -97,15 +101,15 @@ fn show(args: &ShowArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer,
     };
     let shown = steps.entries(&context.directory, &wanted)?;
     // Programs get a list.
-    let data: Vec<_> = shown.entries.iter().map(Entry::fields).collect();
-    context.terminal.say(&context.format.render(&data).unwrap_or_else(|| shown.text()));
-    Ok(Answer::Yes)
+    let data: Vec<_> = shown.entries.iter().map(TrailEntry::fields).collect();
+    context.terminal.print(&context.format.render(&data).unwrap_or_else(|| shown.text()));
+    Ok(CommandStatus::Success)
 }
 
 #[derive(Serialize)]
-struct Verified {
+struct AuditVerifyOutput {
     whole: bool,
-    trails: Vec<VerifiedTrail>,
+    trails: Vec<TrailVerifyOutput>,
     commits_past_the_gate: Vec<Unseen>,
     /// Commits of local branches that came from a remote and were not judged here.
     commits_from_remotes: usize,
@@ -114,16 +118,16 @@ struct Verified {
 }
 
 #[derive(Serialize)]
-struct VerifiedTrail {
+struct TrailVerifyOutput {
     dir: String,
     entries: usize,
     /// The entries, from the first, that were not recorded on this machine.
     unverified: usize,
-    broken: Option<Broken>,
+    broken: Option<ChainError>,
 }
 
-fn verify(steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
-    let mut verified = Verified {
+fn verify(steps: &StepContext<'_>, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let mut verified = AuditVerifyOutput {
         whole: true,
         trails: Vec::new(),
         commits_past_the_gate: Vec::new(),
@@ -137,7 +141,7 @@ fn verify(steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> 
             Err(broken) => (0, 0, Some(broken)),
         };
         verified.whole &= broken.is_none();
-        verified.trails.push(VerifiedTrail { dir, entries, unverified, broken });
+        verified.trails.push(TrailVerifyOutput { dir, entries, unverified, broken });
     }
     match steps.compare_commits() {
         Ok(compared) => {
@@ -148,7 +152,7 @@ fn verify(steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> 
     }
     let text = || {
         let mut text = String::new();
-        for VerifiedTrail { dir, entries, unverified, broken } in &verified.trails {
+        for TrailVerifyOutput { dir, entries, unverified, broken } in &verified.trails {
             match broken {
                 None => {
                     let entries =
@@ -175,11 +179,19 @@ fn verify(steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> 
         }
         text
     };
-    context.terminal.say(&context.format.render(&verified).unwrap_or_else(text));
-    Ok(if verified.whole && verified.commits_unknown.is_none() { Answer::Yes } else { Answer::No })
+    context.terminal.print(&context.format.render(&verified).unwrap_or_else(text));
+    Ok(if verified.whole && verified.commits_unknown.is_none() {
+        CommandStatus::Success
+    } else {
+        CommandStatus::CheckFailed
+    })
 }
 
-fn accept(args: &AcceptArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
+fn accept(
+    args: &AcceptArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, CommandError> {
     refuse_in_session("accept a trail")?;
     let accepted = steps.accept_trails(&args.why)?;
     let text = || match &accepted[..] {
@@ -188,6 +200,6 @@ fn accept(args: &AcceptArgs, steps: &Steps<'_>, context: &Context) -> Result<Ans
         }
         accepted => accepted.iter().map(|one| format!("accepted: {one}\n")).collect(),
     };
-    context.terminal.say(&context.format.render(&accepted).unwrap_or_else(text));
-    Ok(Answer::Yes)
+    context.terminal.print(&context.format.render(&accepted).unwrap_or_else(text));
+    Ok(CommandStatus::Success)
 }

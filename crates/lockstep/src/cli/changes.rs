@@ -10,14 +10,14 @@ use lockstep_model::change::ChangeKind;
 use lockstep_model::ids::SessionId;
 use lockstep_model::path::escape_into;
 use lockstep_store::Store;
-use lockstep_store::befores::Befores;
-use lockstep_store::history::{Change, ChangeAgent, Filter};
+use lockstep_store::history::{ChangeAgent, ChangeFilter, RecordedChange};
+use lockstep_store::originals::OriginalStore;
 use lockstep_text::{printable_path, single_line};
 use serde::Serialize;
 
-use super::{Answer, Context};
+use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
 
 /// List the files that agents changed
@@ -52,53 +52,54 @@ pub(crate) struct ChangesArgs {
     prune: bool,
 }
 
-pub(crate) fn run(args: &ChangesArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let since = args.since.as_deref().map(|text| moment(text, &clock::now())).transpose()?;
+pub(crate) fn run(args: &ChangesArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let since = args.since.as_deref().map(|text| parse_since(text, &clock::now())).transpose()?;
     let mut store = Store::open(&project.state)?;
-    project.read_journals(&mut store)?;
+    project.import_journals(&mut store)?;
     if args.prune {
         return prune(args, context, &project, &mut store);
     }
-    let mut changes = store.changes(&Filter { session: args.session.as_ref(), ..Filter::default() })?;
+    let mut changes =
+        store.changes(&ChangeFilter { session: args.session.as_ref(), ..ChangeFilter::default() })?;
     changes.retain(|change| {
         args.agent.as_deref().is_none_or(|agent| change.is_by(agent))
             && since.is_none_or(|since| change.line.at.parse::<Timestamp>().is_ok_and(|at| at >= since))
     });
     show(args, context, &project, &changes);
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
 /// A point in time as people write it: how long ago, a day, a local time, or an exact moment.
-fn moment(text: &str, now: &Zoned) -> Result<Timestamp, CommandError> {
+fn parse_since(text: &str, now: &Zoned) -> Result<Timestamp, CommandError> {
     let exact = || text.parse::<Timestamp>().ok();
     // A day alone is its midnight.
     let local = || text.parse::<DateTime>().ok()?.to_zoned(now.time_zone().clone()).ok();
     let ago = || now.checked_sub(text.parse::<Span>().ok()?.abs()).ok();
     exact().or_else(|| local().or_else(ago).map(|zoned| zoned.timestamp())).ok_or_else(|| {
-        CommandError::new(Kind::Usage, format!("--since: {text:?} is no time"))
+        CommandError::new(CommandErrorKind::Usage, format!("--since: {text:?} is no time"))
             .hint("write `30m`, `2h`, `1d`, `2026-02-14`, `2026-02-14T15:30` or `2026-02-14T15:30:00+09:00`")
     })
 }
 
-fn show(args: &ChangesArgs, context: &Context, project: &ActiveProject, changes: &[Change]) {
+fn show(args: &ChangesArgs, context: &CommandContext, project: &ActiveProject, changes: &[RecordedChange]) {
     if args.tsv {
         let mut lines = Vec::new();
         changes.iter().for_each(|change| change.line.write_into(&mut lines));
         return context.terminal.say_exactly(&lines);
     }
     if let Some(data) = context.format.render(&listing(project, changes)) {
-        return context.terminal.say(&data);
+        return context.terminal.print(&data);
     }
     if changes.is_empty() {
-        return context.terminal.note(&nothing(args, project));
+        return context.terminal.print_note(&nothing(args, project));
     }
     let mut text = String::new();
     for row in rows(project, changes) {
         text.push_str(&row.render(context));
     }
-    context.terminal.say(&text);
-    context.terminal.note(&summary(changes));
+    context.terminal.print(&text);
+    context.terminal.print_note(&summary(changes));
 }
 
 fn nothing(args: &ChangesArgs, project: &ActiveProject) -> String {
@@ -116,7 +117,7 @@ fn nothing(args: &ChangesArgs, project: &ActiveProject) -> String {
 /// The number of sessions in the summary, the latest first.
 const LISTED_SESSIONS: usize = 3;
 
-fn summary(changes: &[Change]) -> String {
+fn summary(changes: &[RecordedChange]) -> String {
     let files: BTreeSet<_> = changes.iter().map(|change| &change.line.path).collect();
     let mut sessions: Vec<&SessionId> = Vec::new();
     for change in changes.iter().rev() {
@@ -137,7 +138,7 @@ fn summary(changes: &[Change]) -> String {
 }
 
 /// One change on one line, its columns as wide as the widest.
-struct Row {
+struct ChangeRow {
     at: String,
     tool: String,
     agent: String,
@@ -148,26 +149,26 @@ struct Row {
     details: String,
 }
 
-fn rows(project: &ActiveProject, changes: &[Change]) -> Vec<Row> {
-    let agents: Vec<String> = changes.iter().map(Change::describe_agents).collect();
+fn rows(project: &ActiveProject, changes: &[RecordedChange]) -> Vec<ChangeRow> {
+    let agents: Vec<String> = changes.iter().map(RecordedChange::describe_agents).collect();
     let agent_width = agents.iter().map(|agent| agent.chars().count()).max().unwrap_or(0);
     changes
         .iter()
         .zip(agents)
-        .map(|(change, agent)| Row {
+        .map(|(change, agent)| ChangeRow {
             at: change.line.at.get(..19).unwrap_or(&change.line.at).replace('T', " "),
             tool: change.line.tool.clone(),
             agent,
             agent_width,
-            path: readable(&project.root, &change.line.path),
+            path: display_path(&project.root, &change.line.path),
             what: what(&project.root, &change.kind),
             details: details(change),
         })
         .collect()
 }
 
-impl Row {
-    fn render(&self, context: &Context) -> String {
+impl ChangeRow {
+    fn render(&self, context: &CommandContext) -> String {
         let dim = Style::new().dimmed();
         let tool = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
         let terminal = &context.terminal;
@@ -184,13 +185,13 @@ impl Row {
     }
 }
 
-fn details(change: &Change) -> String {
+fn details(change: &RecordedChange) -> String {
     let call = change.line.tool_use.as_ref().map(|id| format!(", call {id}")).unwrap_or_default();
     format!("  [session {}{call}]", change.session)
 }
 
 /// Relative to the root where possible, on one line whatever its characters.
-fn readable(root: &Path, path: &Path) -> String {
+fn display_path(root: &Path, path: &Path) -> String {
     let mut bytes = Vec::new();
     escape_into(&mut bytes, path.strip_prefix(root).unwrap_or(path));
     single_line(&String::from_utf8_lossy(&bytes))
@@ -201,19 +202,19 @@ fn what(root: &Path, kind: &ChangeKind) -> String {
         ChangeKind::Written => String::new(),
         ChangeKind::Created => "  (created)".to_owned(),
         ChangeKind::Deleted => "  (deleted)".to_owned(),
-        ChangeKind::RenamedTo(path) => format!("  (renamed to {})", readable(root, path)),
-        ChangeKind::RenamedFrom(path) => format!("  (renamed from {})", readable(root, path)),
+        ChangeKind::RenamedTo(path) => format!("  (renamed to {})", display_path(root, path)),
+        ChangeKind::RenamedFrom(path) => format!("  (renamed from {})", display_path(root, path)),
     }
 }
 
 #[derive(Serialize)]
-struct Listing {
+struct ChangesOutput {
     root: String,
-    changes: Vec<Listed>,
+    changes: Vec<ChangeOutput>,
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct ChangeOutput {
     session: String,
     at: String,
     tool: String,
@@ -223,34 +224,34 @@ struct Listed {
     /// The other path of a rename.
     counterpart: Option<String>,
     /// The agent under which it is journaled; absent for the Lead.
-    agent: Option<ListedAgent>,
+    agent: Option<AgentOutput>,
     /// `exact`; `shared`: one or several of `agents` made it; `unknown`: it was found at an event of the agent.
     attribution: &'static str,
     /// The agents that made it or may have made it; the Lead is `lead`.
-    agents: Vec<ListedAgent>,
+    agents: Vec<AgentOutput>,
     tool_use: Option<String>,
 }
 
 #[derive(Serialize)]
-struct ListedAgent {
+struct AgentOutput {
     id: String,
     r#type: Option<String>,
 }
 
-fn listed_agents(change: &Change) -> Vec<ListedAgent> {
-    let listed = |agent: &ChangeAgent| ListedAgent {
+fn listed_agents(change: &RecordedChange) -> Vec<AgentOutput> {
+    let listed = |agent: &ChangeAgent| AgentOutput {
         id: agent.id.as_ref().map_or_else(|| "lead".to_owned(), ToString::to_string),
         r#type: agent.agent_type.clone(),
     };
     change.agents.iter().map(listed).collect()
 }
 
-fn listing(project: &ActiveProject, changes: &[Change]) -> Listing {
-    let listed = changes.iter().map(|change| Listed {
+fn listing(project: &ActiveProject, changes: &[RecordedChange]) -> ChangesOutput {
+    let listed = changes.iter().map(|change| ChangeOutput {
         session: change.session.to_string(),
         at: change.line.at.clone(),
         tool: change.line.tool.clone(),
-        kind: change.kind.word(),
+        kind: change.kind.as_str(),
         path: change.line.path.to_string_lossy().into_owned(),
         counterpart: change.kind.counterpart().map(|path| path.to_string_lossy().into_owned()),
         agent: listed_agents(change)
@@ -260,20 +261,20 @@ fn listing(project: &ActiveProject, changes: &[Change]) -> Listing {
         agents: listed_agents(change),
         tool_use: change.line.tool_use.as_ref().map(ToString::to_string),
     });
-    Listing { root: project.root.display().to_string(), changes: listed.collect() }
+    ChangesOutput { root: project.root.display().to_string(), changes: listed.collect() }
 }
 
 #[derive(Serialize)]
-struct Pruned {
+struct PruneOutput {
     removed: Vec<String>,
 }
 
 fn prune(
     args: &ChangesArgs,
-    context: &Context,
+    context: &CommandContext,
     project: &ActiveProject,
     store: &mut Store,
-) -> Result<Answer, CommandError> {
+) -> Result<CommandStatus, CommandError> {
     let journal = project.journal();
     let sessions = match &args.session {
         Some(session) => vec![session.clone()],
@@ -284,16 +285,16 @@ fn prune(
     };
     let mut removed = Vec::new();
     for session in sessions {
-        let ours = store.knows_session(&session)?;
+        let ours = store.has_session(&session)?;
         if store.remove_journal(&journal, &session, &|path| ours || path.starts_with(&project.root))? {
-            Befores::of(&project.state, &session).forget()?;
+            OriginalStore::for_session(&project.state, &session).remove_session()?;
             removed.push(journal.file(&session).display().to_string());
         }
     }
-    match context.format.render(&Pruned { removed: removed.clone() }) {
-        Some(data) => context.terminal.say(&data),
-        None if removed.is_empty() => context.terminal.note("No journal to remove.\n"),
+    match context.format.render(&PruneOutput { removed: removed.clone() }) {
+        Some(data) => context.terminal.print(&data),
+        None if removed.is_empty() => context.terminal.print_note("No journal to remove.\n"),
         None => removed.iter().for_each(|path| context.terminal.say_line(&format!("removed {path}"))),
     }
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }

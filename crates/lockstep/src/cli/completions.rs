@@ -2,7 +2,7 @@
 
 use clap_complete::Shell;
 
-use super::{Answer, Context, command};
+use super::{CommandContext, CommandStatus, command};
 use crate::error::CommandError;
 
 /// Print a completion script for a shell
@@ -17,9 +17,9 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &CompletionsArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &CompletionsArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command(), "lockstep", &mut script);
-    context.terminal.say(&String::from_utf8_lossy(&script));
-    Ok(Answer::Yes)
+    context.terminal.print(&String::from_utf8_lossy(&script));
+    Ok(CommandStatus::Success)
 }

@@ -1,10 +1,10 @@
 //! `lockstep config`.
 
 use clap::Subcommand;
-use lockstep_config::Origin;
+use lockstep_config::ValueOrigin;
 use serde::Serialize;
 
-use super::{Answer, Context};
+use super::{CommandContext, CommandStatus};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 
@@ -36,14 +36,14 @@ enum ConfigVerb {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct ConfigShowOutput {
     root: String,
     file: String,
-    settings: Vec<ShownSetting>,
+    settings: Vec<SettingOutput>,
 }
 
 #[derive(Serialize)]
-struct ShownSetting {
+struct SettingOutput {
     key: String,
     /// The value as TOML.
     value: String,
@@ -51,37 +51,37 @@ struct ShownSetting {
     line: Option<usize>,
 }
 
-pub(crate) fn run(args: &ConfigArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &ConfigArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     if let ConfigVerb::Template = args.verb {
-        context.terminal.say(&lockstep_config::template::template());
-        return Ok(Answer::Yes);
+        context.terminal.print(&lockstep_config::template::template());
+        return Ok(CommandStatus::Success);
     }
-    let project = ActiveProject::of_command(&context.directory)?;
+    let project = ActiveProject::discover(&context.directory)?;
     let shown = shown(&project);
     match context.format.render(&shown) {
-        Some(data) => context.terminal.say(&data),
-        None => context.terminal.say(&text(&shown)),
+        Some(data) => context.terminal.print(&data),
+        None => context.terminal.print(&text(&shown)),
     }
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
-fn shown(project: &ActiveProject) -> Shown {
-    let settings = project.loaded.settings().into_iter().map(|setting| ShownSetting {
+fn shown(project: &ActiveProject) -> ConfigShowOutput {
+    let settings = project.loaded.settings().into_iter().map(|setting| SettingOutput {
         key: format!("{}.{}", setting.key.section, setting.key.name),
         value: setting.value,
         line: match setting.origin {
-            Origin::Default => None,
-            Origin::Line(line) => Some(line),
+            ValueOrigin::Default => None,
+            ValueOrigin::Line(line) => Some(line),
         },
     });
-    Shown {
+    ConfigShowOutput {
         root: project.root.display().to_string(),
         file: project.config_path.display().to_string(),
         settings: settings.collect(),
     }
 }
 
-fn text(shown: &Shown) -> String {
+fn text(shown: &ConfigShowOutput) -> String {
     let rows: Vec<(String, String)> = shown
         .settings
         .iter()

@@ -4,8 +4,8 @@ use anstyle::{AnsiColor, Style};
 use lockstep_config::Project;
 use serde::Serialize;
 
-use super::{Answer, Context};
-use crate::doctor::{Check, Status, check_all, check_live};
+use super::{CommandContext, CommandStatus};
+use crate::doctor::{CheckStatus, DoctorCheck, check_all, check_live};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 
@@ -26,44 +26,44 @@ pub(crate) struct DoctorArgs {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct DoctorOutput {
     version: &'static str,
     healthy: bool,
-    checks: Vec<Check>,
+    checks: Vec<DoctorCheck>,
 }
 
-pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &DoctorArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let mut checks = check_all(&context.directory);
     if args.live
         && let Some(found) = Project::of_directory(&context.directory)?
     {
         checks.push(check_live(&ActiveProject::load(found)?));
     }
-    let healthy = checks.iter().all(|check| check.status < Status::Failed);
-    let report = Report { version: super::VERSION, healthy, checks };
+    let healthy = checks.iter().all(|check| check.status < CheckStatus::Failed);
+    let report = DoctorOutput { version: super::VERSION, healthy, checks };
     match context.format.render(&report) {
-        Some(data) => context.terminal.say(&data),
+        Some(data) => context.terminal.print(&data),
         None => show(&report, context),
     }
-    Ok(if healthy { Answer::Yes } else { Answer::No })
+    Ok(if healthy { CommandStatus::Success } else { CommandStatus::CheckFailed })
 }
 
-fn show(report: &Report, context: &Context) {
+fn show(report: &DoctorOutput, context: &CommandContext) {
     let terminal = &context.terminal;
     for check in &report.checks {
         let (mark, color) = match check.status {
-            Status::Ok => ("ok", AnsiColor::Green),
-            Status::Skipped => ("skipped", AnsiColor::Cyan),
-            Status::Warning => ("warning", AnsiColor::Yellow),
-            Status::Failed => ("FAILED", AnsiColor::Red),
+            CheckStatus::Ok => ("ok", AnsiColor::Green),
+            CheckStatus::Skipped => ("skipped", AnsiColor::Cyan),
+            CheckStatus::Warning => ("warning", AnsiColor::Yellow),
+            CheckStatus::Failed => ("FAILED", AnsiColor::Red),
         };
         let mark = terminal.styled(Style::new().fg_color(Some(color.into())), &format!("{mark:<8}"));
         let message = check.message.replace('\n', "\n         ");
         let line = format!("{mark} {}: {message}\n", check.name);
-        if check.status == Status::Ok {
-            terminal.note(&line)
+        if check.status == CheckStatus::Ok {
+            terminal.print_note(&line)
         } else {
-            terminal.say(&line)
+            terminal.print(&line)
         }
         if let Some(fix) = &check.fix {
             terminal.say_line(&format!("         fix: {fix}"));
@@ -71,5 +71,5 @@ fn show(report: &Report, context: &Context) {
     }
     let verdict =
         if report.healthy { "Everything that was checked is in place." } else { "Something needs mending." };
-    terminal.note(&format!("{verdict}\n"));
+    terminal.print_note(&format!("{verdict}\n"));
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use lockstep_config::Project;
 use lockstep_config::gates::GateMode;
-use lockstep_steps::gate::{Judged, Look, Validation};
+use lockstep_steps::gate::{GateCheck, GateResult, GateValidation};
 use lockstep_steps::step::Step;
 use lockstep_text::single_line;
 use lockstep_wire::claude::transcript;
@@ -12,15 +12,15 @@ use serde::Serialize;
 
 use super::step::{given_or_deleted, refused};
 use super::task::read_input;
-use super::{Answer, Context};
+use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
-use crate::steps::gates::Work;
+use crate::steps::gates::AgentWork;
 use crate::steps::moves::{MoveVerdict, RefMove, Worktrees, moves_of_branches};
 use crate::steps::seen::Unseen;
-use crate::steps::{Steps, StepsError};
-use crate::terminal::complain;
+use crate::steps::{StepContext, StepsError};
+use crate::terminal::print_error;
 
 /// Ask whether a prompt, the end of a step or a commit is allowed
 ///
@@ -37,9 +37,9 @@ pub(crate) struct GateArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum GateCommand {
-    Prompt(PromptArgs),
-    Stop(StopArgs),
-    Commit(CommitArgs),
+    Prompt(GatePromptArgs),
+    Stop(GateStopArgs),
+    Commit(GateCommitArgs),
     Refs(RefsArgs),
     Ci(CiArgs),
 }
@@ -48,7 +48,7 @@ enum GateCommand {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep gate prompt prompt.md --explain")]
-struct PromptArgs {
+struct GatePromptArgs {
     /// The prompt; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     file: PathBuf,
@@ -65,7 +65,7 @@ struct PromptArgs {
 #[command(after_help = "Examples:
   lockstep gate stop 01-01
   lockstep gate stop steps/01-01.json --explain")]
-struct StopArgs {
+struct GateStopArgs {
     /// The step file, or the step's id
     #[arg(value_name = "FILE")]
     file: String,
@@ -81,7 +81,7 @@ struct StopArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep gate commit --explain")]
-struct CommitArgs {
+struct GateCommitArgs {
     /// Asked by git before a commit: reasons go to standard error, and a project that is not active has no gate
     #[arg(long)]
     git_hook: bool,
@@ -120,17 +120,17 @@ struct CiArgs {
     range: String,
 }
 
-pub(crate) fn run(args: &GateArgs, context: &Context) -> Result<Answer, CommandError> {
-    if let GateCommand::Commit(CommitArgs { git_hook: true, .. }) = args.command
+pub(crate) fn run(args: &GateArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    if let GateCommand::Commit(GateCommitArgs { git_hook: true, .. }) = args.command
         && Project::of_directory(&context.directory)?.is_none()
     {
-        return Ok(Answer::Yes);
+        return Ok(CommandStatus::Success);
     }
     if let GateCommand::Refs(args) = &args.command {
         return refs(args, context);
     }
-    let project = ActiveProject::of_command(&context.directory)?;
-    let steps = Steps::new(&project, clock::now());
+    let project = ActiveProject::discover(&context.directory)?;
+    let steps = StepContext::new(&project, clock::now());
     match &args.command {
         GateCommand::Prompt(args) => prompt(args, &steps, context),
         GateCommand::Stop(args) => stop(args, &steps, context),
@@ -140,19 +140,28 @@ pub(crate) fn run(args: &GateArgs, context: &Context) -> Result<Answer, CommandE
     }
 }
 
-fn prompt(args: &PromptArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
+fn prompt(
+    args: &GatePromptArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, CommandError> {
     let bytes = read_input(context, &args.file)?;
-    let prompt = String::from_utf8(bytes)
-        .map_err(|_| CommandError::new(Kind::Usage, format!("{} is not UTF-8", args.file.display())))?;
+    let prompt = String::from_utf8(bytes).map_err(|_| {
+        CommandError::new(CommandErrorKind::Usage, format!("{} is not UTF-8", args.file.display()))
+    })?;
     let markers = steps.markers(&prompt);
     let invoked = steps.judge_invocation(&prompt, &markers)?;
     if !markers.is_ad_hoc() {
         steps.record_invocation(&invoked, &markers);
     }
-    Ok(told(context, &invoked.judged, args.explain))
+    Ok(print_gate_result(context, &invoked.judged, args.explain))
 }
 
-fn stop(args: &StopArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
+fn stop(
+    args: &GateStopArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, CommandError> {
     let file = match given_or_deleted(steps, context, &args.file) {
         Ok(file) => file,
         Err(error) => return Ok(refused(context, &error.into_refusal()?)),
@@ -162,7 +171,7 @@ fn stop(args: &StopArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer,
         None => None,
     };
     let at = steps.at_stop(Some(&file.name))?;
-    let work = Work {
+    let work = AgentWork {
         changed: if at.is_bounded() {
             steps.changed_since(at.step(), steps.start_of(&file).as_deref())
         } else {
@@ -173,32 +182,36 @@ fn stop(args: &StopArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer,
     };
     let judged = steps.judge_stop(&at, &work)?;
     steps.record_stop(&judged, &at, |record| record);
-    Ok(told(context, &judged, args.explain))
+    Ok(print_gate_result(context, &judged, args.explain))
 }
 
-fn commit(args: &CommitArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
-    if !steps.are_used() {
+fn commit(
+    args: &GateCommitArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, CommandError> {
+    if !steps.has_steps() {
         if !args.git_hook {
-            context.terminal.say("the project has no steps: nothing stands in the way of a commit\n");
+            context.terminal.print("the project has no steps: nothing stands in the way of a commit\n");
         }
-        return Ok(Answer::Yes);
+        return Ok(CommandStatus::Success);
     }
     let mode = match steps.project.config().gates.commit {
         GateMode::Off | GateMode::Warn if steps.has_changed_rules() => GateMode::Block,
         mode => mode,
     };
     if args.git_hook && mode == GateMode::Off {
-        return Ok(Answer::Yes);
+        return Ok(CommandStatus::Success);
     }
     let unseen = if args.git_hook { steps.record_unseen()? } else { Vec::new() };
     for one in &unseen {
-        complain(&format!(
+        print_error(&format!(
             "lockstep: the commit {:.10} ({}) passed no gate; it is on record now\n",
             one.commit,
             single_line(&one.subject)
         ));
     }
-    let touched = match steps.staged() {
+    let touched = match steps.staged_files() {
         Ok(touched) => touched,
         // Without git, all active steps are checked.
         Err(StepsError::Git(_)) if !args.git_hook => Vec::new(),
@@ -212,68 +225,72 @@ fn commit(args: &CommitArgs, steps: &Steps<'_>, context: &Context) -> Result<Ans
     let judged = steps.judge_commit(&touched, &tree)?;
     steps.record_commit(&judged, args.git_hook);
     if !args.git_hook {
-        return Ok(told(context, &judged, args.explain));
+        return Ok(print_gate_result(context, &judged, args.explain));
     }
     if judged.validation.failed() {
-        let (gate, errors) = (judged.validation.gate_id, judged.told());
+        let (gate, errors) = (judged.validation.gate_id, judged.render_errors());
         if mode == GateMode::Block {
-            complain(&format!("lockstep: this commit is refused by {gate}:\n{errors}"));
-            return Ok(Answer::No);
+            print_error(&format!("lockstep: this commit is refused by {gate}:\n{errors}"));
+            return Ok(CommandStatus::CheckFailed);
         }
-        complain(&format!("lockstep: warning: this commit does not pass {gate}:\n{errors}"));
+        print_error(&format!("lockstep: warning: this commit does not pass {gate}:\n{errors}"));
     }
     for warning in &judged.validation.warnings {
-        complain(&format!("lockstep: warning: {}\n", single_line(warning)));
+        print_error(&format!("lockstep: warning: {}\n", single_line(warning)));
     }
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
-fn refs(args: &RefsArgs, context: &Context) -> Result<Answer, CommandError> {
+fn refs(args: &RefsArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let lines = read_input(context, "-".as_ref())?;
     let moves = moves_of_branches(&String::from_utf8_lossy(&lines));
     if moves.is_empty() {
-        return Ok(Answer::Yes);
+        return Ok(CommandStatus::Success);
     }
     let worktrees = Worktrees::of(&context.directory, args.below.as_deref());
     let mut has_steps = false;
     if !args.git_hook || Project::of_directory(&worktrees.present)?.is_some() {
-        let project = ActiveProject::of_command(&worktrees.present)?;
-        has_steps = !Steps::new(&project, clock::now()).known().is_empty();
-        if judge_moves(&project, &moves)? == Answer::No {
-            return Ok(Answer::No);
+        let project = ActiveProject::discover(&worktrees.present)?;
+        has_steps = !StepContext::new(&project, clock::now()).known_steps().is_empty();
+        if judge_moves(&project, &moves)? == CommandStatus::CheckFailed {
+            return Ok(CommandStatus::CheckFailed);
         }
     }
     // A worktree in which no step was recorded does work of the main one.
     match worktrees.main {
         Some(main) if !has_steps && Project::of_directory(&main)?.is_some() => {
-            judge_moves(&ActiveProject::of_command(&main)?, &moves)
+            judge_moves(&ActiveProject::discover(&main)?, &moves)
         }
-        _ => Ok(Answer::Yes),
+        _ => Ok(CommandStatus::Success),
     }
 }
 
-fn judge_moves(project: &ActiveProject, moves: &[RefMove]) -> Result<Answer, CommandError> {
-    let steps = Steps::new(project, clock::now());
+fn judge_moves(project: &ActiveProject, moves: &[RefMove]) -> Result<CommandStatus, CommandError> {
+    let steps = StepContext::new(project, clock::now());
     let mode = project.config().gates.commit;
-    if !steps.are_used() || mode == GateMode::Off {
-        return Ok(Answer::Yes);
+    if !steps.has_steps() || mode == GateMode::Off {
+        return Ok(CommandStatus::Success);
     }
-    let MoveVerdict::Judged(judged) = steps.judge_moves(moves)? else { return Ok(Answer::Yes) };
+    let MoveVerdict::Judged(judged) = steps.judge_moves(moves)? else { return Ok(CommandStatus::Success) };
     if !judged.validation.failed() {
-        return Ok(Answer::Yes);
+        return Ok(CommandStatus::Success);
     }
-    let (gate, errors) = (judged.validation.gate_id, judged.told());
+    let (gate, errors) = (judged.validation.gate_id, judged.render_errors());
     if mode == GateMode::Warn {
-        complain(&format!(
+        print_error(&format!(
             "lockstep: warning: a branch moves to a commit that does not pass {gate}:\n{errors}"
         ));
-        return Ok(Answer::Yes);
+        return Ok(CommandStatus::Success);
     }
-    complain(&format!("lockstep: the move of the branch is refused by {gate}:\n{errors}"));
-    Ok(Answer::No)
+    print_error(&format!("lockstep: the move of the branch is refused by {gate}:\n{errors}"));
+    Ok(CommandStatus::CheckFailed)
 }
 
-fn ci(args: &CiArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
+fn ci(
+    args: &CiArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, CommandError> {
     let proven = steps.prove_range(&args.range)?;
     let text = || {
         let mut text: String =
@@ -287,22 +304,22 @@ fn ci(args: &CiArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, Com
         text.push_str(&format!("commits: {}, not let through: {}\n", proven.commits, proven.unproven.len()));
         text
     };
-    context.terminal.say(&context.format.render(&proven).unwrap_or_else(text));
+    context.terminal.print(&context.format.render(&proven).unwrap_or_else(text));
     let whole = proven.unproven.is_empty() && proven.rewritten.is_empty();
-    Ok(if whole { Answer::Yes } else { Answer::No })
+    Ok(if whole { CommandStatus::Success } else { CommandStatus::CheckFailed })
 }
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct GateOutput<'a> {
     #[serde(flatten)]
-    validation: &'a Validation,
+    validation: &'a GateValidation,
     #[serde(skip_serializing_if = "Option::is_none")]
-    looked_at: Option<&'a [Look]>,
+    looked_at: Option<&'a [GateCheck]>,
 }
 
-fn told(context: &Context, judged: &Judged, explain: bool) -> Answer {
-    let Judged { validation, looked_at, mends } = judged;
-    let data = Told { validation, looked_at: explain.then_some(looked_at) };
+fn print_gate_result(context: &CommandContext, judged: &GateResult, explain: bool) -> CommandStatus {
+    let GateResult { validation, looked_at, fixes: mends } = judged;
+    let data = GateOutput { validation, looked_at: explain.then_some(looked_at) };
     let text = || {
         let mut text = format!("{}: {}\n", validation.gate_id, validation.result.as_str());
         for (error, mend) in mends {
@@ -313,13 +330,13 @@ fn told(context: &Context, judged: &Judged, explain: bool) -> Answer {
         }
         if explain {
             text.push_str("looked at:\n");
-            for Look { what, found, good } in looked_at {
+            for GateCheck { what, found, passed: good } in looked_at {
                 let mark = if *good { "ok " } else { "NOT" };
                 text.push_str(&format!("  {mark} {}: {}\n", single_line(what), single_line(found)));
             }
         }
         text
     };
-    context.terminal.say(&context.format.render(&data).unwrap_or_else(text));
-    if validation.failed() { Answer::No } else { Answer::Yes }
+    context.terminal.print(&context.format.render(&data).unwrap_or_else(text));
+    if validation.failed() { CommandStatus::CheckFailed } else { CommandStatus::Success }
 }

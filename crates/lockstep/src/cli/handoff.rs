@@ -8,19 +8,19 @@ use lockstep_fs::write_atomically;
 use lockstep_store::confine;
 use lockstep_task::gate;
 use lockstep_task::handoff::{l1, l2, scaffold};
-use lockstep_task::phase::Phase;
-use lockstep_task::pointer::Lookup;
-use lockstep_task::problem::Problem;
+use lockstep_task::phase::TaskPhase;
+use lockstep_task::pointer::PointerResolver;
+use lockstep_task::problem::DocumentProblem;
 use lockstep_text::{printable_path, single_line};
 use serde::Serialize;
 
 use super::task::read_input;
 use super::task::writer_args::SessionArgs;
-use super::{Answer, Context};
+use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
-use crate::task::Tasks;
+use crate::task::TaskContext;
 use crate::task::files::ProjectFiles;
 
 /// Check the report that a phase of the task hands over, or start a new one
@@ -38,8 +38,8 @@ pub(crate) struct HandoffArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum HandoffCommand {
-    Check(CheckArgs),
-    New(NewArgs),
+    Check(HandoffCheckArgs),
+    New(HandoffNewArgs),
 }
 
 /// Check an L2 file, a gate record or an L1 index, with all problems at once
@@ -50,18 +50,18 @@ enum HandoffCommand {
   lockstep handoff check work/phase-4/L2-summary.md
   lockstep handoff check work/phase-4/gate-record.yaml
   lockstep handoff check notes.yaml --kind l1")]
-pub(crate) struct CheckArgs {
+pub(crate) struct HandoffCheckArgs {
     /// The file
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The kind of file; by default derived from its name
     #[arg(long, value_enum)]
-    kind: Option<FileKind>,
+    kind: Option<HandoffFileKind>,
 }
 
 /// A file of a handoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FileKind {
+enum HandoffFileKind {
     /// An L2 file, with its Downstream Handoff
     L2,
     /// An L1 index
@@ -75,10 +75,10 @@ enum FileKind {
 #[command(after_help = "Examples:
   lockstep handoff new P4
   lockstep handoff new P4 --write --session s1")]
-pub(crate) struct NewArgs {
+pub(crate) struct HandoffNewArgs {
     /// The phase, P1 to P9
     #[arg(value_name = "PHASE")]
-    phase: Phase,
+    phase: TaskPhase,
     /// Write it to the path of `[task] l2_path`; a file that is there stays
     #[arg(long)]
     write: bool,
@@ -88,64 +88,64 @@ pub(crate) struct NewArgs {
 
 /// The findings of a check, for any kind of file.
 #[derive(Serialize)]
-struct Checked<T: Serialize> {
+struct FileCheckOutput<T: Serialize> {
     kind: &'static str,
     valid: bool,
     #[serde(flatten)]
     data: T,
 }
 
-pub(crate) fn run(args: &HandoffArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &HandoffArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     match &args.command {
         HandoffCommand::Check(args) => run_check(args, context),
         HandoffCommand::New(args) => run_new(args, context),
     }
 }
 
-fn run_check(args: &CheckArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
+fn run_check(args: &HandoffCheckArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
     let files = ProjectFiles::of(&project.root);
     let begin =
         "`lockstep handoff new PHASE` prints a new L2 file; `--write` writes it where the phase's belongs";
     let bytes = read_input(context, &args.file).map_err(|error| error.hint(begin))?;
     let exists = |path: &Path| files.exists(path);
-    let lookup = Lookup::new(&exists);
+    let lookup = PointerResolver::new(&exists);
     let relative = files.relative(&context.directory, &args.file);
     let file = PathBuf::from(relative.unwrap_or_else(|_| args.file.display().to_string()));
     match args.kind.map_or_else(|| kind_of(&args.file), Ok)? {
-        FileKind::L2 => {
+        HandoffFileKind::L2 => {
             let report = l2::check(&file, &bytes, &lookup);
             let (problems, warnings) = (report.problems.clone(), report.warnings.clone());
-            let found = Found { file: &file, problems: &problems, warnings: &warnings, notes: &[] };
+            let found = FileCheck { file: &file, problems: &problems, warnings: &warnings, notes: &[] };
             Ok(found.show(context, "l2", &report))
         }
-        FileKind::L1 => {
+        HandoffFileKind::L1 => {
             let reading = l1::read(&bytes);
             let (findings, notes) = (reading.findings.clone(), reading.notes.clone());
             let (problems, warnings) = (&findings.problems, &findings.warnings);
-            let found = Found { file: &file, problems, warnings, notes: &notes };
+            let found = FileCheck { file: &file, problems, warnings, notes: &notes };
             Ok(found.show(context, "l1", &reading))
         }
-        FileKind::Gate => {
+        HandoffFileKind::Gate => {
             let reading = gate::read(&bytes, &lookup);
             let (findings, notes) = (reading.findings.clone(), reading.notes.clone());
             let (problems, warnings) = (&findings.problems, &findings.warnings);
-            let found = Found { file: &file, problems, warnings, notes: &notes };
+            let found = FileCheck { file: &file, problems, warnings, notes: &notes };
             Ok(found.show(context, "gate", &reading))
         }
     }
 }
 
 /// Derives the kind of file from its name.
-fn kind_of(path: &Path) -> Result<FileKind, CommandError> {
+fn kind_of(path: &Path) -> Result<HandoffFileKind, CommandError> {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let yaml = name.ends_with(".yaml") || name.ends_with(".yml");
     match () {
-        () if name.ends_with(".md") => Ok(FileKind::L2),
-        () if yaml && name.contains("gate") => Ok(FileKind::Gate),
-        () if yaml && name.starts_with("l1") => Ok(FileKind::L1),
+        () if name.ends_with(".md") => Ok(HandoffFileKind::L2),
+        () if yaml && name.contains("gate") => Ok(HandoffFileKind::Gate),
+        () if yaml && name.starts_with("l1") => Ok(HandoffFileKind::L1),
         () => Err(CommandError::new(
-            Kind::Usage,
+            CommandErrorKind::Usage,
             format!(
                 "the name {:?} does not say what kind of file it is",
                 single_line(&path.to_string_lossy())
@@ -155,23 +155,23 @@ fn kind_of(path: &Path) -> Result<FileKind, CommandError> {
     }
 }
 
-struct Found<'a> {
+struct FileCheck<'a> {
     file: &'a Path,
-    problems: &'a [Problem],
-    warnings: &'a [Problem],
+    problems: &'a [DocumentProblem],
+    warnings: &'a [DocumentProblem],
     notes: &'a [String],
 }
 
-impl Found<'_> {
-    fn show(&self, context: &Context, kind: &'static str, data: &impl Serialize) -> Answer {
+impl FileCheck<'_> {
+    fn show(&self, context: &CommandContext, kind: &'static str, data: &impl Serialize) -> CommandStatus {
         let valid = self.problems.is_empty();
         // The report of an L2 file has its own validity.
         let rendered = match kind {
             "l2" => context.format.render(data),
-            _ => context.format.render(&Checked { kind, valid, data }),
+            _ => context.format.render(&FileCheckOutput { kind, valid, data }),
         };
-        context.terminal.say(&rendered.unwrap_or_else(|| self.text(valid)));
-        if valid { Answer::Yes } else { Answer::No }
+        context.terminal.print(&rendered.unwrap_or_else(|| self.text(valid)));
+        if valid { CommandStatus::Success } else { CommandStatus::CheckFailed }
     }
 
     fn text(&self, valid: bool) -> String {
@@ -192,30 +192,30 @@ impl Found<'_> {
     }
 }
 
-fn run_new(args: &NewArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let tasks = Tasks::existing(&project, clock::now().timestamp())?;
+fn run_new(args: &HandoffNewArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let tasks = TaskContext::open_existing(&project, clock::now().timestamp())?;
     let version = tasks.map(|tasks| tasks.present()).transpose()?.flatten().map(|p| p.record.version);
-    let text = scaffold::l2(args.phase, version);
+    let text = scaffold::l2_template(args.phase, version);
     if !args.write {
-        context.terminal.say(&text);
-        return Ok(Answer::Yes);
+        context.terminal.print(&text);
+        return Ok(CommandStatus::Success);
     }
-    let session = args.session.needed()?;
+    let session = args.session.require_session()?;
     let relative = scaffold::default_path(&project.config().task.l2_path.0, session.as_str(), args.phase);
     let path = project.root.join(&relative);
     let failed = |error: std::io::Error| {
-        CommandError::new(Kind::Store, format!("cannot write {}: {error}", path.display()))
+        CommandError::new(CommandErrorKind::Store, format!("cannot write {}: {error}", path.display()))
     };
     confine(&project.root, &path).map_err(|refusal| failed(std::io::Error::other(refusal)))?;
     if fs::symlink_metadata(&path).is_ok() {
         context.terminal.say_line(&format!("{relative} is there already; it was not changed"));
-        return Ok(Answer::No);
+        return Ok(CommandStatus::CheckFailed);
     }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
     write_atomically(&path, text.as_bytes(), 0o644)?;
     context.terminal.say_line(&relative);
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cache::entry::HookPart;
-use crate::hook::{self, Call, Client, RegisteredBy};
+use crate::hook::{self, HookClient, HookInvocation, RegistrationSource};
 
 /// Answer an event of a coding agent; its client runs this, not you
 ///
@@ -16,7 +16,7 @@ use crate::hook::{self, Call, Client, RegisteredBy};
 pub(crate) struct HookArgs {
     /// The client that sends the event
     #[arg(value_enum, default_value_t)]
-    client: Client,
+    client: HookClient,
     /// Of several entries for a session's start, which one this is: it sends that part of the session cache
     #[arg(long, value_name = "K/N")]
     part: Option<HookPart>,
@@ -26,6 +26,6 @@ pub(crate) struct HookArgs {
 }
 
 pub(crate) fn run(args: &HookArgs) -> ExitCode {
-    let by = if args.plugin { RegisteredBy::Plugin } else { RegisteredBy::Settings };
-    hook::main(Call { client: args.client, part: args.part.unwrap_or_default(), by })
+    let by = if args.plugin { RegistrationSource::Plugin } else { RegistrationSource::Settings };
+    hook::main(HookInvocation { client: args.client, part: args.part.unwrap_or_default(), by })
 }

@@ -7,13 +7,13 @@ use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
 use lockstep_text::single_line;
 
-use super::{Answer, Context};
+use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::document::Format;
-use crate::error::{CommandError, Kind};
-use crate::impact::analysis::Analysis;
+use crate::document::OutputFormat;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::analysis::ImpactAnalysis;
 use crate::impact::findings::{Findings, gcc, sarif};
-use crate::impact::question::{Asked, Changed, Question, shown_path};
+use crate::impact::question::{ChangeSource, ImpactQuery, ImpactResult, shown_path};
 use crate::impact::text::{self, ImpactView};
 use crate::progress_bar::ProgressBar;
 
@@ -98,7 +98,7 @@ enum FailOn {
 }
 
 impl FailOn {
-    fn is_met(self, analysis: &Analysis) -> bool {
+    fn is_met(self, analysis: &ImpactAnalysis) -> bool {
         match self {
             Self::Breaks => text::has_breaks(&analysis.impact),
             Self::Any => analysis.impact.dependents().next().is_some(),
@@ -106,11 +106,11 @@ impl FailOn {
     }
 }
 
-pub(crate) fn run(args: &ImpactArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &ImpactArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let question = args.question()?;
     let asked = {
         let bar = ProgressBar::new(&context.terminal);
-        question.ask(&context.directory, &bar)?
+        question.run(&context.directory, &bar)?
     };
     if let (Some(file), Some(why)) = (&args.dismiss, &args.why) {
         let file = asked.tree.relative(&context.directory, file)?;
@@ -119,42 +119,53 @@ pub(crate) fn run(args: &ImpactArgs, context: &Context) -> Result<Answer, Comman
     let in_cascade = asked.in_cascade()?;
     show(args, context, &asked, in_cascade)?;
     Ok(match args.fail_on {
-        Some(fail_on) if fail_on.is_met(&asked.analysis) => Answer::No,
-        _ if asked.analysis.impact.truncated => Answer::Partial,
-        _ => Answer::Yes,
+        Some(fail_on) if fail_on.is_met(&asked.analysis) => CommandStatus::CheckFailed,
+        _ if asked.analysis.impact.truncated => CommandStatus::Partial,
+        _ => CommandStatus::Success,
     })
 }
 
 impl ImpactArgs {
-    fn question(&self) -> Result<Question, CommandError> {
-        Ok(Question { changed: self.changed()?, history: self.history, limit: self.limit()? })
+    fn question(&self) -> Result<ImpactQuery, CommandError> {
+        Ok(ImpactQuery { changed: self.changed()?, history: self.history, limit: self.limit()? })
     }
 
     fn limit(&self) -> Result<Duration, CommandError> {
-        Duration::try_from_secs_f64(self.time_limit)
-            .map_err(|_| CommandError::new(Kind::Usage, "--time-limit must be a number of seconds from 0 on"))
+        Duration::try_from_secs_f64(self.time_limit).map_err(|_| {
+            CommandError::new(CommandErrorKind::Usage, "--time-limit must be a number of seconds from 0 on")
+        })
     }
 
-    fn changed(&self) -> Result<Changed, CommandError> {
+    fn changed(&self) -> Result<ChangeSource, CommandError> {
         Ok(match (&self.rev, &self.patch, &self.session) {
-            (Some(range), ..) => Changed::Range(range.clone()),
-            _ if self.staged => Changed::Staged,
+            (Some(range), ..) => ChangeSource::Range(range.clone()),
+            _ if self.staged => ChangeSource::Staged,
             (_, Some(file), _) => {
-                Changed::Patch { text: read_patch(file)?, name: file.display().to_string() }
+                ChangeSource::Patch { text: read_patch(file)?, name: file.display().to_string() }
             }
-            (.., Some(session)) => Changed::Session { session: session.clone(), agent: self.agent.clone() },
-            _ if self.files.is_empty() => Changed::Tree,
-            _ => Changed::Files(self.files.clone()),
+            (.., Some(session)) => {
+                ChangeSource::Session { session: session.clone(), agent: self.agent.clone() }
+            }
+            _ if self.files.is_empty() => ChangeSource::Tree,
+            _ => ChangeSource::Files(self.files.clone()),
         })
     }
 }
 
 /// Dismisses every finding about a dependent.
-fn dismiss(asked: &Asked, dependent: &str, why: &str, context: &Context) -> Result<Answer, CommandError> {
-    let Asked { tree, analysis, .. } = asked;
+fn dismiss(
+    asked: &ImpactResult,
+    dependent: &str,
+    why: &str,
+    context: &CommandContext,
+) -> Result<CommandStatus, CommandError> {
+    let ImpactResult { tree, analysis, .. } = asked;
     let Some(project) = &tree.project else {
-        return Err(CommandError::new(Kind::Usage, "a dismissal is remembered only in an active project")
-            .hint("`lockstep init` makes it one"));
+        return Err(CommandError::new(
+            CommandErrorKind::Usage,
+            "a dismissal is remembered only in an active project",
+        )
+        .hint("`lockstep init` makes it one"));
     };
     let found = analysis.impact.dependents().filter(|(_, found)| found.path == dependent);
     let changed: Vec<&str> = found.map(|(file, _)| &*file.path).collect();
@@ -162,18 +173,21 @@ fn dismiss(asked: &Asked, dependent: &str, why: &str, context: &Context) -> Resu
     let earlier: Vec<&str> = earlier.map(|(changed, _)| &**changed).collect();
     if changed.is_empty() && !earlier.is_empty() {
         context.terminal.say_line(&format!("{dependent} was already dismissed for {}", earlier.join(", ")));
-        return Ok(Answer::Yes);
+        return Ok(CommandStatus::Success);
     }
     if changed.is_empty() {
-        return Err(CommandError::new(Kind::Usage, format!("{dependent} is no dependent of what changed"))
-            .hint("`lockstep impact` lists the dependents"));
+        return Err(CommandError::new(
+            CommandErrorKind::Usage,
+            format!("{dependent} is no dependent of what changed"),
+        )
+        .hint("`lockstep impact` lists the dependents"));
     }
     let mut store = Store::open(&project.state)?;
     for path in &changed {
         store.dismiss(&tree.root.join(path), &tree.root.join(dependent), why, clock::now().timestamp())?;
     }
     context.terminal.say_line(&format!("dismissed {dependent} for {}", changed.join(", ")));
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
 fn read_patch(file: &Path) -> Result<String, CommandError> {
@@ -183,12 +197,20 @@ fn read_patch(file: &Path) -> Result<String, CommandError> {
         std::fs::read_to_string(file)
     };
     read.map_err(|error| {
-        CommandError::new(Kind::Store, format!("cannot read the patch {}: {error}", file.display()))
+        CommandError::new(
+            CommandErrorKind::Store,
+            format!("cannot read the patch {}: {error}", file.display()),
+        )
     })
 }
 
-fn show(args: &ImpactArgs, context: &Context, asked: &Asked, in_cascade: bool) -> Result<(), CommandError> {
-    let Asked { analysis, origin, .. } = asked;
+fn show(
+    args: &ImpactArgs,
+    context: &CommandContext,
+    asked: &ImpactResult,
+    in_cascade: bool,
+) -> Result<(), CommandError> {
+    let ImpactResult { analysis, origin, .. } = asked;
     let report = analysis.report();
     let terminal = &context.terminal;
     if args.alert {
@@ -196,27 +218,27 @@ fn show(args: &ImpactArgs, context: &Context, asked: &Asked, in_cascade: bool) -
             true => "SRC: No file changes detected.".to_owned(),
             false => analysis.alert(false).render(0),
         };
-        terminal.say(&(text + "\n"));
+        terminal.print(&(text + "\n"));
         return Ok(());
     }
     match context.format {
-        Format::Json => terminal.say(&report.json(in_cascade, analysis.timings)),
-        Format::Yaml => terminal.say(&report.l1()),
-        Format::Md => terminal.say(&report.l2()),
-        Format::Gcc => {
+        OutputFormat::Json => terminal.print(&report.json(in_cascade, analysis.timings)),
+        OutputFormat::Yaml => terminal.print(&report.l1()),
+        OutputFormat::Md => terminal.print(&report.l2()),
+        OutputFormat::Gcc => {
             let findings = Findings::new(analysis, args.all || terminal.verbose());
-            terminal.say(&gcc::render(&findings, &context.directory));
+            terminal.print(&gcc::render(&findings, &context.directory));
         }
-        Format::Sarif => {
+        OutputFormat::Sarif => {
             let findings = Findings::new(analysis, args.all || terminal.verbose());
-            terminal.say(&sarif::render(&findings, &report.notes_on_the_whole()));
+            terminal.print(&sarif::render(&findings, &report.notes_on_the_whole()));
         }
-        Format::Text if analysis.impact.files.is_empty() => terminal.say(&nothing_changed(asked)),
-        Format::Text => {
+        OutputFormat::Text if analysis.impact.files.is_empty() => terminal.print(&nothing_changed(asked)),
+        OutputFormat::Text => {
             let (limit, all) = (args.limit()?, args.all || terminal.verbose());
-            terminal.say(&ImpactView { analysis, origin, limit, all }.render(terminal));
+            terminal.print(&ImpactView { analysis, origin, limit, all }.render(terminal));
             for note in report.notes_on_the_whole() {
-                terminal.note(&format!("note: {note}\n"));
+                terminal.print_note(&format!("note: {note}\n"));
             }
             show_unread(context, analysis);
         }
@@ -225,7 +247,7 @@ fn show(args: &ImpactArgs, context: &Context, asked: &Asked, in_cascade: bool) -
 }
 
 /// Says that nothing changed; for paths that were named, how to ask for their references instead.
-fn nothing_changed(asked: &Asked) -> String {
+fn nothing_changed(asked: &ImpactResult) -> String {
     if asked.unchanged.is_empty() {
         return format!("No file changed {}.\n", asked.origin);
     }
@@ -239,11 +261,11 @@ fn nothing_changed(asked: &Asked) -> String {
 }
 
 /// With `--verbose`, names the files whose content could not be read.
-fn show_unread(context: &Context, analysis: &Analysis) {
+fn show_unread(context: &CommandContext, analysis: &ImpactAnalysis) {
     if !context.terminal.verbose() {
         return;
     }
     for (path, reason) in &analysis.unread {
-        context.terminal.note(&format!("not read: {} ({reason})\n", single_line(path)));
+        context.terminal.print_note(&format!("not read: {} ({reason})\n", single_line(path)));
     }
 }

@@ -11,11 +11,11 @@ use lockstep_index::index::{
 use lockstep_store::StateDir;
 use serde::Serialize;
 
-use super::{Answer, Context};
-use crate::error::{CommandError, Kind};
+use super::{CommandContext, CommandStatus};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::impact::background::start_index_build;
 use crate::impact::deadline::Deadline;
-use crate::impact::tree::Tree;
+use crate::impact::tree::Workspace;
 use crate::progress_bar::ProgressBar;
 
 /// Build or update the index of definitions and references
@@ -90,8 +90,8 @@ impl Progress for ParsingLimit<'_> {
     }
 }
 
-pub(crate) fn run(args: &IndexArgs, context: &Context) -> Result<Answer, CommandError> {
-    let tree = Tree::of_command(&context.directory)?;
+pub(crate) fn run(args: &IndexArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let tree = Workspace::discover(&context.directory)?;
     let state = tree.index_directory()?;
     if args.check {
         return check(context, &tree, state);
@@ -120,16 +120,20 @@ pub(crate) fn run(args: &IndexArgs, context: &Context) -> Result<Answer, Command
         Built::Done(index) => show(args, context, &index),
         // The other process does the same work.
         Built::Busy(_) if args.detached => {}
-        Built::Busy(holder) => match meanwhile(args, &tree, state)? {
+        Built::Busy(holder) => match open_while_locked(args, &tree, state)? {
             Some(index) => show(args, context, &index),
             None => return Err(busy(&holder)),
         },
     }
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
 /// Returns the index for counting while another process is writing.
-fn meanwhile(args: &IndexArgs, tree: &Tree, state: &StateDir) -> Result<Option<Index>, CommandError> {
+fn open_while_locked(
+    args: &IndexArgs,
+    tree: &Workspace,
+    state: &StateDir,
+) -> Result<Option<Index>, CommandError> {
     if !args.stats || args.rebuild {
         return Ok(None);
     }
@@ -139,25 +143,29 @@ fn meanwhile(args: &IndexArgs, tree: &Tree, state: &StateDir) -> Result<Option<I
 
 fn busy(holder: &Holder) -> CommandError {
     let who = holder.process.map_or_else(|| "another process".to_owned(), |id| format!("process {id}"));
-    CommandError::new(Kind::Store, format!("{who} is writing the index ({})", holder.what))
+    CommandError::new(CommandErrorKind::Store, format!("{who} is writing the index ({})", holder.what))
         .hint("wait until it has ended; questions are answered meanwhile")
 }
 
-fn background(context: &Context, tree: &Tree) -> Result<Answer, CommandError> {
+fn background(context: &CommandContext, tree: &Workspace) -> Result<CommandStatus, CommandError> {
     start_index_build(&tree.root).map_err(|error| {
-        CommandError::new(Kind::Store, format!("cannot start a build in the background: {error}"))
+        CommandError::new(CommandErrorKind::Store, format!("cannot start a build in the background: {error}"))
     })?;
     context
         .terminal
-        .note("The index is being built; `lockstep index --check` tells when it is up to date.\n");
-    Ok(Answer::Yes)
+        .print_note("The index is being built; `lockstep index --check` tells when it is up to date.\n");
+    Ok(CommandStatus::Success)
 }
 
-fn check(context: &Context, tree: &Tree, state: &StateDir) -> Result<Answer, CommandError> {
+fn check(
+    context: &CommandContext,
+    tree: &Workspace,
+    state: &StateDir,
+) -> Result<CommandStatus, CommandError> {
     let verdict = verify(&tree.root, state, &tree.index_settings())?;
     match context.format.render(&verdict) {
-        Some(data) => context.terminal.say(&data),
-        None => context.terminal.say(&match verdict {
+        Some(data) => context.terminal.print(&data),
+        None => context.terminal.print(&match verdict {
             Verdict::Fresh => "The index is whole and up to date.\n".to_owned(),
             Verdict::Behind { files } => {
                 format!("The index is whole, but {files} files changed, are new or gone. Any question updates it.\n")
@@ -170,26 +178,26 @@ fn check(context: &Context, tree: &Tree, state: &StateDir) -> Result<Answer, Com
             }
         }),
     }
-    Ok(if verdict == Verdict::Fresh { Answer::Yes } else { Answer::No })
+    Ok(if verdict == Verdict::Fresh { CommandStatus::Success } else { CommandStatus::CheckFailed })
 }
 
 /// The answer for programs.
 #[derive(Serialize)]
-struct Listing {
+struct IndexOutput {
     #[serde(flatten)]
     condition: Condition,
     #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<Stats>,
 }
 
-fn show(args: &IndexArgs, context: &Context, index: &Index) {
+fn show(args: &IndexArgs, context: &CommandContext, index: &Index) {
     let stats = args.stats.then(|| match args.references {
         true => index.stats_with_references(&ProgressBar::new(&context.terminal)),
         false => index.stats(),
     });
-    let listing = Listing { condition: index.condition(), stats };
+    let listing = IndexOutput { condition: index.condition(), stats };
     if let Some(data) = context.format.render(&listing) {
-        return context.terminal.say(&data);
+        return context.terminal.print(&data);
     }
     let condition = &listing.condition;
     let mut text = format!("{} files", condition.files);
@@ -198,8 +206,8 @@ fn show(args: &IndexArgs, context: &Context, index: &Index) {
         unseen => writeln!(text, ", {unseen} of them not looked into ({})", reasons(condition)),
     };
     match &listing.stats {
-        None => context.terminal.note(&text),
-        Some(stats) => context.terminal.say(&(text + &table(stats))),
+        None => context.terminal.print_note(&text),
+        Some(stats) => context.terminal.print(&(text + &table(stats))),
     }
 }
 

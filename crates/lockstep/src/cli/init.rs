@@ -9,18 +9,18 @@ use lockstep_index::index::is_stored;
 use lockstep_index::sweep::baseline;
 use lockstep_store::StateDir;
 
-use super::planned::Planned;
-use super::{Answer, Context};
-use crate::document::Format;
+use super::planned::PlanOutput;
+use super::{CommandContext, CommandStatus};
+use crate::document::OutputFormat;
 use crate::env_vars::HOME;
-use crate::error::{CommandError, Kind};
-use crate::hook::Client;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::hook::HookClient;
 use crate::impact::background::start_index_build;
 use crate::program;
 use crate::project::ActiveProject;
 use crate::setup::{
-    FileEdit, Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, build_cache, has_plugin, hook_blockers,
-    plan_configuration, plan_git_hook, plan_plugin, plan_registration, plan_removal, root_of,
+    Installation, LOCAL_SETTINGS, PlannedFileEdit, SHARED_SETTINGS, SetupPlan, build_cache, has_plugin,
+    hook_blockers, plan_configuration, plan_git_hook, plan_plugin, plan_registration, plan_removal, root_of,
 };
 use crate::steps::commits::git;
 
@@ -49,7 +49,7 @@ pub(crate) struct InitArgs {
     dry_run: bool,
     /// The clients to register with, instead of those that are found
     #[arg(long, value_enum, value_name = "CLIENT")]
-    client: Vec<Client>,
+    client: Vec<HookClient>,
     /// Register in the settings that are not shared with the team
     #[arg(long)]
     local: bool,
@@ -64,14 +64,14 @@ pub(crate) struct InitArgs {
     git_hook: bool,
 }
 
-pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &InitArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let root = root_of(&context.directory)?;
-    if root != context.directory && context.format == Format::Text {
+    if root != context.directory && context.format == OutputFormat::Text {
         context
             .terminal
             .say_line(&format!("Setting up {}, which this directory belongs to.", root.display()));
     }
-    let state = StateDir::of(&root);
+    let state = StateDir::for_project(&root);
     let clients = clients(args, &root);
     let plugin = args.plugin || has_plugin(&root);
     // Two processes that set the project up take turns.
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandE
     } else {
         build_cache(&root, true, &mut plan)?;
     }
-    let shown = Planned { root: &root, plan: &plan, dry_run: args.dry_run };
+    let shown = PlanOutput { root: &root, plan: &plan, dry_run: args.dry_run };
     shown.show(context, "is set up already: nothing to change");
     if !blockers.is_empty() {
         return Err(no_hook_runs(&blockers));
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandE
             "Restart running sessions, so that they see the hooks. `lockstep doctor` checks them.",
         );
     }
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
 /// The number of times that a file which others change is read again.
@@ -127,14 +127,14 @@ const MAX_PLANS: usize = 100;
 fn make_plan(
     args: &InitArgs,
     root: &Path,
-    clients: &[Client],
+    clients: &[HookClient],
     plugin: bool,
     installation: Installation,
-) -> Result<Plan, CommandError> {
-    let mut plan = Plan { installation, ..Plan::default() };
+) -> Result<SetupPlan, CommandError> {
+    let mut plan = SetupPlan { installation, ..SetupPlan::default() };
     plan_configuration(root, &mut plan)?;
     for client in clients {
-        let Client::Claude = client;
+        let HookClient::Claude = client;
         match plugin {
             true => {
                 plan_removal(root, SHARED_SETTINGS, &mut plan)?;
@@ -156,11 +156,11 @@ fn make_plan(
 /// Carries a plan out, and moves its edits to `applied`. When another process has changed a file since it was read, `again` plans
 /// with the file as it is now. Returns the plan that was carried out.
 fn apply_plan(
-    mut plan: Plan,
+    mut plan: SetupPlan,
     former: &Installation,
-    applied: &mut Vec<FileEdit>,
-    again: impl Fn(Installation) -> Result<Plan, CommandError>,
-) -> Result<Plan, CommandError> {
+    applied: &mut Vec<PlannedFileEdit>,
+    again: impl Fn(Installation) -> Result<SetupPlan, CommandError>,
+) -> Result<SetupPlan, CommandError> {
     let former = former.settings.clone();
     for _ in 0..MAX_PLANS {
         let mut changed = None;
@@ -178,7 +178,7 @@ fn apply_plan(
             let known = former.iter().filter(|(name, _)| path.ends_with(name));
             installation.settings.extend(known.map(|(name, record)| (name.clone(), record.clone())));
             plan = again(installation)?;
-        } else if applied.iter().all(FileEdit::is_applied) {
+        } else if applied.iter().all(PlannedFileEdit::is_applied) {
             return Ok(plan);
         } else {
             // Another process wrote over an edit, perhaps with a text that it had read before.
@@ -189,18 +189,18 @@ fn apply_plan(
             plan = next;
         }
     }
-    Err(CommandError::new(Kind::Store, "another process changes the settings all the time")
+    Err(CommandError::new(CommandErrorKind::Store, "another process changes the settings all the time")
         .hint("end it, and run `lockstep init` again"))
 }
 
 fn no_hook_runs(blockers: &[String]) -> CommandError {
     let message = format!("no hook will run in this project\n  {}", blockers.join("\n  "));
-    CommandError::new(Kind::Configuration, message)
+    CommandError::new(CommandErrorKind::Configuration, message)
         .hint("change the settings as it says; `lockstep doctor` then checks that the hooks run")
 }
 
 /// Notes that git ignores the settings, so that the hooks are registered for this clone only.
-fn note_ignored(root: &Path, plan: &mut Plan) {
+fn note_ignored(root: &Path, plan: &mut SetupPlan) {
     if git(root, &["check-ignore", "--quiet", SHARED_SETTINGS]).is_ok() {
         plan.notes.push(format!(
             "git ignores {SHARED_SETTINGS}: the hooks are registered in this clone only. Others run `lockstep init` \
@@ -210,15 +210,16 @@ fn note_ignored(root: &Path, plan: &mut Plan) {
 }
 
 /// Builds the index of a project that has none. If that takes longer than [`INDEX_WAIT`], it continues in the background.
-fn build_index(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+fn build_index(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
     let Some(project) = Project::of_directory(root)?.map(ActiveProject::load).transpose()? else {
         return Ok(());
     };
     if is_stored(&project.state)? {
         return Ok(());
     }
-    let failed =
-        |error| CommandError::new(Kind::Store, format!("cannot start the build of the index: {error}"));
+    let failed = |error| {
+        CommandError::new(CommandErrorKind::Store, format!("cannot start the build of the index: {error}"))
+    };
     let mut build = start_index_build(&project.root).map_err(failed)?;
     let started = Instant::now();
     while build.try_wait().map_err(failed)?.is_none() {
@@ -235,35 +236,35 @@ fn build_index(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
 }
 
 /// The clients asked for, else those with a trace in the project or on this machine.
-fn clients(args: &InitArgs, root: &Path) -> Vec<Client> {
+fn clients(args: &InitArgs, root: &Path) -> Vec<HookClient> {
     if !args.client.is_empty() {
         return args.client.clone();
     }
     if args.plugin {
-        return vec![Client::Claude];
+        return vec![HookClient::Claude];
     }
     let at_home = || HOME.get().is_some_and(|home| Path::new(&home).join(".claude").is_dir());
     let claude = root.join(".claude").is_dir() || program::find("claude").is_some() || at_home();
-    if claude { vec![Client::Claude] } else { Vec::new() }
+    if claude { vec![HookClient::Claude] } else { Vec::new() }
 }
 
-fn advise(clients: &[Client], plugin: bool, plan: &mut Plan) {
+fn advise(clients: &[HookClient], plugin: bool, plan: &mut SetupPlan) {
     if clients.is_empty() {
         plan.notes.push(
             "No client was found, so no hook was registered. `lockstep init --client claude` registers them anyway; \
              `lockstep impact` and `lockstep refs` need none."
                 .to_owned(),
         );
-    } else if plugin && program::own_name() != "lockstep" {
+    } else if plugin && program::self_command() != "lockstep" {
         plan.notes.push(
             "`lockstep` is not on PATH, and the plugin looks for it there only: put it on PATH before you start a session."
                 .to_owned(),
         );
-    } else if program::own_name() != "lockstep" {
+    } else if program::self_command() != "lockstep" {
         plan.notes.push(format!(
             "`lockstep` is not on PATH, so the hooks call {}. Put it on PATH and run `lockstep init` again before you share \
              the settings.",
-            program::own_name()
+            program::self_command()
         ));
     }
 }

@@ -1,8 +1,8 @@
 //! `lockstep mcp`.
 
-use super::{Answer, Context};
+use super::{CommandContext, CommandStatus};
 use crate::error::CommandError;
-use crate::mcp::{self, Caller};
+use crate::mcp::{self, CallerIdentity};
 
 /// Run an MCP server that offers these commands to agents as tools
 ///
@@ -23,8 +23,8 @@ pub(crate) struct McpArgs {
     allow_run: bool,
 }
 
-pub(crate) fn run(args: &McpArgs, context: &Context) -> Result<Answer, CommandError> {
-    let caller = Caller { bound: args.agent.clone(), may_run: args.allow_run };
+pub(crate) fn run(args: &McpArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let caller = CallerIdentity { bound: args.agent.clone(), may_run: args.allow_run };
     mcp::serve(context.directory.clone(), caller)?;
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }

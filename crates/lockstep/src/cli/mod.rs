@@ -36,12 +36,12 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use lockstep_text::{is_unprintable, single_line};
 
-use crate::document::Format;
+use crate::document::OutputFormat;
 use crate::env_vars::CLAUDECODE;
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::exit_code;
-use crate::reply::Reply;
-use crate::terminal::{ColorChoice, Terminal, complain};
+use crate::reply::CommandOutput;
+use crate::terminal::{ColorChoice, Terminal, print_error};
 
 /// The version, with the commit in a release.
 pub(crate) const VERSION: &str = env!("LOCKSTEP_VERSION");
@@ -75,7 +75,7 @@ pub(crate) struct GlobalArgs {
     directory: Option<PathBuf>,
     /// Output format
     #[arg(long, value_enum, default_value_t, global = true, help_heading = GLOBAL_OPTIONS)]
-    format: Format,
+    format: OutputFormat,
     /// Print the answer only
     #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = GLOBAL_OPTIONS)]
     quiet: bool,
@@ -118,25 +118,25 @@ enum Verb {
 }
 
 /// The common inputs of all commands.
-pub(crate) struct Context {
+pub(crate) struct CommandContext {
     /// The absolute directory the command is about.
     pub(crate) directory: PathBuf,
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
     pub(crate) terminal: Terminal,
 }
 
-impl Context {
+impl CommandContext {
     /// Prints an answer, in the format that was asked for.
-    fn say(&self, reply: &impl Reply) {
-        self.terminal.say(&self.format.render(reply).unwrap_or_else(|| reply.text()));
+    fn print(&self, reply: &impl CommandOutput) {
+        self.terminal.print(&self.format.render(reply).unwrap_or_else(|| reply.text()));
     }
 }
 
 /// The answer of a command that did what was asked.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    Yes,
-    No,
+pub(crate) enum CommandStatus {
+    Success,
+    CheckFailed,
     /// The time limit was reached before the answer was complete.
     Partial,
 }
@@ -145,8 +145,10 @@ pub(crate) enum Answer {
 pub(crate) fn refuse_in_session(what: &str) -> Result<(), CommandError> {
     match CLAUDECODE.get() {
         None => Ok(()),
-        Some(_) => Err(CommandError::new(Kind::Usage, format!("an agent's session does not {what}"))
-            .hint("run the command in your own terminal")),
+        Some(_) => {
+            Err(CommandError::new(CommandErrorKind::Usage, format!("an agent's session does not {what}"))
+                .hint("run the command in your own terminal"))
+        }
     }
 }
 
@@ -161,31 +163,31 @@ pub(crate) use help::grouped_commands;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
-        complain(&format!(
+        print_error(&format!(
             "error: a bug in lockstep {VERSION}: {panic}\nhint: please report it with the command and its output\n"
         ));
         std::process::exit(exit_code::BUG.into());
     }));
     let args = match parse(std::env::args_os()) {
         Ok(args) => args,
-        Err(error) => return misused(error),
+        Err(error) => return usage_error(error),
     };
     // A hook speaks to its client, by the client's rules.
     if let Verb::Hook(args) = &args.verb {
         return hook::run(args);
     }
     if let Verb::Cascade(args) = &args.verb
-        && let Some(code) = cascade::supervised(args)
+        && let Some(code) = cascade::run_supervisor(args)
     {
         return code;
     }
     let answered = context(&args.global).and_then(|context| run(args.verb, &context));
     ExitCode::from(match answered {
-        Ok(Answer::Yes) => exit_code::DONE,
-        Ok(Answer::No) => exit_code::NO,
-        Ok(Answer::Partial) => exit_code::PARTIAL,
+        Ok(CommandStatus::Success) => exit_code::DONE,
+        Ok(CommandStatus::CheckFailed) => exit_code::NO,
+        Ok(CommandStatus::Partial) => exit_code::PARTIAL,
         Err(error) => {
-            complain(&error.render());
+            print_error(&error.render());
             error.exit_code()
         }
     })
@@ -206,7 +208,7 @@ fn is_hook() -> bool {
 
 /// Help and version are answers; the rest is wrong usage. A client would take the usual code for a hook's block, and settings
 /// written by a newer Lockstep must not stop its work.
-fn misused(error: clap::Error) -> ExitCode {
+fn usage_error(error: clap::Error) -> ExitCode {
     // The message quotes arguments, which a shell may have made of file names.
     let args = || std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
     let error = match args().any(|arg| arg.contains(is_unprintable)) {
@@ -223,17 +225,21 @@ fn misused(error: clap::Error) -> ExitCode {
     })
 }
 
-fn run(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
+fn run(verb: Verb, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let answer = answer(verb, context)?;
-    let failed = |error| CommandError::new(Kind::Store, format!("cannot write the answer: {error}"));
+    let failed =
+        |error| CommandError::new(CommandErrorKind::Store, format!("cannot write the answer: {error}"));
     context.terminal.finish().map_err(failed)?;
     Ok(answer)
 }
 
-fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
+fn answer(verb: Verb, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     if context.format.is_for_findings() && !matches!(verb, Verb::Impact(_)) {
-        return Err(CommandError::new(Kind::Usage, "only `impact` has the formats `gcc` and `sarif`")
-            .hint("other commands have `--format json` for programs"));
+        return Err(CommandError::new(
+            CommandErrorKind::Usage,
+            "only `impact` has the formats `gcc` and `sarif`",
+        )
+        .hint("other commands have `--format json` for programs"));
     }
     match verb {
         Verb::Init(args) => init::run(&args, context),
@@ -264,15 +270,18 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
     }
 }
 
-fn context(global: &GlobalArgs) -> Result<Context, CommandError> {
+fn context(global: &GlobalArgs) -> Result<CommandContext, CommandError> {
     let given = global.directory.clone().unwrap_or_else(|| PathBuf::from("."));
     let directory = given.canonicalize().map_err(|error| {
-        CommandError::new(Kind::Usage, format!("cannot work in {}: {error}", given.display()))
+        CommandError::new(CommandErrorKind::Usage, format!("cannot work in {}: {error}", given.display()))
     })?;
     if !directory.is_dir() {
-        return Err(CommandError::new(Kind::Usage, format!("{} is not a directory", directory.display())));
+        return Err(CommandError::new(
+            CommandErrorKind::Usage,
+            format!("{} is not a directory", directory.display()),
+        ));
     }
-    Ok(Context {
+    Ok(CommandContext {
         directory,
         format: global.format,
         terminal: Terminal::new(global.color, global.quiet, global.verbose, global.format),

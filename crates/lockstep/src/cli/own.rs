@@ -2,7 +2,7 @@
 
 use lockstep_config::Project;
 
-use super::{Answer, Context, VERSION};
+use super::{CommandContext, CommandStatus, VERSION};
 use crate::error::CommandError;
 use crate::installed::Installed;
 use crate::project::ActiveProject;
@@ -38,15 +38,15 @@ struct SelfVersionArgs {
     check: bool,
 }
 
-pub(crate) fn run(args: &SelfArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &SelfArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let SelfCommand::Version(args) = &args.command;
     if !args.check {
         context.terminal.say_line(&format!("lockstep {VERSION}"));
-        return Ok(Answer::Yes);
+        return Ok(CommandStatus::Success);
     }
     let project = Project::of_directory(&context.directory)?.map(ActiveProject::load).transpose()?;
     let root = setup::root_of(&context.directory)?;
     let installed = Installed::find(&root, project.as_ref().map(|project| &project.state));
-    context.say(&installed);
-    Ok(if installed.is_consistent() { Answer::Yes } else { Answer::No })
+    context.print(&installed);
+    Ok(if installed.is_consistent() { CommandStatus::Success } else { CommandStatus::CheckFailed })
 }

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use lockstep_task::phase::Phase;
+use lockstep_task::phase::TaskPhase;
 
 use super::task::output;
-use super::task::writer_args::{SessionArgs, WhoArgs};
-use super::{Answer, Context};
+use super::task::writer_args::{SessionArgs, WriterArgs};
+use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
-use crate::task::Tasks;
-use crate::task::phases::Produced;
+use crate::task::TaskContext;
+use crate::task::phases::PhaseFiles;
 
 /// Enter and complete the phases of the task
 ///
@@ -27,8 +27,8 @@ pub(crate) struct PhaseArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum PhaseCommand {
-    Enter(EnterArgs),
-    Complete(CompleteArgs),
+    Enter(PhaseEnterArgs),
+    Complete(PhaseCompleteArgs),
 }
 
 /// Check that a phase can begin, and print its inputs
@@ -38,10 +38,10 @@ enum PhaseCommand {
 /// not ready, lists all reasons and exits with code 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep phase enter P4 > context.md")]
-pub(crate) struct EnterArgs {
+pub(crate) struct PhaseEnterArgs {
     /// The phase, P1 to P9
     #[arg(value_name = "PHASE")]
-    phase: Phase,
+    phase: TaskPhase,
     #[command(flatten)]
     session: SessionArgs,
 }
@@ -49,10 +49,10 @@ pub(crate) struct EnterArgs {
 /// Complete a phase: checks its L2 file, its sections and its gate, then writes one version
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep phase complete P4 --l2 work/phase-4/L2-summary.md")]
-pub(crate) struct CompleteArgs {
+pub(crate) struct PhaseCompleteArgs {
     /// The phase, P1 to P9
     #[arg(value_name = "PHASE")]
-    phase: Phase,
+    phase: TaskPhase,
     /// The phase's L2 file
     #[arg(long, value_name = "FILE")]
     l2: PathBuf,
@@ -60,30 +60,30 @@ pub(crate) struct CompleteArgs {
     #[arg(long, value_name = "FILE")]
     gate: Option<PathBuf>,
     #[command(flatten)]
-    who: WhoArgs,
+    who: WriterArgs,
 }
 
-pub(crate) fn run(args: &PhaseArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &PhaseArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     match &args.command {
         PhaseCommand::Enter(args) => run_enter(args, context),
         PhaseCommand::Complete(args) => run_complete(args, context),
     }
 }
 
-fn run_enter(args: &EnterArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let tasks = Tasks::open(&project, clock::now().timestamp())?;
-    match tasks.enter(args.phase, args.session.known().as_ref())? {
-        Ok(entry) => context.say(&entry),
+fn run_enter(args: &PhaseEnterArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let tasks = TaskContext::open(&project, clock::now().timestamp())?;
+    match tasks.enter(args.phase, args.session.session().as_ref())? {
+        Ok(entry) => context.print(&entry),
         Err(refused) => return Ok(output::print_refusal(context, &refused)),
     }
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
-fn run_complete(args: &CompleteArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
-    let produced = Produced { directory: &context.directory, l2: args.l2.clone(), gate: args.gate.clone() };
+fn run_complete(args: &PhaseCompleteArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
+    let produced = PhaseFiles { directory: &context.directory, l2: args.l2.clone(), gate: args.gate.clone() };
     let writer = args.who.writer("phase complete", &project);
     let answer = output::print_output(context, tasks.complete(writer, args.phase, &produced)?);
     match missing_file(args, &context.directory) {
@@ -93,9 +93,12 @@ fn run_complete(args: &CompleteArgs, context: &Context) -> Result<Answer, Comman
 }
 
 /// The error about a named file that does not exist. The other reasons against the phase are printed before it.
-fn missing_file(args: &CompleteArgs, directory: &Path) -> Option<CommandError> {
+fn missing_file(args: &PhaseCompleteArgs, directory: &Path) -> Option<CommandError> {
     let mut named = std::iter::once(&args.l2).chain(&args.gate);
     let missing = named.find(|path| !directory.join(path).exists())?;
     let message = format!("there is no file {}", missing.display());
-    Some(CommandError::new(Kind::Store, message).hint("paths are taken from the current directory"))
+    Some(
+        CommandError::new(CommandErrorKind::Store, message)
+            .hint("paths are taken from the current directory"),
+    )
 }

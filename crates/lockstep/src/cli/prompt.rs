@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use lockstep_steps::markers::{MarkerKind, MarkerNames};
-use lockstep_steps::template::{EXECUTE_STEP, Values, render};
+use lockstep_steps::template::{EXECUTE_STEP_TEMPLATE, TemplateValues, render};
 use lockstep_text::yaml;
 use serde_json::{Map, Value};
 
-use super::step::{given, refused};
+use super::step::{refused, resolve_step};
 use super::task::read_input;
-use super::{Answer, Context};
+use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
-use crate::steps::Steps;
+use crate::steps::StepContext;
 
 /// Create and check the prompts that start an agent on a step
 #[derive(Debug, clap::Args)]
@@ -27,8 +27,8 @@ pub(crate) struct PromptArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum PromptCommand {
-    Render(RenderArgs),
-    Check(CheckArgs),
+    Render(PromptRenderArgs),
+    Check(PromptCheckArgs),
 }
 
 /// Fill a template with the data of a step and an agent
@@ -40,7 +40,7 @@ enum PromptCommand {
 #[command(after_help = "Examples:
   lockstep prompt render execute_step --step steps/01-01.json --agent agent.yaml > prompt.md
   lockstep prompt render execute_step --step 01-01 --set agent_name=crafter | lockstep prompt check -")]
-struct RenderArgs {
+struct PromptRenderArgs {
     /// A template file, or execute_step, which ships
     #[arg(value_name = "TEMPLATE")]
     template: String,
@@ -62,24 +62,28 @@ struct RenderArgs {
 #[command(after_help = "Examples:
   lockstep prompt check prompt.md
   lockstep prompt check - < prompt.md")]
-struct CheckArgs {
+struct PromptCheckArgs {
     /// The prompt; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     file: PathBuf,
 }
 
-pub(crate) fn run(args: &PromptArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let steps = Steps::new(&project, clock::now());
+pub(crate) fn run(args: &PromptArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let steps = StepContext::new(&project, clock::now());
     match &args.command {
         PromptCommand::Render(args) => rendered(args, &steps, context),
         PromptCommand::Check(args) => checked(args, &steps, context),
     }
 }
 
-fn rendered(args: &RenderArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
+fn rendered(
+    args: &PromptRenderArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, CommandError> {
     let template = match args.template.as_str() {
-        "execute_step" => with_names(EXECUTE_STEP, &steps.marker_names()),
+        "execute_step" => with_names(EXECUTE_STEP_TEMPLATE, &steps.marker_names()),
         path => text_of(context, &PathBuf::from(path))?,
     };
     let mut agent = match &args.agent {
@@ -88,22 +92,23 @@ fn rendered(args: &RenderArgs, steps: &Steps<'_>, context: &Context) -> Result<A
     };
     for pair in &args.set {
         let (name, value) = pair.split_once('=').ok_or_else(|| {
-            CommandError::new(Kind::Usage, format!("{pair:?} is no value")).hint("write --set NAME=VALUE")
+            CommandError::new(CommandErrorKind::Usage, format!("{pair:?} is no value"))
+                .hint("write --set NAME=VALUE")
         })?;
         agent.insert(name.to_owned(), value.into());
     }
     let machine = steps.machine()?;
-    let file = match given(steps, context, &args.step) {
+    let file = match resolve_step(steps, context, &args.step) {
         Ok(file) => file,
         Err(error) => return Ok(refused(context, &error.into_refusal()?)),
     };
     let rendered = steps
         .read(&file)
-        .and_then(|step| render(&template, &Values::new(&step, &file.name, agent, &machine)));
+        .and_then(|step| render(&template, &TemplateValues::new(&step, &file.name, agent, &machine)));
     match rendered {
         Ok(text) => {
             context.terminal.say_exactly(text.as_bytes());
-            Ok(Answer::Yes)
+            Ok(CommandStatus::Success)
         }
         Err(problems) => Ok(refused(context, &problems)),
     }
@@ -121,21 +126,28 @@ fn with_names(template: &str, names: &MarkerNames) -> String {
 const MAX_DEPTH: usize = 16;
 const MAX_NODES: usize = 20_000;
 
-fn agent_data(context: &Context, path: &std::path::Path) -> Result<Map<String, Value>, CommandError> {
+fn agent_data(context: &CommandContext, path: &std::path::Path) -> Result<Map<String, Value>, CommandError> {
     let text = text_of(context, path)?;
     // JSON is YAML.
     yaml::read(&text, yaml::options(MAX_DEPTH, MAX_NODES)).map_err(|error| {
-        CommandError::new(Kind::Usage, format!("{} holds no names with values: {error}", path.display()))
+        CommandError::new(
+            CommandErrorKind::Usage,
+            format!("{} holds no names with values: {error}", path.display()),
+        )
     })
 }
 
-fn text_of(context: &Context, path: &std::path::Path) -> Result<String, CommandError> {
+fn text_of(context: &CommandContext, path: &std::path::Path) -> Result<String, CommandError> {
     String::from_utf8(read_input(context, path)?)
-        .map_err(|_| CommandError::new(Kind::Usage, format!("{} is not UTF-8", path.display())))
+        .map_err(|_| CommandError::new(CommandErrorKind::Usage, format!("{} is not UTF-8", path.display())))
 }
 
-fn checked(args: &CheckArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
+fn checked(
+    args: &PromptCheckArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, CommandError> {
     let checked = steps.check_prompt(&text_of(context, &args.file)?)?;
-    context.say(&checked);
-    Ok(if checked.valid { Answer::Yes } else { Answer::No })
+    context.print(&checked);
+    Ok(if checked.valid { CommandStatus::Success } else { CommandStatus::CheckFailed })
 }

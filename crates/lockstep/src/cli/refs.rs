@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Answer, Context};
-use crate::error::{CommandError, Kind};
-use crate::impact::lookup::{Direction, References};
+use super::{CommandContext, CommandStatus};
+use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::lookup::{ReferenceDirection, ReferencesOutput};
 use crate::impact::lookup_text;
 use crate::progress_bar::ProgressBar;
 
@@ -46,32 +46,33 @@ pub(crate) struct RefsArgs {
     time_limit: f64,
 }
 
-pub(crate) fn run(args: &RefsArgs, context: &Context) -> Result<Answer, CommandError> {
-    let direction = if args.out { Direction::Out } else { Direction::In };
-    let limit = Duration::try_from_secs_f64(args.time_limit)
-        .map_err(|_| CommandError::new(Kind::Usage, "--time-limit must be a number of seconds from 0 on"))?;
+pub(crate) fn run(args: &RefsArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let direction = if args.out { ReferenceDirection::Out } else { ReferenceDirection::In };
+    let limit = Duration::try_from_secs_f64(args.time_limit).map_err(|_| {
+        CommandError::new(CommandErrorKind::Usage, "--time-limit must be a number of seconds from 0 on")
+    })?;
     let found = {
         let bar = ProgressBar::new(&context.terminal);
         match &args.name {
-            None => References::dangling(&context.directory, limit, &bar)?,
-            Some(name) => References::of(&context.directory, name, direction, limit, &bar)?,
+            None => ReferencesOutput::dangling(&context.directory, limit, &bar)?,
+            Some(name) => ReferencesOutput::of(&context.directory, name, direction, limit, &bar)?,
         }
     };
     show(args, context, &found);
     Ok(match () {
-        () if args.dangling && !found.references.is_empty() => Answer::No,
-        () if found.truncated => Answer::Partial,
-        () => Answer::Yes,
+        () if args.dangling && !found.references.is_empty() => CommandStatus::CheckFailed,
+        () if found.truncated => CommandStatus::Partial,
+        () => CommandStatus::Success,
     })
 }
 
-fn show(args: &RefsArgs, context: &Context, answer: &References) {
+fn show(args: &RefsArgs, context: &CommandContext, answer: &ReferencesOutput) {
     let terminal = &context.terminal;
     match context.format.render(answer) {
-        Some(data) => terminal.say(&data),
+        Some(data) => terminal.print(&data),
         None => {
             let all = args.all || terminal.verbose();
-            terminal.say(&lookup_text::render(answer, all, Some(terminal)));
+            terminal.print(&lookup_text::render(answer, all, Some(terminal)));
         }
     }
 }

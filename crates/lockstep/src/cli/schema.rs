@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Answer, Context};
-use crate::error::{CommandError, Kind};
+use super::{CommandContext, CommandStatus};
+use crate::error::{CommandError, CommandErrorKind};
 
 /// Print the JSON Schema of a document that Lockstep reads or writes
 ///
@@ -18,23 +18,23 @@ pub(crate) struct SchemaArgs {
     name: Option<String>,
 }
 
-pub(crate) fn run(args: &SchemaArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &SchemaArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let schemas = schemas();
     let Some(name) = &args.name else {
         let names: Vec<&str> = schemas.iter().map(|(name, _)| *name).collect();
         let text = || schemas.iter().map(|(name, schema)| format!("{name:15} {}\n", about(schema))).collect();
-        context.terminal.say(&context.format.render(&names).unwrap_or_else(text));
-        return Ok(Answer::Yes);
+        context.terminal.print(&context.format.render(&names).unwrap_or_else(text));
+        return Ok(CommandStatus::Success);
     };
     let Some((_, schema)) = schemas.iter().find(|(known, _)| known == name) else {
         let names: Vec<&str> = schemas.iter().map(|(name, _)| *name).collect();
-        return Err(CommandError::new(Kind::Usage, format!("there is no schema {name:?}"))
+        return Err(CommandError::new(CommandErrorKind::Usage, format!("there is no schema {name:?}"))
             .hint(format!("the schemas are {}", names.join(", "))));
     };
     // A schema is JSON, for people too.
     let json = || serde_json::to_string_pretty(schema).expect("a schema is plain JSON") + "\n";
-    context.terminal.say(&context.format.render(schema).unwrap_or_else(json));
-    Ok(Answer::Yes)
+    context.terminal.print(&context.format.render(schema).unwrap_or_else(json));
+    Ok(CommandStatus::Success)
 }
 
 /// Every schema with its name.

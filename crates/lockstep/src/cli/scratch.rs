@@ -1,16 +1,16 @@
 //! `lockstep scratch`.
 
-use lockstep_task::place::Place;
+use lockstep_task::place::KeyPath;
 use lockstep_task::scratch::{MAX_BYTES, Scratch};
 use lockstep_task::yaml;
 
 use super::task::output;
-use super::task::writer_args::{SessionArgs, WhoArgs};
-use super::{Answer, Context};
+use super::task::writer_args::{SessionArgs, WriterArgs};
+use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
-use crate::task::Tasks;
+use crate::task::TaskContext;
 
 /// Store values that belong to one session only
 ///
@@ -27,14 +27,14 @@ pub(crate) struct ScratchArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum ScratchCommand {
-    Show(ShowArgs),
-    Set(SetArgs),
+    Show(ScratchShowArgs),
+    Set(ScratchSetArgs),
 }
 
 /// Print the scratch of a session
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep scratch show --session s1")]
-pub(crate) struct ShowArgs {
+pub(crate) struct ScratchShowArgs {
     #[command(flatten)]
     session: SessionArgs,
 }
@@ -44,37 +44,37 @@ pub(crate) struct ShowArgs {
 #[command(after_help = "Examples:
   lockstep scratch set gc_version 3
   lockstep scratch set gate_summaries.G4 'PASS, 5 items'")]
-pub(crate) struct SetArgs {
+pub(crate) struct ScratchSetArgs {
     /// The place, as in execution_metrics.spawn_count
     #[arg(value_name = "PLACE")]
-    place: Place,
+    place: KeyPath,
     /// The value, as YAML
     #[arg(value_name = "VALUE")]
     value: String,
     #[command(flatten)]
-    who: WhoArgs,
+    who: WriterArgs,
 }
 
-pub(crate) fn run(args: &ScratchArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
+pub(crate) fn run(args: &ScratchArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     match &args.command {
         ScratchCommand::Show(args) => {
-            let scratch = tasks.scratch(&args.session.needed()?)?.unwrap_or_default();
+            let scratch = tasks.scratch(&args.session.require_session()?)?.unwrap_or_default();
             show(context, &scratch);
-            Ok(Answer::Yes)
+            Ok(CommandStatus::Success)
         }
         ScratchCommand::Set(args) => {
-            let session = args.who.session().needed()?;
+            let session = args.who.session().require_session()?;
             if let Err(reason) = tasks.may_write_scratch(&args.who.writer("scratch set", &project)) {
                 return Ok(output::refused(context, None, &[reason]));
             }
             let value = yaml::read(args.value.as_bytes(), MAX_BYTES)
-                .map_err(|error| CommandError::new(Kind::Usage, error.to_string()))?;
+                .map_err(|error| CommandError::new(CommandErrorKind::Usage, error.to_string()))?;
             match tasks.set_scratch(&session, |scratch| scratch.with(&args.place, value.clone()))? {
                 Ok(scratch) => {
                     show(context, &scratch);
-                    Ok(Answer::Yes)
+                    Ok(CommandStatus::Success)
                 }
                 Err(findings) => Ok(output::unreadable(context, findings)),
             }
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &ScratchArgs, context: &Context) -> Result<Answer, Comma
     }
 }
 
-fn show(context: &Context, scratch: &Scratch) {
+fn show(context: &CommandContext, scratch: &Scratch) {
     let text = || if scratch.root().is_empty() { String::new() } else { scratch.to_yaml() };
-    context.terminal.say(&context.format.render(scratch.root()).unwrap_or_else(text));
+    context.terminal.print(&context.format.render(scratch.root()).unwrap_or_else(text));
 }

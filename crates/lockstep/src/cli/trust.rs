@@ -3,8 +3,8 @@
 use lockstep_text::printable_path;
 use serde::Serialize;
 
-use super::{Answer, Context, refuse_in_session};
-use crate::error::{CommandError, Kind};
+use super::{CommandContext, CommandStatus, refuse_in_session};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::inactive;
 use crate::trust::{OutsideKey, approve, outside_keys, revoke, user_dir};
 
@@ -29,12 +29,15 @@ struct TrustOutput {
     revoked: bool,
 }
 
-pub(crate) fn run(args: &TrustArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &TrustArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let found = lockstep_config::Project::of_directory(&context.directory)?
         .ok_or_else(|| inactive(&context.directory))?;
     refuse_in_session("approve paths outside the project")?;
     let user = user_dir().ok_or_else(|| {
-        CommandError::new(Kind::Store, "neither XDG_STATE_HOME nor HOME names a directory for the approval")
+        CommandError::new(
+            CommandErrorKind::Store,
+            "neither XDG_STATE_HOME nor HOME names a directory for the approval",
+        )
     })?;
     let approved = if args.revoke { Vec::new() } else { outside_keys(&found.load()?, &found.root) };
     let revoked = approved.is_empty() && revoke(&user, &found.root)?;
@@ -43,10 +46,10 @@ pub(crate) fn run(args: &TrustArgs, context: &Context) -> Result<Answer, Command
     }
     let output = TrustOutput { approved, revoked };
     match context.format.render(&output) {
-        Some(data) => context.terminal.say(&data),
-        None => context.terminal.say(&text(&output)),
+        Some(data) => context.terminal.print(&data),
+        None => context.terminal.print(&text(&output)),
     }
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
 fn text(output: &TrustOutput) -> String {

@@ -7,11 +7,11 @@ use std::time::Duration;
 use lockstep_index::index::wait_for_writer;
 use lockstep_store::StateDir;
 
-use super::planned::Planned;
-use super::{Answer, Context};
-use crate::error::{CommandError, Kind};
+use super::planned::PlanOutput;
+use super::{CommandContext, CommandStatus};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::setup::{
-    Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, plan_cache_removal, plan_deactivation,
+    Installation, LOCAL_SETTINGS, SHARED_SETTINGS, SetupPlan, plan_cache_removal, plan_deactivation,
     plan_git_hook_removal, plan_plugin_removal, plan_removal, remaining_files, root_of,
 };
 
@@ -37,10 +37,10 @@ pub(crate) struct UninstallArgs {
     purge: bool,
 }
 
-pub(crate) fn run(args: &UninstallArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &UninstallArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let root = root_of(&context.directory)?;
-    let state = StateDir::of(&root);
-    let mut plan = Plan { installation: Installation::load(&state)?, ..Plan::default() };
+    let state = StateDir::for_project(&root);
+    let mut plan = SetupPlan { installation: Installation::load(&state)?, ..SetupPlan::default() };
     // Read before lockstep.toml, which names them, is removed.
     let remaining = remaining_files(&root);
     for settings in [SHARED_SETTINGS, LOCAL_SETTINGS] {
@@ -69,7 +69,8 @@ pub(crate) fn run(args: &UninstallArgs, context: &Context) -> Result<Answer, Com
         for edit in &plan.edits {
             if !edit.apply()? {
                 let message = format!("{} was changed by another process meanwhile", edit.path.display());
-                return Err(CommandError::new(Kind::Store, message).hint("run `lockstep uninstall` again"));
+                return Err(CommandError::new(CommandErrorKind::Store, message)
+                    .hint("run `lockstep uninstall` again"));
             }
         }
         Installation::forget(&state);
@@ -77,8 +78,8 @@ pub(crate) fn run(args: &UninstallArgs, context: &Context) -> Result<Answer, Com
             purge(&state)?;
         }
     }
-    Planned { root: &root, plan: &plan, dry_run: args.dry_run }.show(context, "has no set-up to undo");
-    Ok(Answer::Yes)
+    PlanOutput { root: &root, plan: &plan, dry_run: args.dry_run }.show(context, "has no set-up to undo");
+    Ok(CommandStatus::Success)
 }
 
 fn purge(state: &StateDir) -> Result<(), CommandError> {
@@ -87,12 +88,14 @@ fn purge(state: &StateDir) -> Result<(), CommandError> {
     }
     let path = state.path();
     // A link is not followed: its target is not Lockstep's.
-    state.ensure("")?;
+    state.ensure_dir("")?;
     // A build in the background would create the directory again.
     let Some(_lock) = wait_for_writer(state, WRITER_WAIT)? else {
         let message = format!("cannot remove {}: the index is being written", path.display());
-        return Err(CommandError::new(Kind::Store, message).hint("run `lockstep uninstall --purge` again"));
+        return Err(CommandError::new(CommandErrorKind::Store, message)
+            .hint("run `lockstep uninstall --purge` again"));
     };
-    fs::remove_dir_all(path)
-        .map_err(|error| CommandError::new(Kind::Store, format!("cannot remove {}: {error}", path.display())))
+    fs::remove_dir_all(path).map_err(|error| {
+        CommandError::new(CommandErrorKind::Store, format!("cannot remove {}: {error}", path.display()))
+    })
 }

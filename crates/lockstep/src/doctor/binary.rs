@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use super::{Check, Entry};
+use super::{DoctorCheck, HookRegistration};
 
 /// One check per distinct program.
-pub(super) fn check(entries: &[Entry]) -> Vec<Check> {
+pub(super) fn check(entries: &[HookRegistration]) -> Vec<DoctorCheck> {
     // The client passes the command to a shell, so a shell resolves it: `…/lockstep` up to ` hook`.
     let programs: BTreeSet<&str> =
         entries.iter().filter_map(|entry| entry.command.split(" hook").next()).collect();
     programs.into_iter().map(check_program).collect()
 }
 
-fn check_program(program: &str) -> Check {
+fn check_program(program: &str) -> DoctorCheck {
     const NAME: &str = "binary";
     let line = format!("{program} --version");
     // The plugin's command first checks that the program exists.
@@ -21,18 +21,18 @@ fn check_program(program: &str) -> Check {
     let asked = Command::new("sh").arg("-c").arg(line).output();
     let fix = "install lockstep where the client's PATH finds it, then run `lockstep init`";
     match asked {
-        Err(error) => Check::skipped(NAME, format!("`{program}` was not asked: {error}")),
+        Err(error) => DoctorCheck::skipped(NAME, format!("`{program}` was not asked: {error}")),
         Ok(output) if !output.status.success() => {
             let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            Check::failed(NAME, format!("`{program}` cannot be started: {why}"), fix)
+            DoctorCheck::failed(NAME, format!("`{program}` cannot be started: {why}"), fix)
         }
         Ok(output) => {
             let theirs = String::from_utf8_lossy(&output.stdout).trim().to_owned();
             let ours = format!("lockstep {}", crate::cli::VERSION);
             if theirs == ours {
-                Check::ok(NAME, format!("`{program}` is {theirs}"))
+                DoctorCheck::ok(NAME, format!("`{program}` is {theirs}"))
             } else {
-                Check::failed(NAME, format!("`{program}` is {theirs}, this is {ours}"), fix)
+                DoctorCheck::failed(NAME, format!("`{program}` is {theirs}, this is {ours}"), fix)
             }
         }
     }

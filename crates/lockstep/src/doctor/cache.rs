@@ -1,58 +1,65 @@
 //! Checks the session cache: its existence, its freshness, the number of entries, and the deliveries to
 //! sessions.
 
-use lockstep_cache::delivery::Mode;
-use lockstep_cache::{Cache, Freshness};
+use lockstep_cache::delivery::DeliveryMode;
+use lockstep_cache::{Freshness, SessionCache};
 
-use super::{Check, Entry};
-use crate::cache::delivery::{entries, mode};
+use super::{DoctorCheck, HookRegistration};
+use crate::cache::delivery::{mode, required_entries};
 use crate::cache::receipt::{self, Receipt};
-use crate::cache::{CacheFault, ProjectProvider, entry, open, told};
+use crate::cache::{ProjectProvider, SessionCacheError, describe_freshness, entry, open};
 use crate::project::ActiveProject;
 
 const NAME: &str = "cache";
 
-pub(super) fn check(project: &ActiveProject, registered: &[Entry]) -> Check {
-    if mode(project) == Mode::Off {
-        return Check::ok(NAME, "`[cache] deliver` is off: sessions are given nothing");
+pub(super) fn check(project: &ActiveProject, registered: &[HookRegistration]) -> DoctorCheck {
+    if mode(project) == DeliveryMode::Off {
+        return DoctorCheck::ok(NAME, "`[cache] deliver` is off: sessions are given nothing");
     }
-    match open(project).and_then(|cache| looked_at(project, &cache, registered)) {
+    match open(project).and_then(|cache| check_cache(project, &cache, registered)) {
         Ok(check) => check,
-        Err(fault @ CacheFault::Settings(_)) => {
-            Check::failed(NAME, fault.to_string(), "correct [cache] in lockstep.toml")
+        Err(fault @ SessionCacheError::Settings(_)) => {
+            DoctorCheck::failed(NAME, fault.to_string(), "correct [cache] in lockstep.toml")
         }
-        Err(fault) => Check::failed(NAME, fault.to_string(), "`lockstep cache build` says more"),
+        Err(fault) => DoctorCheck::failed(NAME, fault.to_string(), "`lockstep cache build` says more"),
     }
 }
 
-fn looked_at(project: &ActiveProject, cache: &Cache, registered: &[Entry]) -> Result<Check, CacheFault> {
+fn check_cache(
+    project: &ActiveProject,
+    cache: &SessionCache,
+    registered: &[HookRegistration],
+) -> Result<DoctorCheck, SessionCacheError> {
     let freshness = cache.freshness(&ProjectProvider::new(project), None)?;
     if freshness == Freshness::Missing {
-        return Ok(Check::ok(
+        return Ok(DoctorCheck::ok(
             NAME,
             "none was built, so sessions are given nothing; `lockstep cache build` builds it",
         ));
     }
-    if let Some(check) = too_few(project, registered)? {
+    if let Some(check) = check_entry_count(project, registered)? {
         return Ok(check);
     }
-    let (state, reasons) = told(&freshness);
+    let (state, reasons) = describe_freshness(&freshness);
     let state = match reasons.as_slice() {
         [] => state.to_owned(),
         reasons => format!("{state} ({}); the next session builds it anew", reasons.join("; ")),
     };
     let path = cache.settings().target();
-    Ok(Check::ok(NAME, format!("{path} is {state}; {}", last(&receipt::kept(&project.state)))))
+    Ok(DoctorCheck::ok(NAME, format!("{path} is {state}; {}", last(&receipt::read_receipts(&project.state)))))
 }
 
 /// Reports if the client has fewer entries than the cache has parts.
-fn too_few(project: &ActiveProject, registered: &[Entry]) -> Result<Option<Check>, CacheFault> {
+fn check_entry_count(
+    project: &ActiveProject,
+    registered: &[HookRegistration],
+) -> Result<Option<DoctorCheck>, SessionCacheError> {
     let there = registered.iter().filter(|entry| entry.event == "SessionStart");
-    let there = there.map(|entry| entry::of_command(&entry.command).of).max().unwrap_or(0);
-    let needed = entries(project)?;
-    let full = mode(project) == Mode::Full;
+    let there = there.map(|entry| entry::part_of_command(&entry.command).of).max().unwrap_or(0);
+    let needed = required_entries(project)?;
+    let full = mode(project) == DeliveryMode::Full;
     Ok((full && there < needed).then(|| {
-        Check::warning(
+        DoctorCheck::warning(
             NAME,
             format!("all of the cache takes {needed} hook entries, and {there} are registered"),
             "`lockstep init` registers the others",

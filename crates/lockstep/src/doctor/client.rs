@@ -4,13 +4,13 @@ use std::process::{Command, Stdio};
 
 use lockstep_rehearsal::client::{NEWEST, VERSIONS};
 
-use super::Check;
+use super::DoctorCheck;
 use crate::program;
 
 const NAME: &str = "client";
 
 /// Compares the client's version with the tested ones; `None` if there is no client on PATH.
-pub(super) fn check() -> Option<Check> {
+pub(super) fn check() -> Option<DoctorCheck> {
     let program = program::find("claude")?;
     let output = Command::new(&program).arg("--version").stdin(Stdio::null()).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
@@ -18,20 +18,20 @@ pub(super) fn check() -> Option<Check> {
     Some(judge(version))
 }
 
-fn judge(version: Option<&str>) -> Check {
+fn judge(version: Option<&str>) -> DoctorCheck {
     let tested = VERSIONS.join(" and ");
     match version {
-        None => Check::warning(
+        None => DoctorCheck::warning(
             NAME,
             "`claude --version` does not print a version",
             "run `claude --version` by hand",
         ),
-        Some(version) if number(version) > number(NEWEST) => Check::warning(
+        Some(version) if number(version) > number(NEWEST) => DoctorCheck::warning(
             NAME,
             format!("Claude Code {version} is newer than the newest tested version, {NEWEST}"),
             "run `lockstep doctor --live`, and look for a newer Lockstep",
         ),
-        Some(version) => Check::ok(NAME, format!("Claude Code {version}; tested are {tested}")),
+        Some(version) => DoctorCheck::ok(NAME, format!("Claude Code {version}; tested are {tested}")),
     }
 }
 
@@ -44,19 +44,19 @@ fn number(version: &str) -> Option<(u32, u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Status;
+    use super::super::CheckStatus;
     use super::*;
 
     #[test]
     fn a_version_that_is_newer_than_the_newest_tested_one_is_a_warning() {
         for (version, status) in [
-            (Some(NEWEST), Status::Ok),
-            (Some("2.1.197"), Status::Ok),
-            (Some("2.1.99"), Status::Ok),
-            (Some("2.1.1000"), Status::Warning),
-            (Some("2.10.0"), Status::Warning),
-            (Some("3.0.0"), Status::Warning),
-            (None, Status::Warning),
+            (Some(NEWEST), CheckStatus::Ok),
+            (Some("2.1.197"), CheckStatus::Ok),
+            (Some("2.1.99"), CheckStatus::Ok),
+            (Some("2.1.1000"), CheckStatus::Warning),
+            (Some("2.10.0"), CheckStatus::Warning),
+            (Some("3.0.0"), CheckStatus::Warning),
+            (None, CheckStatus::Warning),
         ] {
             assert_eq!(judge(version).status, status, "{version:?}");
         }

@@ -10,24 +10,24 @@ use std::time::{Duration, Instant};
 
 use lockstep_wire::claude::{parse, samples};
 
-use super::{Check, Entry};
+use super::{DoctorCheck, HookRegistration};
 use crate::env_vars::CLAUDE_PROJECT_DIR;
-use crate::hook::route::{REGISTRATIONS, routes};
+use crate::hook::route::{REGISTRATIONS, actions_for};
 
 const NAME: &str = "events";
 
 /// One check for all: the slowest and the wrong ones are named.
-pub(super) fn check(entries: &[Entry]) -> Vec<Check> {
+pub(super) fn check(entries: &[HookRegistration]) -> Vec<DoctorCheck> {
     if entries.is_empty() {
-        return vec![Check::skipped(NAME, "no hook is registered, so none was run")];
+        return vec![DoctorCheck::skipped(NAME, "no hook is registered, so none was run")];
     }
     match try_all(entries) {
-        Err(error) => vec![Check::skipped(NAME, format!("no scratch project could be made: {error}"))],
+        Err(error) => vec![DoctorCheck::skipped(NAME, format!("no scratch project could be made: {error}"))],
         Ok(check) => vec![check],
     }
 }
 
-fn try_all(entries: &[Entry]) -> io::Result<Check> {
+fn try_all(entries: &[HookRegistration]) -> io::Result<DoctorCheck> {
     let scratch = tempfile::tempdir()?;
     fs::write(scratch.path().join("lockstep.toml"), "[journal]\ndir = \"journal\"\n")?;
     fs::write(scratch.path().join("a.py"), "def greet(): pass\n")?;
@@ -57,11 +57,11 @@ fn try_all(entries: &[Entry]) -> io::Result<Check> {
             "{count} recorded events were answered, the slowest ({event}) in {} ms",
             took.as_millis()
         );
-        return Ok(Check::ok(NAME, message));
+        return Ok(DoctorCheck::ok(NAME, message));
     }
     let fix =
         "run the command of the settings by hand with an event on standard input; .lockstep/log tells more";
-    Ok(Check::failed(NAME, wrong.join("; "), fix))
+    Ok(DoctorCheck::failed(NAME, wrong.join("; "), fix))
 }
 
 /// The recorded payloads of an event that lead somewhere, moved into the scratch project.
@@ -71,7 +71,7 @@ fn payloads(event: &str, scratch: &Path) -> Vec<String> {
         .iter()
         .filter(|(_, json)| {
             parse(json.as_bytes())
-                .is_ok_and(|parsed| parsed.kind.name() == event && !routes(&parsed).is_empty())
+                .is_ok_and(|parsed| parsed.kind.name() == event && !actions_for(&parsed).is_empty())
         })
         .map(|(_, json)| moved(json))
         .collect()
@@ -103,7 +103,7 @@ fn run(command: &str, payload: &str, scratch: &Path) -> io::Result<Option<String
 }
 
 /// Checks that the edit among the payloads is in the journal: a hook that only exits 0 proves nothing.
-fn journaled(entries: &[Entry], scratch: &Path) -> Option<String> {
+fn journaled(entries: &[HookRegistration], scratch: &Path) -> Option<String> {
     if !entries.iter().any(|entry| entry.event == "PostToolUse") {
         return None;
     }

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use lockstep_git::Repository;
 
-use super::Check;
+use super::DoctorCheck;
 
 const NAME: &str = "git";
 
 /// Checks that `root` is in a git repository, and that git can be run.
-pub(super) fn check(root: &Path) -> Check {
-    match Repository::top_of(root) {
-        Ok(Some(top)) => Check::ok(NAME, format!("{} is the repository", top.display())),
-        Ok(None) => Check::failed(
+pub(super) fn check(root: &Path) -> DoctorCheck {
+    match Repository::worktree_root_of(root) {
+        Ok(Some(top)) => DoctorCheck::ok(NAME, format!("{} is the repository", top.display())),
+        Ok(None) => DoctorCheck::failed(
             NAME,
             format!(
                 "{} is not in a git repository. Without one, the original content of changed files is often unknown, \
@@ -21,7 +21,7 @@ pub(super) fn check(root: &Path) -> Check {
             ),
             "run `git init` there and commit the files",
         ),
-        Err(error) => Check::failed(
+        Err(error) => DoctorCheck::failed(
             NAME,
             format!("git cannot be run, so the original content of changed files is not known: {error}"),
             "install git, or correct what the message names",

@@ -6,13 +6,13 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use lockstep_rehearsal::client::Client;
-use lockstep_rehearsal::run::{Outcome, Rehearsal};
+use lockstep_rehearsal::client::ClientBinary;
+use lockstep_rehearsal::run::{Rehearsal, RehearsalResult};
 use lockstep_rehearsal::scenario::{Scenario, Turn};
-use lockstep_rehearsal::transcript::Agent;
+use lockstep_rehearsal::transcript::RequestAgent;
 use serde_json::json;
 
-use super::{Check, entries};
+use super::{DoctorCheck, entries};
 use crate::program;
 use crate::project::ActiveProject;
 use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
@@ -26,20 +26,20 @@ const LIMIT: Duration = Duration::from_secs(120);
 const ALERT: &str = "SRC IMPACT ALERT:";
 
 /// Runs the client once.
-pub(crate) fn check(project: &ActiveProject) -> Check {
+pub(crate) fn check(project: &ActiveProject) -> DoctorCheck {
     if entries(project).is_empty() {
-        return Check::skipped(NAME, "no hook is registered, so there is nothing to prove");
+        return DoctorCheck::skipped(NAME, "no hook is registered, so there is nothing to prove");
     }
     let Some(program) = program::find("claude") else {
-        return Check::skipped(NAME, "`claude` is not on PATH, so no client was run");
+        return DoctorCheck::skipped(NAME, "`claude` is not on PATH, so no client was run");
     };
-    match play(project, Client::at(program)) {
-        Err(why) => Check::failed(
+    match run_scenario(project, ClientBinary::at(program)) {
+        Err(why) => DoctorCheck::failed(
             NAME,
             format!("the client could not be run: {why}"),
             "run `claude --version` by hand",
         ),
-        Ok((outcome, journal)) => judge(&outcome, &journal),
+        Ok((outcome, journal)) => evaluate(&outcome, &journal),
     }
 }
 
@@ -48,7 +48,7 @@ const DEPENDENT: (&str, &str) = ("dependent.py", "from probe import one\n");
 
 /// Returns a scenario in which the Lead writes a file and a subagent renames something that another file
 /// uses.
-fn scene() -> Scenario {
+fn probe_scenario() -> Scenario {
     let mut scenario = Scenario::new("Prove that the hooks fire.");
     let file = "{project}/probe.py";
     scenario.lead = vec![
@@ -72,13 +72,13 @@ fn scene() -> Scenario {
     scenario
 }
 
-fn play(project: &ActiveProject, client: Client) -> Result<(Outcome, String), String> {
+fn run_scenario(project: &ActiveProject, client: ClientBinary) -> Result<(RehearsalResult, String), String> {
     let text = |error: io::Error| error.to_string();
     let scratch = tempfile::tempdir().map_err(text)?;
     fs::write(scratch.path().join("lockstep.toml"), "[journal]\ndir = \"journal\"\n").map_err(text)?;
     fs::write(scratch.path().join(DEPENDENT.0), DEPENDENT.1).map_err(text)?;
     copy_settings(&project.root, scratch.path()).map_err(text)?;
-    let mut rehearsal = Rehearsal::new(client, scene(), scratch.path()).limit(LIMIT);
+    let mut rehearsal = Rehearsal::new(client, probe_scenario(), scratch.path()).limit(LIMIT);
     if let Some(plugin) = entries(project).into_iter().find_map(|entry| entry.plugin) {
         rehearsal = rehearsal.arg("--plugin-dir").arg(plugin);
     }
@@ -101,11 +101,11 @@ fn journal(scratch: &Path) -> String {
     files.filter_map(|entry| lockstep_fs::read_to_string(entry.ok()?.path()).ok()).collect()
 }
 
-fn judge(outcome: &Outcome, journal: &str) -> Check {
+fn evaluate(outcome: &RehearsalResult, journal: &str) -> DoctorCheck {
     let fix = "compare the hooks in .claude/settings.json with what `lockstep init --dry-run` would write";
     if !outcome.success() {
         let message = format!("the client ended with {:?}: {}", outcome.ended, outcome.stderr.trim());
-        return Check::failed(NAME, message, "run `claude --version` by hand; update the client");
+        return DoctorCheck::failed(NAME, message, "run `claude --version` by hand; update the client");
     }
     let wrote = |tool: &str| journal.lines().any(|line| line.split('\t').nth(1) == Some(tool));
     let mut missing = Vec::new();
@@ -118,7 +118,7 @@ fn judge(outcome: &Outcome, journal: &str) -> Check {
     if outcome.transcript.lead().count(ALERT) != 1 {
         missing.push("the alert did not reach the Lead once");
     }
-    if outcome.transcript.who_saw(ALERT).iter().any(|agent| *agent != Agent::Lead) {
+    if outcome.transcript.recipients_of(ALERT).iter().any(|agent| *agent != RequestAgent::Lead) {
         missing.push("the alert reached somebody else than the Lead");
     }
     if missing.is_empty() {
@@ -126,7 +126,7 @@ fn judge(outcome: &Outcome, journal: &str) -> Check {
             "a real client ran for {:.1} s: both changes were journaled, the alert reached the Lead once and nobody else",
             outcome.took.as_secs_f64()
         );
-        return Check::ok(NAME, message);
+        return DoctorCheck::ok(NAME, message);
     }
-    Check::failed(NAME, missing.join("; "), fix)
+    DoctorCheck::failed(NAME, missing.join("; "), fix)
 }

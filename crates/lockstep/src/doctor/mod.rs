@@ -25,10 +25,10 @@ pub(crate) use registration::registered_commands;
 
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Check {
+pub(crate) struct DoctorCheck {
     /// The subject of the check.
     pub(crate) name: &'static str,
-    pub(crate) status: Status,
+    pub(crate) status: CheckStatus,
     pub(crate) message: String,
     /// The fix, if one is needed.
     pub(crate) fix: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) struct Check {
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
+pub(crate) enum CheckStatus {
     /// No problem was found.
     Ok,
     /// Could not be checked, which is not the same as "ok".
@@ -48,19 +48,19 @@ pub(crate) enum Status {
     Failed,
 }
 
-impl Check {
+impl DoctorCheck {
     fn ok(name: &'static str, message: impl Into<String>) -> Self {
-        Self { name, status: Status::Ok, message: single_line(&message.into()), fix: None }
+        Self { name, status: CheckStatus::Ok, message: single_line(&message.into()), fix: None }
     }
 
     fn skipped(name: &'static str, message: impl Into<String>) -> Self {
-        Self { name, status: Status::Skipped, message: single_line(&message.into()), fix: None }
+        Self { name, status: CheckStatus::Skipped, message: single_line(&message.into()), fix: None }
     }
 
     fn warning(name: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
         Self {
             name,
-            status: Status::Warning,
+            status: CheckStatus::Warning,
             message: single_line(&message.into()),
             fix: Some(single_line(&fix.into())),
         }
@@ -69,7 +69,7 @@ impl Check {
     fn failed(name: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
         Self {
             name,
-            status: Status::Failed,
+            status: CheckStatus::Failed,
             message: single_line(&message.into()),
             fix: Some(single_line(&fix.into())),
         }
@@ -77,11 +77,11 @@ impl Check {
 }
 
 /// Every check that needs no client.
-pub(crate) fn check_all(dir: &Path) -> Vec<Check> {
+pub(crate) fn check_all(dir: &Path) -> Vec<DoctorCheck> {
     let (mut checks, project) = project::configuration(dir);
     checks.push(git::check(project.as_ref().map_or(dir, |project| &project.root)));
     let Some(project) = project else {
-        checks.push(Check::skipped("everything else", "there is no active project to look at"));
+        checks.push(DoctorCheck::skipped("everything else", "there is no active project to look at"));
         return checks;
     };
     let (registered, entries) = registration::check(&project);
@@ -98,7 +98,7 @@ pub(crate) fn check_all(dir: &Path) -> Vec<Check> {
 
 /// An entry of ours in a client's settings, or in the plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct HookRegistration {
     pub(crate) event: String,
     pub(crate) matcher: Option<String>,
     pub(crate) command: String,
@@ -107,6 +107,6 @@ pub(crate) struct Entry {
 }
 
 /// The entries that the project's settings have, for the live check.
-pub(crate) fn entries(project: &ActiveProject) -> Vec<Entry> {
+pub(crate) fn entries(project: &ActiveProject) -> Vec<HookRegistration> {
     registration::check(project).1
 }

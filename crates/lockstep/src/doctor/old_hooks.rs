@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use lockstep_config::gates::GateMode;
 use serde_json::Value;
 
-use super::Check;
+use super::DoctorCheck;
 use super::registration::settings_files;
 use crate::project::ActiveProject;
 
@@ -39,9 +39,9 @@ const NWAVE: [&str; 2] = ["des.adapters.drivers.hooks", "des-hook"];
 const CHECK: &str = "other hooks";
 
 /// Returns one check per registered old hook.
-pub(super) fn check(project: &ActiveProject) -> Vec<Check> {
+pub(super) fn check(project: &ActiveProject) -> Vec<DoctorCheck> {
     let commands = registered(&project.root);
-    let mut checks: Vec<Check> = OLD_HOOKS
+    let mut checks: Vec<DoctorCheck> = OLD_HOOKS
         .iter()
         .filter_map(|old| {
             let (file, command) = commands.iter().find(|(_, command)| command.contains(old.mark))?;
@@ -53,24 +53,24 @@ pub(super) fn check(project: &ActiveProject) -> Vec<Check> {
     checks
 }
 
-fn same_work(file: &Path, command: &str, old: &OldHook) -> Check {
+fn same_work(file: &Path, command: &str, old: &OldHook) -> DoctorCheck {
     // An agent's file is text; of it only the script is named.
     let shown = if command.len() > 120 || command.contains('\n') { old.mark } else { command };
     let message =
         format!("{} runs `{shown}`, which does what Lockstep does: it {}", file.display(), old.work);
-    Check::warning(CHECK, message, format!("remove that entry; {} says what replaces it", old.guide))
+    DoctorCheck::warning(CHECK, message, format!("remove that entry; {} says what replaces it", old.guide))
 }
 
-fn beside_nwave(file: &Path, project: &ActiveProject) -> Check {
+fn beside_nwave(file: &Path, project: &ActiveProject) -> DoctorCheck {
     let shown = file.display();
     match project.config().gates.nwave {
-        GateMode::Off => Check::ok(
+        GateMode::Off => DoctorCheck::ok(
             CHECK,
             format!(
                 "{shown} runs nWave's hooks; Lockstep leaves its prompts to them ([gates] nwave = \"off\")"
             ),
         ),
-        _ => Check::warning(
+        _ => DoctorCheck::warning(
             CHECK,
             format!("{shown} runs nWave's hooks, and Lockstep checks the same prompts ([gates] nwave)"),
             "set nwave = \"off\", or remove nWave's entries; docs/guide/migrate-nwave.md says what replaces them",

@@ -8,58 +8,61 @@ use lockstep_index::index::{Effort, Home, Index, Unwatched};
 use lockstep_index::sweep::drift;
 use lockstep_store::{Store, log};
 
-use super::Check;
+use super::DoctorCheck;
 use crate::clock;
 use crate::project::ActiveProject;
 
 /// Checks that the project is active and its configuration valid.
-pub(super) fn configuration(dir: &Path) -> (Vec<Check>, Option<ActiveProject>) {
+pub(super) fn configuration(dir: &Path) -> (Vec<DoctorCheck>, Option<ActiveProject>) {
     const NAME: &str = "configuration";
     let found = Project::of_directory(dir).and_then(|found| found.map(ActiveProject::load).transpose());
     match found {
         Err(fault) => {
-            (vec![Check::failed(NAME, fault.to_string(), "mend or remove the file it names")], None)
+            (vec![DoctorCheck::failed(NAME, fault.to_string(), "mend or remove the file it names")], None)
         }
         Ok(None) => {
             let message = format!("there is no lockstep.toml in {} or above it", dir.display());
-            (vec![Check::failed(NAME, message, "`lockstep init` sets the project up")], None)
+            (vec![DoctorCheck::failed(NAME, message, "`lockstep init` sets the project up")], None)
         }
         Ok(Some(project)) if project.loaded.problems.is_empty() => {
-            let mut checks = vec![Check::ok(NAME, format!("{} is active", project.root.display()))];
+            let mut checks = vec![DoctorCheck::ok(NAME, format!("{} is active", project.root.display()))];
             checks.extend(ignored_paths(&project));
             (checks, Some(project))
         }
         Ok(Some(project)) => {
-            let details = lockstep_config::problem::render(&project.config_path, &project.loaded.problems);
-            let check =
-                Check::failed(NAME, details.trim_end(), "correct the lines above; hooks use the other keys");
+            let details = lockstep_config::diagnostic::render(&project.config_path, &project.loaded.problems);
+            let check = DoctorCheck::failed(
+                NAME,
+                details.trim_end(),
+                "correct the lines above; hooks use the other keys",
+            );
             (vec![check], Some(project))
         }
     }
 }
 
 /// Reports the keys of the configuration whose paths are not used.
-fn ignored_paths(project: &ActiveProject) -> Option<Check> {
+fn ignored_paths(project: &ActiveProject) -> Option<DoctorCheck> {
     let ignored: Vec<String> = project.ignored.iter().map(ToString::to_string).collect();
     let fix = "name a path inside the project, or run `lockstep trust` if you know what it is for";
-    (!ignored.is_empty()).then(|| Check::failed("paths", ignored.join("\n"), fix))
+    (!ignored.is_empty()).then(|| DoctorCheck::failed("paths", ignored.join("\n"), fix))
 }
 
 /// Checks the files that hooks write to, and their log.
-pub(super) fn state(project: &ActiveProject) -> Vec<Check> {
+pub(super) fn state(project: &ActiveProject) -> Vec<DoctorCheck> {
     vec![journal(project), store(project), catalogue(project), index(project), faults(project)]
 }
 
-fn journal(project: &ActiveProject) -> Check {
+fn journal(project: &ActiveProject) -> DoctorCheck {
     const NAME: &str = "journal";
     let dir = project.journal();
     let dir = dir.path();
     if !dir.exists() {
-        return Check::ok(NAME, format!("{} is made with the first change", dir.display()));
+        return DoctorCheck::ok(NAME, format!("{} is made with the first change", dir.display()));
     }
     match tempfile::NamedTempFile::new_in(dir) {
-        Ok(_) => Check::ok(NAME, format!("journals are kept in {}", dir.display())),
-        Err(error) => Check::failed(
+        Ok(_) => DoctorCheck::ok(NAME, format!("journals are kept in {}", dir.display())),
+        Err(error) => DoctorCheck::failed(
             NAME,
             format!("{} cannot be written: {error}", dir.display()),
             "make it writable, or set `[journal] dir` in lockstep.toml",
@@ -67,12 +70,12 @@ fn journal(project: &ActiveProject) -> Check {
     }
 }
 
-fn store(project: &ActiveProject) -> Check {
+fn store(project: &ActiveProject) -> DoctorCheck {
     const NAME: &str = "store";
     match Store::open_existing(&project.state) {
-        Ok(Some(_)) => Check::ok(NAME, format!("{} opens", project.state.database().display())),
-        Ok(None) => Check::ok(NAME, "nothing is stored yet; the first session makes the store"),
-        Err(error) => Check::failed(
+        Ok(Some(_)) => DoctorCheck::ok(NAME, format!("{} opens", project.state.database().display())),
+        Ok(None) => DoctorCheck::ok(NAME, "nothing is stored yet; the first session makes the store"),
+        Err(error) => DoctorCheck::failed(
             NAME,
             crate::error::CommandError::from(error).render().trim_end().replace('\n', "; "),
             format!("move {} away; its history is lost, nothing else", project.state.database().display()),
@@ -80,52 +83,58 @@ fn store(project: &ActiveProject) -> Check {
     }
 }
 
-fn catalogue(project: &ActiveProject) -> Check {
+fn catalogue(project: &ActiveProject) -> DoctorCheck {
     const NAME: &str = "catalogue";
     match drift(&project.root, &project.state) {
-        Ok(Some(0)) => Check::ok(NAME, "the catalogue of files is fresh"),
-        Ok(Some(n)) => Check::ok(
+        Ok(Some(0)) => DoctorCheck::ok(NAME, "the catalogue of files is fresh"),
+        Ok(Some(n)) => DoctorCheck::ok(
             NAME,
             format!("{n} files differ from the catalogue; the next sweep or session takes them up"),
         ),
-        Ok(None) => Check::warning(
+        Ok(None) => DoctorCheck::warning(
             NAME,
             "there is no catalogue of the files yet, so changes by shell commands cannot be seen",
             "it is made at the start of the next session, or by `lockstep init`",
         ),
-        Err(error) => Check::failed(NAME, error.to_string(), "make .lockstep/index readable and writable"),
+        Err(error) => {
+            DoctorCheck::failed(NAME, error.to_string(), "make .lockstep/index readable and writable")
+        }
     }
 }
 
-fn index(project: &ActiveProject) -> Check {
+fn index(project: &ActiveProject) -> DoctorCheck {
     const NAME: &str = "index";
     let home = Home::State(&project.state);
     match Index::open(&project.root, home, &project.index_settings(), Effort::Few, &Unwatched) {
         Ok(Some(index)) => {
             let condition = index.condition();
             match condition.behind {
-                0 => Check::ok(NAME, format!("the index of {} files is fresh", condition.files)),
-                n => Check::warning(
+                0 => DoctorCheck::ok(NAME, format!("the index of {} files is fresh", condition.files)),
+                n => DoctorCheck::warning(
                     NAME,
                     format!("the index is {n} files behind"),
                     "`lockstep index` brings it up to date",
                 ),
             }
         }
-        Ok(None) => Check::ok(NAME, "there is no index yet; the first stop, or `lockstep index`, builds it"),
-        Err(error) => Check::failed(NAME, error.to_string(), "make .lockstep/index readable and writable"),
+        Ok(None) => {
+            DoctorCheck::ok(NAME, "there is no index yet; the first stop, or `lockstep index`, builds it")
+        }
+        Err(error) => {
+            DoctorCheck::failed(NAME, error.to_string(), "make .lockstep/index readable and writable")
+        }
     }
 }
 
 /// Lists the failures of hooks since yesterday.
-fn faults(project: &ActiveProject) -> Check {
+fn faults(project: &ActiveProject) -> DoctorCheck {
     const NAME: &str = "log";
     let yesterday = clock::now().timestamp().saturating_sub(24.hours()).unwrap_or(jiff::Timestamp::MIN);
-    match log::since(&project.state, yesterday) {
-        Err(error) => Check::failed(NAME, error.to_string(), "make .lockstep/log readable"),
+    match log::read_since(&project.state, yesterday) {
+        Err(error) => DoctorCheck::failed(NAME, error.to_string(), "make .lockstep/log readable"),
         Ok(entries) => match entries.last() {
-            None => Check::ok(NAME, "no hook has failed since yesterday"),
-            Some(last) => Check::warning(
+            None => DoctorCheck::ok(NAME, "no hook has failed since yesterday"),
+            Some(last) => DoctorCheck::warning(
                 NAME,
                 format!(
                     "hooks could not do all their work {} times since yesterday, last at {} ({}): {}",
@@ -134,7 +143,7 @@ fn faults(project: &ActiveProject) -> Check {
                     last.event,
                     last.message
                 ),
-                format!("see {}", project.state.log().display()),
+                format!("see {}", project.state.hook_log().display()),
             ),
         },
     }

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use lockstep_setup::claude::{FindingKind, HookSwitches, Weight, inspect};
+use lockstep_setup::claude::{HookSwitches, SettingsFindingKind, Severity, inspect};
 
-use super::{Check, Entry};
-use crate::cache::entry::of_command;
+use super::{DoctorCheck, HookRegistration};
+use crate::cache::entry::part_of_command;
 use crate::cache::installed_plugins;
 use crate::env_vars::client_directory;
-use crate::hook::route::{REGISTRATIONS, Registration, alternatives};
+use crate::hook::route::{HookRegistrationSpec, REGISTRATIONS, alternatives};
 use crate::plugin::{HOOKS_FILE, NAME, hooks_json_of};
 use crate::project::ActiveProject;
 use crate::setup::{LOCAL_SETTINGS, MANAGED_SETTINGS, PLUGIN_DIR, SHARED_SETTINGS, has_plugin};
 
 /// Checks every settings file that the client reads for this project, and returns our entries in them.
-pub(super) fn check(project: &ActiveProject) -> (Vec<Check>, Vec<Entry>) {
+pub(super) fn check(project: &ActiveProject) -> (Vec<DoctorCheck>, Vec<HookRegistration>) {
     let mut checks = Vec::new();
     let mut entries = Vec::new();
     for path in settings_files(&project.root) {
@@ -38,7 +38,7 @@ pub(crate) fn registered_commands(root: &Path) -> Vec<(PathBuf, String)> {
     for file in files {
         let Ok(text) = lockstep_fs::read_to_string(&file) else { continue };
         for finding in inspect(&text) {
-            if let FindingKind::Ours { command, .. } = finding.kind
+            if let SettingsFindingKind::LockstepEntry { command, .. } = finding.kind
                 && let Some(program) = command.split(" hook").next()
             {
                 commands.push((file.clone(), program.to_owned()));
@@ -54,43 +54,49 @@ pub(super) fn settings_files(root: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns a check per problem of one file, or one line if there is none.
-fn inspect_file(path: &Path, entries: &mut Vec<Entry>) -> Vec<Check> {
+fn inspect_file(path: &Path, entries: &mut Vec<HookRegistration>) -> Vec<DoctorCheck> {
     const CHECK: &str = "settings";
     let text = match lockstep_fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
         Err(error) => {
             let message = format!("{} cannot be read: {error}", path.display());
-            return vec![Check::failed(CHECK, message, "make it a readable file of UTF-8 text")];
+            return vec![DoctorCheck::failed(CHECK, message, "make it a readable file of UTF-8 text")];
         }
     };
     let mut checks = Vec::new();
     for finding in inspect(&text) {
         let message = format!("{}:{finding}", path.display());
         match (finding.kind.weight(), finding.kind) {
-            (Weight::Information, FindingKind::Ours { event, matcher, command, .. }) => {
-                entries.push(Entry { event, matcher, command, plugin: None });
+            (Severity::Info, SettingsFindingKind::LockstepEntry { event, matcher, command, .. }) => {
+                entries.push(HookRegistration { event, matcher, command, plugin: None });
             }
-            (Weight::Information, _) => {}
-            (Weight::Warning, _) => checks.push(Check::warning(CHECK, message, "as the message says")),
-            (Weight::Fault, _) => checks.push(Check::failed(CHECK, message, "as the message says")),
+            (Severity::Info, _) => {}
+            (Severity::Warning, _) => {
+                checks.push(DoctorCheck::warning(CHECK, message, "as the message says"))
+            }
+            (Severity::Error, _) => checks.push(DoctorCheck::failed(CHECK, message, "as the message says")),
         }
     }
     if checks.is_empty() {
-        checks.push(Check::ok(CHECK, format!("{} is as the client reads it", path.display())));
+        checks.push(DoctorCheck::ok(CHECK, format!("{} is as the client reads it", path.display())));
     }
     checks
 }
 
 /// Returns a failed check if the settings of the administrator keep the hooks of projects from running.
-fn inspect_managed(path: &Path) -> Option<Check> {
+fn inspect_managed(path: &Path) -> Option<DoctorCheck> {
     let switches = HookSwitches::read(&lockstep_fs::read_to_string(path).ok()?);
     let is_set = |switch: Option<(bool, _)>| switch.is_some_and(|(value, _)| value);
     if !is_set(switches.disable_all) && !is_set(switches.managed_only) {
         return None;
     }
     let message = format!("{} lets the client run no hook of a project", path.display());
-    Some(Check::failed("settings", message, "ask the administrator who manages this file to allow hooks"))
+    Some(DoctorCheck::failed(
+        "settings",
+        message,
+        "ask the administrator who manages this file to allow hooks",
+    ))
 }
 
 /// Returns the directories of our plugin for this project: the project's copy, and an installation from a
@@ -102,31 +108,39 @@ fn plugin_dirs(root: &Path) -> Vec<PathBuf> {
 }
 
 /// The entries that a plugin brings, with its own directory in their commands.
-fn inspect_plugin(dir: &Path, entries: &mut Vec<Entry>) -> Option<Check> {
+fn inspect_plugin(dir: &Path, entries: &mut Vec<HookRegistration>) -> Option<DoctorCheck> {
     const CHECK: &str = "plugin";
     let path = dir.join(HOOKS_FILE);
     let Ok(text) = lockstep_fs::read_to_string(&path) else {
         let fix = "install the plugin again, or `lockstep init --plugin`";
-        return Some(Check::failed(CHECK, format!("{} cannot be read", path.display()), fix));
+        return Some(DoctorCheck::failed(CHECK, format!("{} cannot be read", path.display()), fix));
     };
     for finding in inspect(&text) {
-        if let FindingKind::Ours { event, matcher, command, .. } = finding.kind {
+        if let SettingsFindingKind::LockstepEntry { event, matcher, command, .. } = finding.kind {
             let command = command.replace("${CLAUDE_PLUGIN_ROOT}", &dir.display().to_string());
-            entries.push(Entry { event, matcher, command, plugin: Some(dir.to_owned()) });
+            entries.push(HookRegistration { event, matcher, command, plugin: Some(dir.to_owned()) });
         }
     }
     let starts =
         entries.iter().filter(|entry| entry.event == "SessionStart" && entry.plugin.as_deref() == Some(dir));
     let message = match text == hooks_json_of(starts.count()) {
-        true => return Some(Check::ok(CHECK, format!("{} brings the hooks of this version", dir.display()))),
+        true => {
+            return Some(DoctorCheck::ok(
+                CHECK,
+                format!("{} brings the hooks of this version", dir.display()),
+            ));
+        }
         false => format!("{} brings other hooks than this version has", dir.display()),
     };
     let fix = "`lockstep init --plugin` brings a project's copy up to date, `claude plugin update lockstep@lockstep` an installed one";
-    Some(Check::warning(CHECK, message, fix))
+    Some(DoctorCheck::warning(CHECK, message, fix))
 }
 
 /// The tools that an event must be registered for and is not.
-fn unmatched(wanted: &Registration, entries: &[Entry]) -> Option<(&'static str, Vec<&'static str>)> {
+fn unmatched(
+    wanted: &HookRegistrationSpec,
+    entries: &[HookRegistration],
+) -> Option<(&'static str, Vec<&'static str>)> {
     let matchers: Vec<&str> = entries
         .iter()
         .filter(|entry| entry.event == wanted.event)
@@ -139,12 +153,12 @@ fn unmatched(wanted: &Registration, entries: &[Entry]) -> Option<(&'static str, 
 }
 
 /// Checks that each routed event is registered exactly once.
-fn registered(entries: &[Entry]) -> Check {
+fn registered(entries: &[HookRegistration]) -> DoctorCheck {
     const CHECK: &str = "registration";
     // An event may have several entries, but no part of it two.
     let mut count: BTreeMap<(&str, usize), usize> = BTreeMap::new();
     for entry in entries {
-        *count.entry((&entry.event, of_command(&entry.command).number)).or_default() += 1;
+        *count.entry((&entry.event, part_of_command(&entry.command).number)).or_default() += 1;
     }
     let events = || REGISTRATIONS.iter().map(|registration| registration.event);
     let missing: Vec<&str> = events().filter(|event| !count.contains_key(&(*event, 1))).collect();
@@ -152,12 +166,12 @@ fn registered(entries: &[Entry]) -> Check {
     let twice: Vec<&str> = events().filter(doubled).collect();
     if !missing.is_empty() {
         let message = format!("no hook of Lockstep's is registered for {}", missing.join(", "));
-        return Check::failed(CHECK, message, "`lockstep init --client claude` registers them");
+        return DoctorCheck::failed(CHECK, message, "`lockstep init --client claude` registers them");
     }
     if let Some((event, tools)) = REGISTRATIONS.iter().find_map(|wanted| unmatched(wanted, entries)) {
         let message =
             format!("{event} is registered, but not for {}: no gate is asked about them", tools.join(", "));
-        return Check::failed(CHECK, message, "`lockstep init` brings the entry up to date");
+        return DoctorCheck::failed(CHECK, message, "`lockstep init` brings the entry up to date");
     }
     let sources = [
         entries.iter().any(|entry| entry.plugin.is_some()),
@@ -167,15 +181,15 @@ fn registered(entries: &[Entry]) -> Check {
         let message = "both the plugin and the settings register hooks; the plugin's leave every event to those of the settings";
         let fix = "keep one: `lockstep init --plugin` takes the entries out of the project's settings; `claude plugin disable lockstep` \
                    is the other way";
-        return Check::warning(CHECK, message, fix);
+        return DoctorCheck::warning(CHECK, message, fix);
     }
     if !twice.is_empty() {
         let message = format!("{} registered more than once, so the work is done twice", twice.join(", "));
-        return Check::warning(
+        return DoctorCheck::warning(
             CHECK,
             message,
             "keep one of the settings files; `lockstep uninstall` cleans the project's",
         );
     }
-    Check::ok(CHECK, format!("all {} events are registered", REGISTRATIONS.len()))
+    DoctorCheck::ok(CHECK, format!("all {} events are registered", REGISTRATIONS.len()))
 }

@@ -7,39 +7,40 @@ use lockstep_model::decision::Decision;
 use lockstep_model::event::{Actor, EventKind};
 use lockstep_model::ids::SessionId;
 
-use super::Hook;
-use super::fault::Fault;
-use crate::cache::CacheFault;
-use crate::cache::delivery::{Delivered, PATIENCE, To, deliver};
+use super::HookRun;
+use super::fault::HookError;
+use crate::cache::SessionCacheError;
+use crate::cache::delivery::{DeliveredPart, REBUILD_TIMEOUT, Recipient, deliver};
 use crate::cache::receipt::{self, Receipt};
 
-impl Hook {
+impl HookRun {
     /// Delivers the cache. Without a cache, there is no output. Other failures are logged, and the text is
     /// still sent.
-    pub(super) fn deliver_cache(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+    pub(super) fn deliver_cache(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         let to = match (&self.event.kind, &self.event.actor) {
-            (EventKind::SessionStart { source }, _) => To::Session { source, part: self.part },
-            (_, Actor::Subagent { agent_type: Some(agent_type), .. }) => To::Subagent { agent_type },
+            (EventKind::SessionStart { source }, _) => Recipient::Session { source, part: self.part },
+            (_, Actor::Subagent { agent_type: Some(agent_type), .. }) => Recipient::Subagent { agent_type },
             // The recipient's part is unknown.
             _ => return Ok(Decision::Silent),
         };
         let store = self.store.take();
-        let delivered = deliver(&self.project, store, to, self.now.timestamp(), Instant::now() + PATIENCE)?;
+        let delivered =
+            deliver(&self.project, store, to, self.now.timestamp(), Instant::now() + REBUILD_TIMEOUT)?;
         let Some(delivered) = delivered else { return Ok(Decision::Silent) };
         let receipt = self.receipt(session, to, &delivered);
-        let kept = receipt::keep(&self.project.state, &receipt).map_err(CacheFault::Receipt);
-        self.faults.extend(kept.err().map(Fault::from));
-        self.faults.extend(delivered.stale.map(|why| CacheFault::NotRebuilt(why).into()));
+        let kept = receipt::append_receipt(&self.project.state, &receipt).map_err(SessionCacheError::Receipt);
+        self.faults.extend(kept.err().map(HookError::from));
+        self.faults.extend(delivered.stale.map(|why| SessionCacheError::NotRebuilt(why).into()));
         if delivered.rebuilt {
             self.account_for_cache();
         }
         Ok(Decision::Context(delivered.text))
     }
 
-    fn receipt(&self, session: &SessionId, to: To<'_>, delivered: &Delivered) -> Receipt {
+    fn receipt(&self, session: &SessionId, to: Recipient<'_>, delivered: &DeliveredPart) -> Receipt {
         let (to, part) = match to {
-            To::Session { source, part } => (source, (part.number, part.of)),
-            To::Subagent { agent_type } => (agent_type, (1, 1)),
+            Recipient::Session { source, part } => (source, (part.number, part.of)),
+            Recipient::Subagent { agent_type } => (agent_type, (1, 1)),
         };
         Receipt {
             at: self.now.timestamp().to_string(),
@@ -58,6 +59,6 @@ impl Hook {
     fn account_for_cache(&mut self) {
         let Ok(cache) = crate::cache::open(&self.project) else { return };
         let noted = accounts::note(&self.project.root, &self.project.state, &cache.path());
-        self.faults.extend(noted.err().map(Fault::from));
+        self.faults.extend(noted.err().map(HookError::from));
     }
 }

@@ -9,19 +9,19 @@ use lockstep_model::decision::Decision;
 use lockstep_model::event::EventKind;
 use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
-use lockstep_store::mailbox::{Mail, may_wait};
+use lockstep_store::mailbox::{Mail, may_have_mail};
 
-use super::fault::Fault;
-use super::{Hook, PendingMail};
+use super::fault::HookError;
+use super::{HookRun, PendingMail};
 use crate::cache::installed_plugins;
 use crate::env_vars::client_directory;
 use crate::plugin;
 use crate::setup::has_plugin;
 use crate::task::readers;
 
-impl Hook {
+impl HookRun {
     /// Delivers the alerts that wait, as one; then the notices.
-    pub(super) fn deliver(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+    pub(super) fn deliver_mail(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         if !matches!(self.event.kind, EventKind::Stop(_))
             && let Err(fault) = self.report_pending_now(session)
         {
@@ -30,7 +30,7 @@ impl Hook {
         // Tool events are frequent and check only the flag. The others check the mailbox itself, so that a
         // lost flag delays an alert but never loses it.
         let by_flag = matches!(self.event.kind, EventKind::PostToolUse { .. });
-        if by_flag && !may_wait(&self.project.state, session) {
+        if by_flag && !may_have_mail(&self.project.state, session) {
             return Ok(Decision::Silent);
         }
         let opened = self
@@ -43,7 +43,8 @@ impl Hook {
             return Ok(Decision::Silent);
         }
         let alert = self.alert_text(session, &mail);
-        let notices = mail.notices.iter().filter_map(|notice| readers::as_of_now(&store, session, notice));
+        let notices =
+            mail.notices.iter().filter_map(|notice| readers::refresh_notice(&store, session, notice));
         let texts: Vec<_> = alert.into_iter().chain(notices).collect();
         self.pending_mail =
             Some(PendingMail { state: self.project.state.clone(), session: session.clone(), mail });
@@ -59,7 +60,7 @@ impl Hook {
             (config.format == AlertFormat::Detailed, config.status == AlertStatus::Always);
         match Alert::merge(&alerts).filter(|_| detailed) {
             // The analysis that an alert among these announced has found nothing.
-            Some(merged) if !earlier.is_empty() && !always && !merged.is_worth_a_turn() => None,
+            Some(merged) if !earlier.is_empty() && !always && !merged.is_actionable() => None,
             Some(merged) => {
                 let FullList { command, is_skill } = FullList::new(&self.project.root, session);
                 Some(merged.render_detailed(&command, is_skill))
@@ -99,9 +100,9 @@ impl PendingMail {
     /// Puts the mail back, because the client did not accept the reply.
     pub(super) fn put_back(&self, error: &io::Error) {
         let put = Store::open(&self.state).and_then(|mut store| store.put_back(&self.session, &self.mail));
-        Fault::Undelivered(error.to_string()).log(&self.state, "-");
+        HookError::Undelivered(error.to_string()).log(&self.state, "-");
         if let Err(error) = put {
-            Fault::from(error).log(&self.state, "-");
+            HookError::from(error).log(&self.state, "-");
         }
     }
 }

@@ -5,20 +5,20 @@ use std::io;
 use jiff::Zoned;
 use lockstep_config::FILE_NAME;
 use lockstep_index::IndexError;
-use lockstep_model::ids::InvalidSessionId;
+use lockstep_model::ids::SessionIdError;
 use lockstep_store::{StateDir, StoreError};
 use lockstep_text::error_chain;
-use lockstep_wire::WireError;
+use lockstep_wire::ParseEventError;
 
 use super::unread::Waits;
-use crate::cache::CacheFault;
+use crate::cache::SessionCacheError;
 use crate::clock;
 use crate::project::ActiveProject;
 use crate::steps::StepsError;
 use crate::task::TaskError;
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Fault {
+pub(crate) enum HookError {
     #[error("standard input could not be read")]
     Stdin(#[source] io::Error),
     #[error("the event has {bytes} bytes, more than are parsed; the next sweep finds what it changed")]
@@ -29,14 +29,14 @@ pub(crate) enum Fault {
     },
     #[error("{source}")]
     Unread {
-        source: WireError,
+        source: ParseEventError,
         /// The decision that the client waits for.
         decides: Waits,
     },
     #[error(transparent)]
-    Session(#[from] InvalidSessionId),
+    Session(#[from] SessionIdError),
     #[error(transparent)]
-    Configuration(#[from] lockstep_config::Fault),
+    Configuration(#[from] lockstep_config::DiscoverError),
     #[error("lockstep.toml has problems, its valid keys are in effect: {0}")]
     Problems(String),
     #[error("{0}")]
@@ -50,7 +50,7 @@ pub(crate) enum Fault {
     #[error(transparent)]
     Index(#[from] IndexError),
     #[error(transparent)]
-    Cache(#[from] CacheFault),
+    Cache(#[from] SessionCacheError),
     #[error("the build of the index could not be started")]
     Background(#[source] io::Error),
     #[error("there was no catalogue of the files to compare with; one was made, earlier changes are unknown")]
@@ -61,9 +61,9 @@ pub(crate) enum Fault {
     Bug(String),
 }
 
-impl Fault {
+impl HookError {
     /// Returns the problems of the configuration, if there are any. Observers continue with its valid keys.
-    pub(crate) fn of_configuration(project: &ActiveProject) -> Option<Self> {
+    pub(crate) fn from_config_problems(project: &ActiveProject) -> Option<Self> {
         let problems = &project.loaded.problems;
         let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
         (!texts.is_empty()).then(|| Self::Problems(texts.join("; ")))
@@ -95,15 +95,15 @@ impl Fault {
 
     /// The state directory beside a `lockstep.toml` that cannot be used, if the project was active before.
     pub(crate) fn state_beside_configuration(&self) -> Option<StateDir> {
-        use lockstep_config::Fault as F;
+        use lockstep_config::DiscoverError as F;
         let Self::Configuration(
-            F::NotAFile { path, .. } | F::Dangling { path, .. } | F::Unreadable { path, .. },
+            F::NotAFile { path, .. } | F::BrokenLink { path, .. } | F::Unreadable { path, .. },
         ) = self
         else {
             return None;
         };
         let named = path.file_name() == Some(FILE_NAME.as_ref());
-        path.parent().filter(|_| named).map(StateDir::of).filter(StateDir::exists)
+        path.parent().filter(|_| named).map(StateDir::for_project).filter(StateDir::exists)
     }
 }
 

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 
 use lockstep_config::gates::GateMode;
 use lockstep_model::decision::Decision;
-use lockstep_model::event::{EventKind, Tool, Workflow};
+use lockstep_model::event::{EventKind, ToolUse, Workflow};
 use lockstep_model::ids::SessionId;
-use lockstep_model::path::absolute;
+use lockstep_model::path::absolute_lexical;
 use lockstep_steps::markers::Dialect;
 use lockstep_steps::script::{self, ScriptTexts};
 use lockstep_text::printable_path;
 
-use super::fault::Fault;
-use super::{Hook, cwd_of};
+use super::fault::HookError;
+use super::{HookRun, cwd_of};
 use crate::env_vars::{CLAUDE_CONFIG_DIR, HOME};
-use crate::steps::runs::{Invocation, Runs};
+use crate::steps::runs::{RecordedInvocation, SessionRuns};
 use crate::steps::trail::event;
 
 /// The size limit of scripts, which is also the client's.
@@ -38,8 +38,8 @@ pub(super) struct AgentTexts {
     unreadable: Option<String>,
 }
 
-impl Hook {
-    pub(super) fn gate_invocation(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+impl HookRun {
+    pub(super) fn gate_invocation(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         let texts = self.agent_texts();
         let (mut errors, mut passed) = (String::new(), Vec::new());
         for prompt in &texts.prompts {
@@ -52,10 +52,14 @@ impl Hook {
             let invoked = steps.judge_invocation(prompt, &markers)?;
             steps.record_invocation(&invoked, &markers);
             if invoked.judged.validation.failed() {
-                errors.push_str(&invoked.judged.told());
+                errors.push_str(&invoked.judged.render_errors());
             } else {
                 let step_file = markers.step_file.clone();
-                passed.push(Invocation { step_file, budget: invoked.budget, stepless: invoked.stepless });
+                passed.push(RecordedInvocation {
+                    step_file,
+                    budget: invoked.budget,
+                    stepless: invoked.stepless,
+                });
             }
         }
         if !errors.is_empty() {
@@ -67,15 +71,15 @@ impl Hook {
         if let Some(why) = texts.unreadable.filter(|_| self.project.config().gates.prompt != GateMode::Off) {
             return self.decide_unreadable(&why);
         }
-        let runs = Runs::of(&self.project.state, session);
+        let runs = SessionRuns::of(&self.project.state, session);
         passed.iter().try_for_each(|invocation| runs.note(invocation))?;
         Ok(Decision::Silent)
     }
 
-    fn decide_unreadable(&self, why: &str) -> Result<Decision, Fault> {
+    fn decide_unreadable(&self, why: &str) -> Result<Decision, HookError> {
         self.check_configuration()?;
         let steps = self.steps();
-        steps.audit(None, &steps.record(event::UNREADABLE, None).with("reason", why));
+        steps.append_audit(None, &steps.record(event::UNREADABLE, None).with("reason", why));
         let text = format!(
             "lockstep: GATE_1_PRE_INVOCATION cannot read what the agents of this workflow will be asked to do: {why}. Give each `agent()` \
              its whole prompt as one literal."
@@ -84,7 +88,7 @@ impl Hook {
     }
 
     fn continues_agent(&self) -> bool {
-        matches!(&self.event.kind, EventKind::PreToolUse(call) if matches!(call.tool, Tool::Message { .. }))
+        matches!(&self.event.kind, EventKind::PreToolUse(call) if matches!(call.tool, ToolUse::Message { .. }))
     }
 
     /// The mode of gate 1: the strictest of the modes that apply to the texts of the call.
@@ -110,19 +114,19 @@ impl Hook {
     fn agent_texts(&self) -> AgentTexts {
         let EventKind::PreToolUse(call) = &self.event.kind else { return AgentTexts::default() };
         match &call.tool {
-            Tool::Agent { prompt, .. } => AgentTexts { prompts: vec![prompt.clone()], unreadable: None },
+            ToolUse::Agent { prompt, .. } => AgentTexts { prompts: vec![prompt.clone()], unreadable: None },
             // Reports to the Lead start nothing.
-            Tool::Message { to, text } if to != LEAD => {
+            ToolUse::Message { to, text } if to != LEAD => {
                 AgentTexts { prompts: vec![text.clone()], unreadable: None }
             }
-            Tool::Workflow(workflow) => self.workflow_texts(workflow),
+            ToolUse::Workflow(workflow) => self.workflow_texts(workflow),
             _ => AgentTexts::default(),
         }
     }
 
     fn workflow_texts(&self, workflow: &Workflow) -> AgentTexts {
         let steps = self.steps();
-        let are_used = steps.are_used();
+        let are_used = steps.has_steps();
         let mut scripts = Scripts::new(self);
         scripts.texts.fragments.extend(workflow.args.iter().cloned());
         workflow.script.iter().for_each(|script| scripts.take(script));
@@ -152,7 +156,7 @@ struct Scripts<'h> {
 }
 
 impl<'h> Scripts<'h> {
-    fn new(hook: &'h Hook) -> Self {
+    fn new(hook: &'h HookRun) -> Self {
         let own = || HOME.get().map(|home| Path::new(&home).join(".claude"));
         Self {
             project: &hook.project.root,
@@ -173,7 +177,7 @@ impl<'h> Scripts<'h> {
     }
 
     fn read(&mut self, path: &Path) {
-        match read_script(&absolute(&self.cwd, path), self.project, self.client.as_deref()) {
+        match read_script(&absolute_lexical(&self.cwd, path), self.project, self.client.as_deref()) {
             Ok(script) => self.take(&script),
             Err(why) => self.unread = Some(format!("{} {why}", printable_path(path))),
         }

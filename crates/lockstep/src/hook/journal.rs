@@ -4,21 +4,21 @@ use std::path::PathBuf;
 
 use lockstep_config::Project;
 use lockstep_index::accounts;
-use lockstep_model::change::{Attribution, JournalLine, timestamp};
+use lockstep_model::change::{Attribution, JournalLine, format_timestamp};
 use lockstep_model::decision::Decision;
-use lockstep_model::event::{EventKind, Former, Outcome, Tool, Undo};
+use lockstep_model::event::{EventKind, OriginalContent, ToolOutcome, ToolUse, Undo};
 use lockstep_model::ids::SessionId;
-use lockstep_store::befores::Befores;
+use lockstep_store::originals::OriginalStore;
 
-use super::fault::Fault;
-use super::{Hook, cwd_of, undo, written_file};
+use super::fault::HookError;
+use super::{HookRun, cwd_of, undo, written_file};
 
-impl Hook {
-    pub(super) fn journal_change(&mut self, session: &SessionId) -> Result<Decision, Fault> {
-        let EventKind::PostToolUse { call, outcome: Outcome::Succeeded } = &self.event.kind else {
+impl HookRun {
+    pub(super) fn journal_change(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+        let EventKind::PostToolUse { call, outcome: ToolOutcome::Succeeded } = &self.event.kind else {
             return Ok(Decision::Silent);
         };
-        let Tool::File { tool, former, undo, .. } = &call.tool else { return Ok(Decision::Silent) };
+        let ToolUse::File { tool, former, undo, .. } = &call.tool else { return Ok(Decision::Silent) };
         let Some(path) = written_file(&self.event, &cwd_of(&self.event)) else { return Ok(Decision::Silent) };
         let path = self.link_target(self.below_root(&path).unwrap_or(path));
         // A path outside every active project is not journaled.
@@ -26,7 +26,7 @@ impl Hook {
             return Ok(Decision::Silent);
         }
         let line = JournalLine {
-            at: timestamp(&self.now),
+            at: format_timestamp(&self.now),
             tool: tool.to_string(),
             path,
             agent: self.event.actor.agent_id().cloned(),
@@ -53,14 +53,14 @@ impl Hook {
         &self,
         session: &SessionId,
         line: &JournalLine,
-        told: Option<Former>,
+        told: Option<OriginalContent>,
         undo: &Undo,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), HookError> {
         self.note_base(session)?;
         let restored = || lockstep_fs::read_text(&line.path).ok().and_then(|now| undo::former(&now, undo));
-        let befores = Befores::of(&self.project.state, session);
+        let befores = OriginalStore::for_session(&self.project.state, session);
         match told.or_else(restored) {
-            Some(former) => befores.keep(&line.path, line.agent.as_ref(), &former)?,
+            Some(former) => befores.save_first(&line.path, line.agent.as_ref(), &former)?,
             // A later event does not describe the content before this one.
             None => befores.keep_unknown(&line.path, line.agent.as_ref())?,
         }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use lockstep_index::listed::{self, CheckedFile, ListedState};
 use lockstep_model::change::{Attribution, ChangeKind, JournalLine};
-use lockstep_model::event::{CommandEdits, EditedFile, EventKind, Former, Tool};
+use lockstep_model::event::{CommandEdits, EditedFile, EventKind, OriginalContent, ToolUse};
 use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
-use lockstep_store::befores::Befores;
+use lockstep_store::originals::OriginalStore;
 use lockstep_store::windows::Window;
 
-use super::fault::Fault;
-use super::{Hook, cwd_of, undo};
+use super::fault::HookError;
+use super::{HookRun, cwd_of, undo};
 use crate::impact::moves;
 use crate::impact::original::{Originals, Since};
 
@@ -25,15 +25,15 @@ struct ListedChange<'a> {
     file: &'a EditedFile,
     checked: CheckedFile,
     /// The former content, if the list determines it.
-    former: Option<Former>,
+    former: Option<OriginalContent>,
 }
 
-impl Hook {
+impl HookRun {
     /// Journals the files that the client lists. Returns false if a sweep is needed: the list is not
     /// complete, it contradicts the disk, or there is nothing to compare it with.
-    pub(super) fn journal_listed(&mut self, session: &SessionId) -> Result<bool, Fault> {
+    pub(super) fn journal_listed(&mut self, session: &SessionId) -> Result<bool, HookError> {
         let EventKind::PostToolUse { call, .. } = &self.event.kind else { return Ok(false) };
-        let Tool::Bash { edits, .. } = &call.tool else { return Ok(false) };
+        let ToolUse::Bash { edits, .. } = &call.tool else { return Ok(false) };
         if !edits.is_complete || edits.files.len() > MAX_LISTED_FILES {
             return Ok(false);
         }
@@ -64,7 +64,7 @@ impl Hook {
 
     /// Returns the listed files of the project that differ from their known state. `None` if the list and the
     /// disk disagree.
-    fn check_list<'a>(&self, edits: &'a CommandEdits) -> Result<Option<Vec<ListedChange<'a>>>, Fault> {
+    fn check_list<'a>(&self, edits: &'a CommandEdits) -> Result<Option<Vec<ListedChange<'a>>>, HookError> {
         let real_root = self.project.root.canonicalize().unwrap_or_else(|_| self.project.root.clone());
         let listed: BTreeMap<PathBuf, &EditedFile> = edits
             .files
@@ -95,7 +95,8 @@ impl Hook {
 
     /// The path of a listed file below the root; `None` for a file outside of it, in a repository's or in Lockstep's own directory.
     fn path_below_root(&self, file: &EditedFile, real_root: &Path) -> Option<PathBuf> {
-        let path = self.below_root(&lockstep_model::path::absolute(&cwd_of(&self.event), &file.path))?;
+        let path =
+            self.below_root(&lockstep_model::path::absolute_lexical(&cwd_of(&self.event), &file.path))?;
         let relative = path.strip_prefix(&self.project.root).ok()?;
         // A parent directory may be a link. A missing one is none.
         let is_outside = path.parent()?.canonicalize().is_ok_and(|real| !real.starts_with(real_root));
@@ -143,11 +144,11 @@ impl Hook {
         session: &SessionId,
         line: &JournalLine,
         change: &ListedChange<'_>,
-    ) -> Result<(), Fault> {
-        let befores = Befores::of(&self.project.state, session);
+    ) -> Result<(), HookError> {
+        let befores = OriginalStore::for_session(&self.project.state, session);
         for agent in agents_of(line) {
             match &change.former {
-                Some(former) => befores.keep(&change.path, agent, former)?,
+                Some(former) => befores.save_first(&change.path, agent, former)?,
                 None => befores.keep_unknown(&change.path, agent)?,
             }
         }
@@ -159,7 +160,7 @@ impl Hook {
         &self,
         session: &SessionId,
         found: &[(JournalLine, ChangeKind)],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), HookError> {
         let journal = self.project.journal();
         if found.iter().all(|(_, kind)| *kind == ChangeKind::Written) {
             let lines: Vec<JournalLine> = found.iter().map(|(line, _)| line.clone()).collect();
@@ -167,7 +168,7 @@ impl Hook {
             return Ok(());
         }
         let mut store = Store::open(&self.project.state)?;
-        Ok(store.journal_sweep(&journal, session, found, &|_| true)?)
+        Ok(store.record_sweep(&journal, session, found, &|_| true)?)
     }
 }
 
@@ -180,13 +181,15 @@ pub(super) fn agents_of(line: &JournalLine) -> Vec<Option<&lockstep_model::ids::
 }
 
 /// Returns the former content of a listed file, if the list determines it. That of a link is not saved.
-pub(super) fn former(path: &Path, file: &EditedFile) -> Option<Former> {
+pub(super) fn former(path: &Path, file: &EditedFile) -> Option<OriginalContent> {
     if path.is_symlink() {
         return None;
     }
     match file.kind {
-        ChangeKind::Created => Some(Former::Absent),
-        ChangeKind::Deleted => undo::revert("", &file.hunks).map(Former::Text),
-        _ => undo::revert_in_place(&lockstep_fs::read_text(path).ok()?, &file.hunks).map(Former::Text),
+        ChangeKind::Created => Some(OriginalContent::Absent),
+        ChangeKind::Deleted => undo::revert("", &file.hunks).map(OriginalContent::Text),
+        _ => {
+            undo::revert_in_place(&lockstep_fs::read_text(path).ok()?, &file.hunks).map(OriginalContent::Text)
+        }
     }
 }

@@ -5,31 +5,31 @@ use lockstep_model::decision::Decision;
 use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
 
-use super::Hook;
-use super::fault::Fault;
-use super::route::Action;
-use crate::steps::were_used;
+use super::HookRun;
+use super::fault::HookError;
+use super::route::HookAction;
+use crate::steps::has_step_state;
 
-impl Hook {
+impl HookRun {
     /// The mode of an action's gate. While a step is open that began under other rules, the gates of its end and of commits block.
-    pub(super) fn mode(&self, action: Action) -> GateMode {
+    pub(super) fn mode(&self, action: HookAction) -> GateMode {
         let mode = self.configured_mode(action);
         let may_be_weaker =
-            mode != GateMode::Block && action.is_about_steps_only() && were_used(&self.project.state);
+            mode != GateMode::Block && action.is_step_gate() && has_step_state(&self.project.state);
         if may_be_weaker && self.steps().has_changed_rules() { GateMode::Block } else { mode }
     }
 
     /// The mode of an action's gate by the configuration. Actions that are no gates have the mode `block`: they have nothing to
     /// block.
-    fn configured_mode(&self, action: Action) -> GateMode {
+    fn configured_mode(&self, action: HookAction) -> GateMode {
         let gates = &self.project.config().gates;
         match action {
-            Action::GateInvocation => self.mode_of_invocation(),
-            Action::GateBoundary | Action::GateStop => gates.stop,
-            Action::GateCommit => gates.commit,
-            Action::GateTask | Action::MirrorTask => gates.task,
+            HookAction::GateInvocation => self.mode_of_invocation(),
+            HookAction::GateBoundary | HookAction::GateStop => gates.stop,
+            HookAction::GateCommit => gates.commit,
+            HookAction::GateTask | HookAction::MirrorTask => gates.task,
             // The caller of a command is recorded in any case.
-            Action::GateTaskCommand if gates.task == GateMode::Warn => GateMode::Warn,
+            HookAction::GateTaskCommand if gates.task == GateMode::Warn => GateMode::Warn,
             _ => GateMode::Block,
         }
     }
@@ -44,7 +44,7 @@ impl Hook {
     }
 
     /// Turns a decision into a warning, for mode `warn`: the Lead receives it at its next event, and nothing is refused.
-    pub(super) fn warn(&mut self, action: Action, session: &SessionId, decision: Decision) -> Decision {
+    pub(super) fn warn(&mut self, action: HookAction, session: &SessionId, decision: Decision) -> Decision {
         let (Decision::Block(text) | Decision::Ask(text)) = decision else { return decision };
         let text = format!("Warning, nothing was refused ([gates] is set to \"warn\"): {text}");
         let put =
@@ -52,7 +52,7 @@ impl Hook {
                 store.put_notice(session, &format!("{action:?}"), &text, self.now.timestamp())
             });
         if let Err(error) = put {
-            self.faults.push(Fault::from(error));
+            self.faults.push(HookError::from(error));
         }
         Decision::Silent
     }

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use lockstep_model::event::{Event, EventKind};
-use lockstep_setup::claude::{PlainEntry, Weight, inspect, plain_entries};
+use lockstep_setup::claude::{PlainEntry, Severity, inspect, plain_entries};
 
 use super::route::{REGISTRATIONS, accepts};
 use crate::cache::entry::HookPart;
@@ -14,11 +14,11 @@ use crate::program;
 use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
 
 /// Returns true if the client runs an entry of ours from its settings for this event.
-pub(super) fn settings_answer(event: &Event) -> bool {
+pub(super) fn is_handled_by_settings(event: &Event) -> bool {
     settings_files()
         .iter()
         .filter_map(|path| lockstep_fs::read_to_string(path).ok())
-        .any(|text| answers(&text, event, &is_this_program))
+        .any(|text| has_matching_entry(&text, event, &is_this_program))
 }
 
 /// The settings that the client reads for the project it is in.
@@ -30,17 +30,17 @@ fn settings_files() -> Vec<PathBuf> {
     of_project.chain(of_user).collect()
 }
 
-fn answers(settings: &str, event: &Event, is_this_program: &dyn Fn(&str) -> bool) -> bool {
+fn has_matching_entry(settings: &str, event: &Event, is_this_program: &dyn Fn(&str) -> bool) -> bool {
     if !settings.contains("lockstep") {
         return false;
     }
     // The client may ignore a file with a fault: rather twice than never.
-    if inspect(settings).iter().any(|finding| finding.kind.weight() == Weight::Fault) {
+    if inspect(settings).iter().any(|finding| finding.kind.weight() == Severity::Error) {
         return false;
     }
     let is_run = |entry: &PlainEntry| {
         entry.event == event.kind.name()
-            && lets_through(entry.matcher.as_deref(), event)
+            && matcher_accepts(entry.matcher.as_deref(), event)
             && entry.timeout.is_none_or(|seconds| seconds >= least_timeout(&entry.event))
             && runs_hook(&entry.words, is_this_program)
     };
@@ -73,7 +73,7 @@ fn least_timeout(event: &str) -> f64 {
 }
 
 /// Returns true if a matcher of ours accepts the event. A matcher that the user changed is not trusted.
-fn lets_through(matcher: Option<&str>, event: &Event) -> bool {
+fn matcher_accepts(matcher: Option<&str>, event: &Event) -> bool {
     match (matcher, &event.kind) {
         (None | Some("" | "*"), _) => true,
         (Some(matcher), EventKind::PreToolUse(call) | EventKind::PostToolUse { call, .. }) => {
@@ -100,7 +100,7 @@ mod tests {
     fn only_an_entry_that_the_client_runs_for_this_event_counts() {
         let edit = parse(samples::POST_TOOL_USE_EDIT_IN_SUBAGENT.as_bytes()).unwrap();
         for matcher in ["", "*", "Edit|Write", "Edit"] {
-            assert!(answers(&settings("PostToolUse", matcher), &edit, &|_| true), "{matcher}");
+            assert!(has_matching_entry(&settings("PostToolUse", matcher), &edit, &|_| true), "{matcher}");
         }
         for (name, text) in [
             ("another event", settings("PreToolUse", "")),
@@ -110,7 +110,7 @@ mod tests {
             ("no hooks at all", settings("PostToolUse", "").replacen('{', "{\"disableAllHooks\": true,", 1)),
             ("no JSON", "{ lockstep".to_owned()),
         ] {
-            assert!(!answers(&text, &edit, &|_| true), "{name}: {text}");
+            assert!(!has_matching_entry(&text, &edit, &|_| true), "{name}: {text}");
         }
     }
 
@@ -119,15 +119,15 @@ mod tests {
         let edit = parse(samples::POST_TOOL_USE_EDIT_IN_SUBAGENT.as_bytes()).unwrap();
         let whole = settings("PostToolUse", "Edit");
         let this = |name: &str| name == "lockstep";
-        assert!(answers(&whole, &edit, &this));
+        assert!(has_matching_entry(&whole, &edit, &this));
         for command in idle_commands(&mut Numbers::new(1)) {
             let text = whole.replace("lockstep hook claude", &command);
-            assert!(!answers(&text, &edit, &this), "{command}");
+            assert!(!has_matching_entry(&text, &edit, &this), "{command}");
         }
         for (name, from, to) in idle_settings() {
             let text = whole.replacen(from, to, 1);
             assert_ne!(text, whole, "{name}");
-            assert!(!answers(&text, &edit, &this), "{name}: {text}");
+            assert!(!has_matching_entry(&text, &edit, &this), "{name}: {text}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use lockstep_config::keys::{AlertStatus, Worth};
+use lockstep_config::keys::{AlertStatus, AlertThreshold};
 use lockstep_fs::write_atomically;
 use lockstep_index::index::{Effort, Home, Index, Unwatched, is_stored};
 use lockstep_model::alert::Alert;
@@ -14,17 +14,17 @@ use lockstep_model::decision::Decision;
 use lockstep_model::event::Actor;
 use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_model::report;
-use lockstep_store::befores::Befores;
-use lockstep_store::history::{By, Change, Filter};
+use lockstep_store::history::{ChangeAuthor, ChangeFilter, RecordedChange};
+use lockstep_store::originals::OriginalStore;
 use lockstep_store::pending::{Pending, may_be_pending};
-use lockstep_store::reports::Draft;
+use lockstep_store::reports::ReportDraft;
 use lockstep_store::{Store, check_replaceable};
 use lockstep_text::printable_path;
 
-use super::Hook;
-use super::fault::Fault;
+use super::HookRun;
+use super::fault::HookError;
 use crate::cascade::active;
-use crate::impact::analysis::{Analysis, after};
+use crate::impact::analysis::{ImpactAnalysis, deadline_after};
 use crate::impact::moves;
 use crate::impact::original::{Originals, Since};
 use crate::impact::session::edits_of_changes;
@@ -33,7 +33,7 @@ use crate::impact::session::edits_of_changes;
 const LEAD: &str = "lead";
 
 /// The reader at a subagent's stop of an older client, which does not identify the subagent.
-const ANYONE: &str = "anyone";
+const UNKNOWN_AGENT: &str = "anyone";
 
 /// The subject of a notice about the result of a stop.
 const STATUS: &str = "status";
@@ -61,8 +61,8 @@ struct Reported<'a> {
     agent: Option<AgentId>,
     /// The last change before `changes`.
     after: i64,
-    changes: Vec<Change>,
-    worth: Worth,
+    changes: Vec<RecordedChange>,
+    worth: AlertThreshold,
     /// The time limit of the analysis.
     limit: Duration,
     /// The time to wait for the index.
@@ -71,18 +71,18 @@ struct Reported<'a> {
     is_pending: bool,
 }
 
-impl Hook {
-    pub(super) fn report_subagent(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+impl HookRun {
+    pub(super) fn report_subagent(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         let swept = self.sweep_at_stop(session);
         let mut store = self.take_store()?;
         self.report_pending(&mut store, session, PENDING_LIMIT_AT_STOP)?;
         let actor = self.event.actor.clone();
         let (reader, by) = match &actor {
             Actor::Subagent { id, .. } => {
-                store.end_readings(session, id, self.now.timestamp())?;
-                (id.as_str(), By::Agent(id))
+                store.end_task_reads(session, id, self.now.timestamp())?;
+                (id.as_str(), ChangeAuthor::Agent(id))
             }
-            Actor::Lead => (ANYONE, By::Anyone),
+            Actor::Lead => (UNKNOWN_AGENT, ChangeAuthor::Anyone),
         };
         let alert = &self.project.config().alert;
         let (worth, status) = (alert.subagent, alert.status);
@@ -95,11 +95,11 @@ impl Hook {
         swept.map(|()| Decision::Silent)
     }
 
-    pub(super) fn report_lead(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+    pub(super) fn report_lead(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         let swept = self.sweep_at_stop(session);
         let mut store = self.take_store()?;
         self.report_pending(&mut store, session, PENDING_LIMIT_AT_STOP)?;
-        self.report(&mut store, session, LEAD, By::Lead, self.project.config().alert.lead)?;
+        self.report(&mut store, session, LEAD, ChangeAuthor::Lead, self.project.config().alert.lead)?;
         self.store = Some(store);
         swept.map(|()| Decision::Silent)
     }
@@ -110,22 +110,22 @@ impl Hook {
         store: &mut Store,
         session: &SessionId,
         reader: &str,
-        by: By<'_>,
-        worth: Worth,
-    ) -> Result<bool, Fault> {
-        store.read_journal(&self.project.journal(), session, &|_| true)?;
+        by: ChangeAuthor<'_>,
+        worth: AlertThreshold,
+    ) -> Result<bool, HookError> {
+        store.import_journal(&self.project.journal(), session, &|_| true)?;
         let after = store.reader_cursor(session, reader)?;
-        let changes = store.changes(&Filter { session: Some(session), by, after })?;
+        let changes = store.changes(&ChangeFilter { session: Some(session), by, after })?;
         let Some(last) = changes.last().map(|change| change.id) else { return Ok(false) };
         if let Actor::Subagent { id, agent_type: Some(agent_type) } = &self.event.actor {
-            store.name_agent(session, id, agent_type)?;
+            store.record_agent_type(session, id, agent_type)?;
         }
         let agent = self.event.actor.agent_id().cloned();
         let limit = self.project.config().impact.time_limit;
         let wait = INDEX_WAIT;
         let reported = Reported { session, agent, after, changes, worth, limit, wait, is_pending: false };
         // False where another agent's stop was faster with one of the files: then the rest is checked again.
-        while !self.enter(store, &reported, None)? {}
+        while !self.try_insert_report(store, &reported, None)? {}
         store.set_reader_cursor(session, reader, last)?;
         Ok(true)
     }
@@ -136,7 +136,7 @@ impl Hook {
         store: &mut Store,
         session: &SessionId,
         limit: Duration,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), HookError> {
         let pending = store.pending(session)?;
         if pending.is_empty() {
             return Ok(());
@@ -147,21 +147,21 @@ impl Hook {
             let agent = id.and_then(AgentId::new);
             let files: Vec<&Pending> = pending.iter().filter(|file| file.agent == agent).collect();
             let after = files.iter().map(|file| file.after).min().unwrap_or(0);
-            let by = agent.as_ref().map_or(By::Anyone, By::Agent);
-            let mut changes = store.changes(&Filter { session: Some(session), by, after })?;
+            let by = agent.as_ref().map_or(ChangeAuthor::Anyone, ChangeAuthor::Agent);
+            let mut changes = store.changes(&ChangeFilter { session: Some(session), by, after })?;
             changes.retain(|change| files.iter().any(|file| file.path == change.line.path));
             let alert = &self.project.config().alert;
             let worth = if agent.is_some() { alert.subagent } else { alert.lead };
             let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
             let wait = Duration::ZERO;
             let reported = Reported { session, agent, after, changes, worth, limit, wait, is_pending: true };
-            self.enter(store, &reported, Some(&paths))?;
+            self.try_insert_report(store, &reported, Some(&paths))?;
         }
         Ok(())
     }
 
     /// Analyses pending files at an event of the Lead that is no stop, if there is an index by now.
-    pub(super) fn report_pending_now(&mut self, session: &SessionId) -> Result<(), Fault> {
+    pub(super) fn report_pending_now(&mut self, session: &SessionId) -> Result<(), HookError> {
         if !may_be_pending(&self.project.state, session) || !is_stored(&self.project.state)? {
             return Ok(());
         }
@@ -171,12 +171,12 @@ impl Hook {
 
     /// Adds a report about the changed files whose state was not reported, or about these `pending` ones.
     /// Returns false if another process has reported one of them first.
-    fn enter(
+    fn try_insert_report(
         &mut self,
         store: &mut Store,
         reported: &Reported<'_>,
         pending: Option<&[PathBuf]>,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, HookError> {
         let session = reported.session;
         let files = match pending {
             Some(paths) => store.states(paths),
@@ -197,7 +197,7 @@ impl Hook {
             self.faults.push(fault);
             None
         });
-        if pending.is_some() && analysis.as_ref().is_none_or(Analysis::is_unanalysed) {
+        if pending.is_some() && analysis.as_ref().is_none_or(ImpactAnalysis::is_unanalysed) {
             // It was already reported that nothing is known of them, and that has not changed.
             return Ok(true);
         }
@@ -206,7 +206,7 @@ impl Hook {
             .partition(|(path, _)| analysis.as_ref().is_none_or(|analysis| analysis.leaves_out(path)));
         let Rendered { texts, alert, held } =
             self.texts_and_alert(store, reported, &changed, analysis.as_ref())?;
-        let entered = store.enter_report(&Draft {
+        let entered = store.insert_report(&ReportDraft {
             session,
             agent: reported.agent.as_ref(),
             files: &analysed,
@@ -217,13 +217,13 @@ impl Hook {
             at: self.now.timestamp(),
         })?;
         if entered.is_some() {
-            let befores = Befores::of(&self.project.state, session);
+            let befores = OriginalStore::for_session(&self.project.state, session);
             // A file that does not parse now is compared with its original content again when it does.
             let is_settled =
                 |path: &Path| !analysis.as_ref().is_some_and(|analysis| analysis.is_unparsed(path));
             let settled = analysed.iter().map(|(path, _)| path).filter(|path| is_settled(path));
             for path in settled {
-                befores.reported(path, reported.agent.as_ref())?;
+                befores.clear_reported(path, reported.agent.as_ref())?;
             }
         }
         if entered.is_some() {
@@ -241,19 +241,19 @@ impl Hook {
         store: &Store,
         reported: &Reported<'_>,
         changed: &[PathBuf],
-        analysis: Option<&Analysis>,
-    ) -> Result<Rendered, Fault> {
+        analysis: Option<&ImpactAnalysis>,
+    ) -> Result<Rendered, HookError> {
         let Reported { session, worth, .. } = *reported;
         let (texts, mut alert) = match analysis {
             Some(analysis) => self.analysed_report(analysis, reported),
             None => unanalysed_report(session, changed, worth),
         };
         let texts = attributed(texts, reported, changed);
-        let (told, held) = self.held_back(store, changed)?;
+        let (told, held) = self.split_cascade_files(store, changed)?;
         if held.is_some() {
             alert = match analysis {
                 _ if told.is_empty() => None,
-                Some(analysis) => self.analysed_report(&analysis.of_files(&told), reported).1,
+                Some(analysis) => self.analysed_report(&analysis.restricted_to(&told), reported).1,
                 None => unanalysed_report(session, &told, worth).1,
             };
         }
@@ -264,19 +264,23 @@ impl Hook {
     }
 
     /// Also writes the report to `[impact] file`, if that is configured.
-    fn write_report_file(&mut self, session: &SessionId, texts: &Texts) {
+    fn write_report_file(&mut self, session: &SessionId, texts: &ReportTexts) {
         let file = self.project.config().impact.file.resolve(&self.project.root, session.as_str());
         let text = texts.iter().find(|(extension, _)| *extension == "md");
         if let (Some(file), Some((_, text))) = (file, text) {
             let written = check_replaceable(&file, |line| line == report::TITLE)
                 .and_then(|()| Ok(write_atomically(&file, text.as_bytes(), 0o600)?));
-            self.faults.extend(written.err().map(Fault::from));
+            self.faults.extend(written.err().map(HookError::from));
         }
     }
 
     /// Returns the changed files that the Lead is alerted of, and the active cascade that keeps the others
     /// for its report: an alert about them would start it again.
-    fn held_back(&self, store: &Store, changed: &[PathBuf]) -> Result<(Vec<PathBuf>, Option<i64>), Fault> {
+    fn split_cascade_files(
+        &self,
+        store: &Store,
+        changed: &[PathBuf],
+    ) -> Result<(Vec<PathBuf>, Option<i64>), HookError> {
         let mut told = changed.to_vec();
         let mut held = None;
         for cascade in active::load(store)? {
@@ -295,19 +299,24 @@ impl Hook {
         store: &Store,
         reported: &Reported<'_>,
         changed: &[PathBuf],
-    ) -> Result<Option<Analysis>, Fault> {
+    ) -> Result<Option<ImpactAnalysis>, HookError> {
         let Some(mut index) = self.open_index(reported.wait)? else { return Ok(None) };
         let Reported { session, changes, .. } = reported;
-        let ours: Vec<Change> =
+        let ours: Vec<RecordedChange> =
             changes.iter().filter(|change| changed.contains(&change.line.path)).cloned().collect();
         let originals = Originals::new(&self.project, session, Since::Report(reported.agent.as_ref()));
         let mut edits = edits_of_changes(&self.project.root, &ours, |path| originals.saved(path));
         let assumed = originals.fill(&index, &mut edits);
         let edits = moves::join(edits, &self.project.root);
-        let mut analysis =
-            Analysis::of(&self.project.root, &index, &self.project.aliases(), &edits, &after(reported.limit));
+        let mut analysis = ImpactAnalysis::of(
+            &self.project.root,
+            &index,
+            &self.project.aliases(),
+            &edits,
+            &deadline_after(reported.limit),
+        );
         analysis.add_broken_importers(&index, &assumed);
-        analysis.drop_followers(&last_changes(store, session)?);
+        analysis.drop_already_updated(&last_changes(store, session)?);
         analysis.drop_dismissed(store)?;
         // Facts parsed for this answer are saved for the next. Failing to save them changes no answer.
         let _ = index.keep_parsed();
@@ -316,7 +325,7 @@ impl Hook {
 
     /// Opens the index, up to date if few files changed. If there is none, starts its build and waits up to
     /// `wait` for it.
-    fn open_index(&self, wait: Duration) -> Result<Option<Index>, Fault> {
+    fn open_index(&self, wait: Duration) -> Result<Option<Index>, HookError> {
         let project = &self.project;
         let settings = project.index_settings();
         let open =
@@ -324,7 +333,7 @@ impl Hook {
         if let Some(index) = open()? {
             return Ok(Some(index));
         }
-        project.build_index_in_background().map_err(Fault::Background)?;
+        project.build_index_in_background().map_err(HookError::Background)?;
         let started = Instant::now();
         while started.elapsed() < wait {
             std::thread::sleep(INDEX_POLL);
@@ -337,8 +346,8 @@ impl Hook {
 }
 
 /// When each file was last changed in the session, as the place of the change in the history.
-fn last_changes(store: &Store, session: &SessionId) -> Result<BTreeMap<PathBuf, i64>, Fault> {
-    let all = store.changes(&Filter { session: Some(session), ..Filter::default() })?;
+fn last_changes(store: &Store, session: &SessionId) -> Result<BTreeMap<PathBuf, i64>, HookError> {
+    let all = store.changes(&ChangeFilter { session: Some(session), ..ChangeFilter::default() })?;
     Ok(all.into_iter().map(|change| (change.line.path, change.id)).collect())
 }
 
@@ -349,7 +358,7 @@ fn uncertain_agents<'a>(reported: &'a Reported<'_>) -> impl Iterator<Item = (&'a
 }
 
 /// Adds to the report for people which agents may have made a change.
-fn attributed(mut texts: Texts, reported: &Reported<'_>, changed: &[PathBuf]) -> Texts {
+fn attributed(mut texts: ReportTexts, reported: &Reported<'_>, changed: &[PathBuf]) -> ReportTexts {
     let lines: BTreeSet<String> = uncertain_agents(reported)
         .filter(|(path, _)| changed.iter().any(|one| one == path))
         .map(|(path, agents)| format!("- {}: {agents}\n", printable_path(path)))
@@ -376,35 +385,43 @@ fn mark_shared_files(alert: &mut Alert, reported: &Reported<'_>) {
     }
 }
 
-type Texts = [(&'static str, String); 2];
+type ReportTexts = [(&'static str, String); 2];
 
 /// The rendered forms of a report.
 struct Rendered {
-    texts: Texts,
+    texts: ReportTexts,
     /// An alert, if the threshold is reached.
     alert: Option<Alert>,
     /// The cascade that holds a part of the alert back.
     held: Option<i64>,
 }
 
-impl Hook {
-    fn analysed_report(&self, analysis: &Analysis, reported: &Reported<'_>) -> (Texts, Option<Alert>) {
+impl HookRun {
+    fn analysed_report(
+        &self,
+        analysis: &ImpactAnalysis,
+        reported: &Reported<'_>,
+    ) -> (ReportTexts, Option<Alert>) {
         let report = analysis.report();
         let alert = match reported.worth {
-            Worth::Any => Some(analysis.alert(false)),
-            Worth::Breaking => Some(analysis.alert(true)),
-            Worth::Off => None,
+            AlertThreshold::Any => Some(analysis.alert(false)),
+            AlertThreshold::Breaking => Some(analysis.alert(true)),
+            AlertThreshold::Off => None,
         };
         // An alert that nothing was known is followed by one with the result.
         let always = reported.is_pending || self.project.config().alert.status == AlertStatus::Always;
         let texts = [("yaml", report.l1()), ("md", report.l2())];
-        (texts, alert.filter(|alert| always || alert.is_worth_a_turn()))
+        (texts, alert.filter(|alert| always || alert.is_actionable()))
     }
 }
 
-fn unanalysed_report(session: &SessionId, changed: &[PathBuf], worth: Worth) -> (Texts, Option<Alert>) {
+fn unanalysed_report(
+    session: &SessionId,
+    changed: &[PathBuf],
+    worth: AlertThreshold,
+) -> (ReportTexts, Option<Alert>) {
     let names: Vec<&Path> = changed.iter().map(PathBuf::as_path).collect();
     // Something may break: an unknown result is worth an alert, too.
-    let alert = (worth != Worth::Off).then(|| Alert::not_analysed(session, changed));
+    let alert = (worth != AlertThreshold::Off).then(|| Alert::not_analysed(session, changed));
     ([("yaml", report::l1(&names)), ("md", report::l2(&names))], alert)
 }

@@ -1,8 +1,8 @@
 //! The routing table: the actions of each event. `init` registers exactly the events that have actions.
 
-use lockstep_model::event::{Actor, Event, EventKind, Tool};
-use lockstep_model::failure::Role;
-use lockstep_model::task_list::{ListCall, ListOperation};
+use lockstep_model::event::{Actor, Event, EventKind, ToolUse};
+use lockstep_model::failure_policy::ActionRole;
+use lockstep_model::task_list::{TaskListCall, TaskListOperation};
 use lockstep_steps::markers::may_have_markers;
 use lockstep_steps::shell::{CommitReading, read_commit};
 
@@ -11,7 +11,7 @@ use super::windows::ended_task;
 
 /// An action of Lockstep for an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum HookAction {
     /// Save the contents of the files, if the start of the session was not seen.
     NoteStart,
     /// Journal the file a tool wrote.
@@ -45,7 +45,7 @@ pub enum Action {
     /// Record a reader of the task.
     NoteTaskRead,
     /// Deliver the mailbox to the Lead.
-    Deliver,
+    DeliverMail,
     /// Give a session that starts, or a subagent, its part of the session cache.
     DeliverCache,
     /// Record the start of a session, and the present tree as known.
@@ -54,7 +54,7 @@ pub enum Action {
     CloseSession,
 }
 
-impl Action {
+impl HookAction {
     /// Returns true if a block by this action would continue an agent that a hook has already continued once.
     pub fn would_loop(self, event: &Event) -> bool {
         self == Self::GateStop
@@ -63,12 +63,12 @@ impl Action {
 
     /// Returns true if the action only concerns projects with steps. A prompt with markers shows itself that
     /// it concerns a step.
-    pub fn is_about_steps_only(self) -> bool {
+    pub fn is_step_gate(self) -> bool {
         matches!(self, Self::GateBoundary | Self::GateCommit | Self::GateStop)
     }
 
     /// The failure behaviour of the action.
-    pub fn role(self) -> Role {
+    pub fn role(self) -> ActionRole {
         match self {
             Self::NoteStart
             | Self::Journal
@@ -80,86 +80,90 @@ impl Action {
             | Self::MirrorTask
             | Self::ForgetTaskCommand
             | Self::NoteTaskRead
-            | Self::Deliver
+            | Self::DeliverMail
             | Self::OpenSession
-            | Self::CloseSession => Role::Observer,
-            Self::DeliverCache => Role::Announcer,
+            | Self::CloseSession => ActionRole::Observer,
+            Self::DeliverCache => ActionRole::Announcer,
             Self::GateTask
             | Self::GateTaskCommand
             | Self::GateInvocation
             | Self::GateBoundary
             | Self::GateCommit
-            | Self::GateStop => Role::Enforcer,
+            | Self::GateStop => ActionRole::Enforcer,
         }
     }
 }
 
 /// The actions for an event, in order.
-pub fn routes(event: &Event) -> Vec<Action> {
+pub fn actions_for(event: &Event) -> Vec<HookAction> {
     let mut actions = match &event.kind {
-        EventKind::SessionStart { .. } => vec![Action::OpenSession, Action::DeliverCache],
-        EventKind::SubagentStart => vec![Action::DeliverCache],
-        EventKind::SessionEnd { .. } => vec![Action::CloseSession],
+        EventKind::SessionStart { .. } => vec![HookAction::OpenSession, HookAction::DeliverCache],
+        EventKind::SubagentStart => vec![HookAction::DeliverCache],
+        EventKind::SessionEnd { .. } => vec![HookAction::CloseSession],
         EventKind::PreToolUse(call) => match &call.tool {
-            Tool::TaskList(list) if writes(list) => vec![Action::GateTask],
+            ToolUse::TaskList(list) if writes(list) => vec![HookAction::GateTask],
             // An ad-hoc prompt, the Lead's own edits and all other commands are no step's business.
             // The names of the markers are the project's; most prompts have no comment at all.
-            Tool::Agent { prompt: text, .. } | Tool::Message { text, .. } if may_have_markers(text) => {
-                vec![Action::GateInvocation]
+            ToolUse::Agent { prompt: text, .. } | ToolUse::Message { text, .. } if may_have_markers(text) => {
+                vec![HookAction::GateInvocation]
             }
             // Its scripts have to be read.
-            Tool::Workflow(_) => vec![Action::GateInvocation],
-            Tool::File { .. } if event.actor != Actor::Lead => vec![Action::GateBoundary, Action::OpenWindow],
-            Tool::File { .. } => vec![Action::OpenWindow],
-            Tool::Bash { command, .. } => gates_of(command).into_iter().chain([Action::OpenWindow]).collect(),
-            Tool::McpCommand { command, .. } => gates_of(command),
+            ToolUse::Workflow(_) => vec![HookAction::GateInvocation],
+            ToolUse::File { .. } if event.actor != Actor::Lead => {
+                vec![HookAction::GateBoundary, HookAction::OpenWindow]
+            }
+            ToolUse::File { .. } => vec![HookAction::OpenWindow],
+            ToolUse::Bash { command, .. } => {
+                gates_of(command).into_iter().chain([HookAction::OpenWindow]).collect()
+            }
+            ToolUse::McpCommand { command, .. } => gates_of(command),
             _ => vec![],
         },
         EventKind::PostToolUse { call, .. } => match &call.tool {
-            Tool::TaskList(list) if writes(list) => vec![Action::MirrorTask],
-            Tool::TaskList(_) => vec![Action::NoteTaskRead],
-            Tool::File { .. } => vec![Action::Journal],
-            Tool::Bash { command, .. } => after_command(command),
-            Tool::McpCommand { command, .. } if calls_task(command) => vec![Action::ForgetTaskCommand],
-            Tool::Agent { .. }
-            | Tool::Workflow(_)
-            | Tool::Message { .. }
-            | Tool::McpCommand { .. }
-            | Tool::Other(_) => vec![],
+            ToolUse::TaskList(list) if writes(list) => vec![HookAction::MirrorTask],
+            ToolUse::TaskList(_) => vec![HookAction::NoteTaskRead],
+            ToolUse::File { .. } => vec![HookAction::Journal],
+            ToolUse::Bash { command, .. } => after_command(command),
+            ToolUse::McpCommand { command, .. } if calls_task(command) => vec![HookAction::ForgetTaskCommand],
+            ToolUse::Agent { .. }
+            | ToolUse::Workflow(_)
+            | ToolUse::Message { .. }
+            | ToolUse::McpCommand { .. }
+            | ToolUse::Other(_) => vec![],
         },
         EventKind::PostToolUseFailure(call) => match &call.tool {
-            Tool::Bash { command, .. } => after_command(command),
+            ToolUse::Bash { command, .. } => after_command(command),
             _ => vec![],
         },
         EventKind::UserPromptSubmit { prompt } if ended_task(prompt).is_some() => {
-            vec![Action::CloseBackgroundTask]
+            vec![HookAction::CloseBackgroundTask]
         }
         // The gate decides first, so that no sweep, index or analysis can prevent it.
-        EventKind::SubagentStop(_) => vec![Action::GateStop, Action::ReportSubagent],
-        EventKind::Stop(_) => vec![Action::ReportLead],
-        EventKind::UserPromptSubmit { .. } => vec![Action::NoteStart],
+        EventKind::SubagentStop(_) => vec![HookAction::GateStop, HookAction::ReportSubagent],
+        EventKind::Stop(_) => vec![HookAction::ReportLead],
+        EventKind::UserPromptSubmit { .. } => vec![HookAction::NoteStart],
         EventKind::PreCompact { .. } | EventKind::Other(_) => vec![],
     };
     if delivers(event) {
-        actions.push(Action::Deliver);
+        actions.push(HookAction::DeliverMail);
     }
     actions
 }
 
 /// The gates that decide a shell command.
-fn gates_of(command: &str) -> Vec<Action> {
-    let commit = (read_commit(command) != CommitReading::Harmless).then_some(Action::GateCommit);
-    let task = calls_task(command).then_some(Action::GateTaskCommand);
+fn gates_of(command: &str) -> Vec<HookAction> {
+    let commit = (read_commit(command) != CommitReading::Harmless).then_some(HookAction::GateCommit);
+    let task = calls_task(command).then_some(HookAction::GateTaskCommand);
     commit.into_iter().chain(task).collect()
 }
 
-fn after_command(command: &str) -> Vec<Action> {
-    let task = calls_task(command).then_some(Action::ForgetTaskCommand);
-    task.into_iter().chain([Action::Sweep]).collect()
+fn after_command(command: &str) -> Vec<HookAction> {
+    let task = calls_task(command).then_some(HookAction::ForgetTaskCommand);
+    task.into_iter().chain([HookAction::Sweep]).collect()
 }
 
-fn writes(list: &ListCall) -> bool {
-    matches!(list.operation, ListOperation::Create { .. } | ListOperation::Update { .. })
+fn writes(list: &TaskListCall) -> bool {
+    matches!(list.operation, TaskListOperation::Create { .. } | TaskListOperation::Update { .. })
 }
 
 /// Returns true if mail may be delivered with this event: only to the Lead, only if the text reaches it, and
@@ -175,7 +179,7 @@ fn delivers(event: &Event) -> bool {
 
 /// An event that `init` registers, and how long the client may wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Registration {
+pub struct HookRegistrationSpec {
     /// The event's name.
     pub event: &'static str,
     /// The tools it is registered for, as the client matches them; `None` for all.
@@ -185,7 +189,7 @@ pub struct Registration {
 }
 
 /// The tools that a gate may have to do with.
-const DECIDED: &str = "^(Task|Agent|Workflow|SendMessage|Bash|Monitor|PowerShell|Edit|Write|MultiEdit|NotebookEdit|TaskCreate|TaskUpdate|mcp__.*)$";
+const GATED_TOOLS: &str = "^(Task|Agent|Workflow|SendMessage|Bash|Monitor|PowerShell|Edit|Write|MultiEdit|NotebookEdit|TaskCreate|TaskUpdate|mcp__.*)$";
 
 /// The alternatives of a matcher: names of tools, or beginnings of names before `.*`. A list without a pattern has no anchors.
 pub(crate) fn alternatives(matcher: &str) -> impl Iterator<Item = &str> {
@@ -202,32 +206,32 @@ pub(crate) fn accepts(matcher: &str, tool: &str) -> bool {
 /// The events of Claude Code to register. Observers have no matcher: the hook selects the events itself, so
 /// that a tool with a new name is not missed. Gates match only their own tools, so that no other call has to
 /// wait.
-pub const REGISTRATIONS: &[Registration] = &[
-    Registration { event: "SessionStart", matcher: None, timeout_seconds: 10 },
-    Registration { event: "UserPromptSubmit", matcher: None, timeout_seconds: 5 },
-    Registration { event: "PreToolUse", matcher: Some(DECIDED), timeout_seconds: 10 },
-    Registration { event: "PostToolUse", matcher: None, timeout_seconds: 5 },
-    Registration {
+pub const REGISTRATIONS: &[HookRegistrationSpec] = &[
+    HookRegistrationSpec { event: "SessionStart", matcher: None, timeout_seconds: 10 },
+    HookRegistrationSpec { event: "UserPromptSubmit", matcher: None, timeout_seconds: 5 },
+    HookRegistrationSpec { event: "PreToolUse", matcher: Some(GATED_TOOLS), timeout_seconds: 10 },
+    HookRegistrationSpec { event: "PostToolUse", matcher: None, timeout_seconds: 5 },
+    HookRegistrationSpec {
         event: "PostToolUseFailure",
         matcher: Some("Bash|Monitor|PowerShell"),
         timeout_seconds: 5,
     },
-    Registration { event: "SubagentStart", matcher: None, timeout_seconds: 5 },
-    Registration { event: "SubagentStop", matcher: None, timeout_seconds: 15 },
-    Registration { event: "Stop", matcher: None, timeout_seconds: 15 },
-    Registration { event: "SessionEnd", matcher: None, timeout_seconds: 10 },
+    HookRegistrationSpec { event: "SubagentStart", matcher: None, timeout_seconds: 5 },
+    HookRegistrationSpec { event: "SubagentStop", matcher: None, timeout_seconds: 15 },
+    HookRegistrationSpec { event: "Stop", matcher: None, timeout_seconds: 15 },
+    HookRegistrationSpec { event: "SessionEnd", matcher: None, timeout_seconds: 10 },
 ];
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use lockstep_wire::claude::{carries_context, parse, samples};
+    use lockstep_wire::claude::{accepts_context, parse, samples};
 
     use super::*;
 
-    fn of(sample: &str) -> Vec<Action> {
-        routes(&parse(sample.as_bytes()).unwrap())
+    fn of(sample: &str) -> Vec<HookAction> {
+        actions_for(&parse(sample.as_bytes()).unwrap())
     }
 
     #[test]
@@ -235,7 +239,7 @@ mod tests {
         let routed: BTreeSet<String> = samples::ALL
             .iter()
             .map(|(_, json)| parse(json.as_bytes()).unwrap())
-            .filter(|event| !routes(event).is_empty())
+            .filter(|event| !actions_for(event).is_empty())
             .map(|event| event.kind.name().to_owned())
             .collect();
         let registered: BTreeSet<String> =
@@ -255,40 +259,40 @@ mod tests {
             if let Some(matcher) = registration.matcher {
                 let matched = accepts(matcher, call.tool.name());
                 // For a matched tool, the call itself decides further.
-                assert!(matched || routes(&event).is_empty(), "{file}");
+                assert!(matched || actions_for(&event).is_empty(), "{file}");
             }
         }
     }
 
     #[test]
-    fn the_table() {
-        use Action::*;
+    fn routes_every_event_to_its_actions() {
+        use HookAction::*;
         for (sample, expected) in [
             (samples::POST_TOOL_USE_EDIT_IN_SUBAGENT, vec![Journal]),
-            (samples::POST_TOOL_USE_MULTI_EDIT, vec![Journal, Deliver]),
-            (samples::POST_TOOL_USE_NOTEBOOK_EDIT, vec![Journal, Deliver]),
-            (samples::POST_TOOL_USE_BASH, vec![Sweep, Deliver]),
-            (samples::POST_TOOL_USE_AGENT, vec![Deliver]),
+            (samples::POST_TOOL_USE_MULTI_EDIT, vec![Journal, DeliverMail]),
+            (samples::POST_TOOL_USE_NOTEBOOK_EDIT, vec![Journal, DeliverMail]),
+            (samples::POST_TOOL_USE_BASH, vec![Sweep, DeliverMail]),
+            (samples::POST_TOOL_USE_AGENT, vec![DeliverMail]),
             (samples::POST_TOOL_USE_READ_IN_SUBAGENT, vec![]),
             (samples::PRE_TOOL_USE_BASH, vec![OpenWindow]),
             (samples::POST_TOOL_USE_FAILURE_BASH, vec![Sweep]),
             (samples::PRE_TOOL_USE_AGENT, vec![GateInvocation]),
             (samples::PRE_TOOL_USE_WORKFLOW, vec![GateInvocation]),
             (samples::PRE_TOOL_USE_SEND_MESSAGE, vec![GateInvocation]),
-            (samples::POST_TOOL_USE_WORKFLOW, vec![Deliver]),
-            (samples::POST_TOOL_USE_SEND_MESSAGE, vec![Deliver]),
+            (samples::POST_TOOL_USE_WORKFLOW, vec![DeliverMail]),
+            (samples::POST_TOOL_USE_SEND_MESSAGE, vec![DeliverMail]),
             (samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT, vec![GateBoundary, OpenWindow]),
             (samples::PRE_TOOL_USE_TASK_CREATE, vec![GateTask]),
             (samples::PRE_TOOL_USE_TASK_UPDATE, vec![GateTask]),
-            (samples::POST_TOOL_USE_TASK_CREATE, vec![MirrorTask, Deliver]),
-            (samples::POST_TOOL_USE_TASK_UPDATE, vec![MirrorTask, Deliver]),
+            (samples::POST_TOOL_USE_TASK_CREATE, vec![MirrorTask, DeliverMail]),
+            (samples::POST_TOOL_USE_TASK_UPDATE, vec![MirrorTask, DeliverMail]),
             (samples::POST_TOOL_USE_TASK_GET, vec![NoteTaskRead]),
-            (samples::POST_TOOL_USE_TASK_LIST, vec![NoteTaskRead, Deliver]),
+            (samples::POST_TOOL_USE_TASK_LIST, vec![NoteTaskRead, DeliverMail]),
             (samples::SUBAGENT_STOP, vec![GateStop, ReportSubagent]),
             (samples::OLD_SUBAGENT_STOP, vec![GateStop, ReportSubagent]),
-            (samples::STOP, vec![ReportLead, Deliver]),
-            (samples::USER_PROMPT_SUBMIT, vec![NoteStart, Deliver]),
-            (samples::USER_PROMPT_SUBMIT_TASK_NOTIFICATION, vec![CloseBackgroundTask, Deliver]),
+            (samples::STOP, vec![ReportLead, DeliverMail]),
+            (samples::USER_PROMPT_SUBMIT, vec![NoteStart, DeliverMail]),
+            (samples::USER_PROMPT_SUBMIT_TASK_NOTIFICATION, vec![CloseBackgroundTask, DeliverMail]),
             (samples::SESSION_START, vec![OpenSession, DeliverCache]),
             (samples::SUBAGENT_START, vec![DeliverCache]),
             (samples::SESSION_END, vec![CloseSession]),
@@ -305,20 +309,20 @@ mod tests {
         }
         let commit =
             samples::PRE_TOOL_USE_BASH.replace("sleep 2; sed -i s/greet/salute/ a.py", "git -C x commit");
-        assert_eq!(of(&commit), [Action::GateCommit, Action::OpenWindow]);
+        assert_eq!(of(&commit), [HookAction::GateCommit, HookAction::OpenWindow]);
         let by_lead = samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT.replace("agent_id", "no_agent");
-        assert_eq!(of(&by_lead), [Action::OpenWindow]);
+        assert_eq!(of(&by_lead), [HookAction::OpenWindow]);
     }
 
     #[test]
     fn nothing_is_delivered_where_it_would_not_reach_the_lead_or_would_loop() {
         for (file, json) in samples::ALL {
             let event = parse(json.as_bytes()).unwrap();
-            if routes(&event).contains(&Action::Deliver) {
-                assert!(carries_context(&event.kind) && event.actor == Actor::Lead, "{file}");
+            if actions_for(&event).contains(&HookAction::DeliverMail) {
+                assert!(accepts_context(&event.kind) && event.actor == Actor::Lead, "{file}");
             }
         }
         let continued = samples::STOP.replace("\"stop_hook_active\": false", "\"stop_hook_active\": true");
-        assert_eq!(of(&continued), [Action::ReportLead]);
+        assert_eq!(of(&continued), [HookAction::ReportLead]);
     }
 }

@@ -9,40 +9,40 @@ use lockstep_index::sweep::{baseline, present};
 use lockstep_model::decision::Decision;
 use lockstep_model::event::EventKind;
 use lockstep_model::ids::SessionId;
-use lockstep_store::befores::{Befores, SessionBase};
-use lockstep_store::history::Filter;
-use lockstep_store::leftovers::collect_beside;
+use lockstep_store::history::ChangeFilter;
+use lockstep_store::originals::{OriginalStore, SessionBase};
+use lockstep_store::stale_temp_files::collect_beside;
 use lockstep_store::{Store, StoreError};
 
-use super::Hook;
-use super::fault::Fault;
+use super::HookRun;
+use super::fault::HookError;
 use crate::cascade::active;
 use crate::env_vars::LOCKSTEP_GROUP;
 use crate::impact::original::{Originals, Since};
-use crate::steps::runs::Runs;
+use crate::steps::runs::SessionRuns;
 use crate::task::callers::Callers;
 
 /// The time that the start of a first session waits for the index. A larger project is indexed during the session.
 const INDEX_WAIT: Duration = Duration::from_millis(1_500);
 
-impl Hook {
+impl HookRun {
     /// Records changes from before the session as known, unless another session is active here, whose shell
     /// commands may not have been swept yet. Saves the contents of the files, and starts the build of the
     /// index if there is none.
-    pub(super) fn open_session(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+    pub(super) fn open_session(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         // A refused journal is a fault of every event that writes to it.
         let ignored = self.project.ignored.iter().filter(|key| key.section != "journal");
-        self.faults.extend(ignored.map(|key| Fault::IgnoredKey(key.to_string())));
+        self.faults.extend(ignored.map(|key| HookError::IgnoredKey(key.to_string())));
         let mut store = Store::open(&self.project.state)?;
         store.open_session(session, self.now.timestamp())?;
         let begins = matches!(&self.event.kind, EventKind::SessionStart { source }
             if source == "startup" || source == "resume");
         // A crashed session never ends; after a day it no longer counts as active.
         let yesterday = self.now.timestamp().saturating_sub(24.hours()).unwrap_or(jiff::Timestamp::MIN);
-        let alone = begins && !store.another_session_is_open(session, yesterday)?;
+        let alone = begins && !store.has_other_open_session(session, yesterday)?;
         let (root, state) = (&self.project.root, &self.project.state);
         let catalogue = if alone { Some(baseline(root, state)?) } else { None };
-        let befores = Befores::of(state, session);
+        let befores = OriginalStore::for_session(state, session);
         if begins || !befores.has_base() {
             let catalogue = catalogue.map_or_else(|| present(root, state), Ok)?;
             let mut base = self.project.session_base(&catalogue);
@@ -50,7 +50,7 @@ impl Hook {
             befores.begin(&base)?;
         }
         if !is_stored(state)? {
-            self.project.build_index_and_wait(INDEX_WAIT).map_err(Fault::Background)?;
+            self.project.build_index_and_wait(INDEX_WAIT).map_err(HookError::Background)?;
         }
         let notice = cascade_notice(&store)?;
         self.store = Some(store);
@@ -59,8 +59,8 @@ impl Hook {
 
     /// Saves the contents of the files, if the start of the session was not seen. `init` creates the state
     /// directory; an event without changes does not.
-    pub(super) fn note_start(&mut self, session: &SessionId) -> Result<Decision, Fault> {
-        let befores = Befores::of(&self.project.state, session);
+    pub(super) fn note_start(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+        let befores = OriginalStore::for_session(&self.project.state, session);
         if self.project.state.path().exists() && !befores.has_base() {
             let catalogue = present(&self.project.root, &self.project.state)?;
             befores.begin_once(&self.project.session_base(&catalogue))?;
@@ -74,15 +74,15 @@ impl Hook {
         store: &mut Store,
         session: &SessionId,
         base: &mut SessionBase,
-    ) -> Result<(), Fault> {
-        let befores = Befores::of(&self.project.state, session);
+    ) -> Result<(), HookError> {
+        let befores = OriginalStore::for_session(&self.project.state, session);
         if !befores.has_base() {
             return Ok(());
         }
         // Every event that writes to an unusable journal reports it. The session starts nevertheless.
-        store.read_journal(&self.project.journal(), session, &|_| true).ok();
+        store.import_journal(&self.project.journal(), session, &|_| true).ok();
         let originals = Originals::new(&self.project, session, Since::Start);
-        for change in store.changes(&Filter { session: Some(session), ..Filter::default() })? {
+        for change in store.changes(&ChangeFilter { session: Some(session), ..ChangeFilter::default() })? {
             let path = &change.line.path;
             if let Some(relative) = originals.relative(path).filter(|_| !befores.is_reported(path)) {
                 base.set(&relative, originals.saved(path));
@@ -94,38 +94,38 @@ impl Hook {
     /// Reads the session's changes into the history. Its journal stays for the grace period; journals of
     /// sessions whose grace period is over are removed, and so are temporary files of killed hooks. Never
     /// affects another session. A failure of one of these steps does not prevent the others.
-    pub(super) fn close_session(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+    pub(super) fn close_session(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         let mut store = Store::open(&self.project.state)?;
         let (journal, now) = (self.project.journal(), self.now.timestamp());
-        let read = store.read_journal(&journal, session, &|_| true);
-        self.faults.extend(read.err().map(Fault::from));
+        let read = store.import_journal(&journal, session, &|_| true);
+        self.faults.extend(read.err().map(HookError::from));
         store.close_session(session, now)?;
-        Runs::of(&self.project.state, session).forget();
+        SessionRuns::of(&self.project.state, session).forget();
         self.windows(session).forget();
         Callers::of(&self.project.state, session).forget();
         let grace =
             SignedDuration::try_from(self.project.config().journal.grace).unwrap_or(SignedDuration::MAX);
         for expired in store.expired_journals(&journal, now, grace)? {
             let removed = store.remove_journal(&journal, &expired, &|_| true);
-            self.faults.extend(removed.err().map(Fault::from));
-            let forgotten = Befores::of(&self.project.state, &expired).forget();
-            self.faults.extend(forgotten.err().map(Fault::from));
+            self.faults.extend(removed.err().map(HookError::from));
+            let forgotten = OriginalStore::for_session(&self.project.state, &expired).remove_session();
+            self.faults.extend(forgotten.err().map(HookError::from));
         }
-        let collected = self.project.state.collect_leftovers(now.into());
-        self.faults.extend(collected.err().map(Fault::from));
+        let collected = self.project.state.remove_stale_temp_files(now.into());
+        self.faults.extend(collected.err().map(HookError::from));
         self.collect_beside_files(now.into());
         Ok(Decision::Silent)
     }
 }
 
-impl Hook {
+impl HookRun {
     /// Removes temporary files of killed writers next to the project's files that Lockstep writes, and in the
     /// user's directory.
     fn collect_beside_files(&self, now: std::time::SystemTime) {
         let root = &self.project.root;
         let steps = self.steps();
         let mut dirs = vec![root.clone(), root.join(".claude"), steps.dir()];
-        dirs.extend(steps.all().iter().filter_map(|file| file.path.parent().map(Path::to_owned)));
+        dirs.extend(steps.list_step_files().iter().filter_map(|file| file.path.parent().map(Path::to_owned)));
         dirs.extend(self.project.memory().path().and_then(|path| path.parent().map(Path::to_owned)));
         dirs.sort();
         dirs.dedup();

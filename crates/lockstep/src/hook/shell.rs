@@ -3,30 +3,32 @@
 
 use lockstep_config::gates::GateMode;
 use lockstep_model::decision::Decision;
-use lockstep_model::event::{Actor, EventKind, ToolCall};
+use lockstep_model::event::{Actor, EventKind, ToolCall, ToolUse};
 use lockstep_model::ids::SessionId;
 use lockstep_steps::shell::{OwnCall, own_calls};
-use lockstep_task::access::{Access, AccessTable, Action, Principal, Refusal, Request};
-use lockstep_task::audit::AuditVerdict;
+use lockstep_task::access::{
+    AccessDecision, AccessDenial, AccessRequest, AccessTable, Principal, TaskAction,
+};
+use lockstep_task::audit::TaskAuditVerdict;
 use lockstep_task::scratch;
 
-use super::Hook;
-use super::fault::Fault;
+use super::HookRun;
+use super::fault::HookError;
 use crate::task::access;
 use crate::task::callers::{Callers, SeenAgent};
-use crate::task::writer::{Verdict, Writer};
+use crate::task::writer::{TaskAuditOutcome, TaskWriter};
 
-impl Hook {
+impl HookRun {
     /// Before a shell command that calls Lockstep: an agent may write only what it could write in the
     /// client's list.
-    pub(super) fn gate_task_command(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+    pub(super) fn gate_task_command(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         let EventKind::PreToolUse(call) = &self.event.kind else { return Ok(Decision::Silent) };
         let Some(command) = call.tool.command() else { return Ok(Decision::Silent) };
         let calls: Vec<OwnCall> = own_calls(command).into_iter().filter(concerns_task).collect();
         let agent = self.seen_agent();
         let principal = Principal::of(agent.agent_id.as_deref(), agent.agent_type.as_deref());
         if principal != Principal::Lead && self.project.config().gates.task != GateMode::Off {
-            if let Some(fault) = Fault::of_configuration(&self.project) {
+            if let Some(fault) = HookError::from_config_problems(&self.project) {
                 return Err(fault);
             }
             let table = access(&self.project);
@@ -42,7 +44,7 @@ impl Hook {
     }
 
     /// After such a command.
-    pub(super) fn forget_task_command(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+    pub(super) fn forget_task_command(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         let call = match &self.event.kind {
             EventKind::PostToolUse { call, .. } | EventKind::PostToolUseFailure(call) => Some(call),
             _ => None,
@@ -69,9 +71,9 @@ impl Hook {
         principal: &Principal,
         agent: SeenAgent,
         call: &OwnCall,
-        refusal: &Refusal,
-    ) -> Result<Decision, Fault> {
-        let writer = Writer {
+        refusal: &AccessDenial,
+    ) -> Result<Decision, HookError> {
+        let writer = TaskWriter {
             principal: principal.clone(),
             agent_id: agent.agent_id,
             skill: None,
@@ -80,8 +82,8 @@ impl Hook {
             why: None,
             task_id: None,
         };
-        let verdict = Verdict {
-            verdict: AuditVerdict::Refused,
+        let verdict = TaskAuditOutcome {
+            verdict: TaskAuditVerdict::Refused,
             version: None,
             sections: &[],
             reason: Some(refusal.to_string()),
@@ -107,20 +109,25 @@ fn concerns_task(call: &OwnCall) -> bool {
 
 /// Returns the reason why an agent may not make a call. `None` if it may, or if that depends on the sections
 /// it writes.
-fn refuse(call: &OwnCall, principal: &Principal, table: &AccessTable) -> Option<Refusal> {
-    let check =
-        |action| match table.check(&Request { principal, skill: None, action, places: &[], verdict: None }) {
-            Access::Granted => None,
-            Access::Refused(refusal) => Some(refusal),
-        };
+fn refuse(call: &OwnCall, principal: &Principal, table: &AccessTable) -> Option<AccessDenial> {
+    let check = |action| match table.check(&AccessRequest {
+        principal,
+        skill: None,
+        action,
+        places: &[],
+        verdict: None,
+    }) {
+        AccessDecision::Granted => None,
+        AccessDecision::Refused(refusal) => Some(refusal),
+    };
     let refusal = match call.verb.as_str() {
-        "task new" => check(Action::CreateTask { open: None }),
+        "task new" => check(TaskAction::CreateTask { open: None }),
         "task update" | "task deliver" | "task reopen" | "task restore" | "phase complete" | "mcp" => {
-            check(Action::UpdateTask)
+            check(TaskAction::UpdateTask)
         }
-        "task migrate" if writes(call) => check(Action::UpdateTask),
+        "task migrate" if writes(call) => check(TaskAction::UpdateTask),
         "scratch set" => scratch::may_write(principal, table).err(),
-        "step adopt" => Some(Refusal {
+        "step adopt" => Some(AccessDenial {
             who: principal.to_string(),
             what: "adopt a step".to_owned(),
             rule: "the state of a step that was begun elsewhere is vouched for by the Lead".to_owned(),
@@ -132,10 +139,11 @@ fn refuse(call: &OwnCall, principal: &Principal, table: &AccessTable) -> Option<
 }
 
 /// An agent writes in its own name.
-fn claim(call: &OwnCall, principal: &Principal) -> Option<Refusal> {
-    let claimed = call.writes_as.as_deref().filter(|name| Principal::named(Some(name)) != *principal)?;
+fn claim(call: &OwnCall, principal: &Principal) -> Option<AccessDenial> {
+    let claimed =
+        call.writes_as.as_deref().filter(|name| Principal::from_agent_name(Some(name)) != *principal)?;
     // A name that only the shell knows is checked when the command runs, with its real value.
-    (!claimed.contains('$') && !claimed.is_empty()).then(|| Refusal {
+    (!claimed.contains('$') && !claimed.is_empty()).then(|| AccessDenial {
         who: principal.to_string(),
         what: format!("write the task as {claimed:?}"),
         rule: "an agent writes in its own name".to_owned(),

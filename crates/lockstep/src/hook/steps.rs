@@ -8,44 +8,44 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use lockstep_config::gates::GateMode;
-use lockstep_config::keys::Sweep;
+use lockstep_config::keys::SweepTiming;
 use lockstep_model::change::Attribution;
 use lockstep_model::decision::Decision;
-use lockstep_model::event::{Actor, EventKind, Stop, Tool};
+use lockstep_model::event::{Actor, EventKind, StopEvent, ToolUse};
 use lockstep_model::ids::{AgentId, SessionId};
-use lockstep_steps::gate::Judged;
+use lockstep_steps::gate::GateResult;
 use lockstep_steps::shell::{CommitReading, read_commit};
 use lockstep_store::Store;
-use lockstep_store::history::{By, Change, Filter};
+use lockstep_store::history::{ChangeAuthor, ChangeFilter, RecordedChange};
 use lockstep_wire::claude::transcript;
 
-use super::fault::Fault;
-use super::route::Action;
-use super::{Hook, cwd_of, said, stronger};
+use super::fault::HookError;
+use super::route::HookAction;
+use super::{HookRun, combine_decisions, cwd_of, panic_message};
 use crate::steps::files::StepFile;
-use crate::steps::gates::{Changed, Work};
-use crate::steps::runs::{Run, Runs, read_transcript};
+use crate::steps::gates::{AgentWork, ChangedPath};
+use crate::steps::runs::{SessionRuns, StepRun, read_transcript};
 use crate::steps::trail::event;
-use crate::steps::{Steps, StepsError};
+use crate::steps::{StepContext, StepsError};
 
-impl Hook {
-    pub(super) fn steps(&self) -> Steps<'_> {
-        Steps::new(&self.project, self.now.clone())
+impl HookRun {
+    pub(super) fn steps(&self) -> StepContext<'_> {
+        StepContext::new(&self.project, self.now.clone())
     }
 
     /// Rules that are partly wrong are no rules to refuse or to grant by.
-    pub(super) fn check_configuration(&self) -> Result<(), Fault> {
-        Fault::of_configuration(&self.project).map_or(Ok(()), Err)
+    pub(super) fn check_configuration(&self) -> Result<(), HookError> {
+        HookError::from_config_problems(&self.project).map_or(Ok(()), Err)
     }
 
     /// Before an agent that runs a step writes a file.
-    pub(super) fn gate_boundary(&mut self, session: &SessionId) -> Result<Decision, Fault> {
-        let runs = Runs::of(&self.project.state, session);
+    pub(super) fn gate_boundary(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+        let runs = SessionRuns::of(&self.project.state, session);
         let (Actor::Subagent { id, .. }, EventKind::PreToolUse(call)) = (&self.event.actor, &self.event.kind)
         else {
             return Ok(Decision::Silent);
         };
-        let Tool::File { path: Some(path), .. } = &call.tool else { return Ok(Decision::Silent) };
+        let ToolUse::File { path: Some(path), .. } = &call.tool else { return Ok(Decision::Silent) };
         if !runs.are_there() {
             return Ok(Decision::Silent);
         }
@@ -54,7 +54,8 @@ impl Hook {
             return Ok(Decision::Silent);
         }
         self.check_configuration()?;
-        let written = real(&lockstep_model::path::absolute(&cwd_of(&self.event), path));
+        let written =
+            canonicalize_existing(&lockstep_model::path::absolute_lexical(&cwd_of(&self.event), path));
         let mut refused = None;
         for name in runs.iter().filter_map(|run| run.step_file.as_deref()) {
             match self.refuse_write(name, &written)? {
@@ -69,7 +70,7 @@ impl Hook {
             .record(event::BOUNDARY, Some(&file))
             .with("path", shown.as_str())
             .with("reason", why.as_str());
-        steps.audit(Some(&file), &record.with("agent_id", id.as_str()));
+        steps.append_audit(Some(&file), &record.with("agent_id", id.as_str()));
         Ok(Decision::Block(format!(
             "lockstep: {shown} is outside the boundary of the step {name}: {why}. Whoever planned the step can widen it with `lockstep \
              step boundary`."
@@ -77,24 +78,24 @@ impl Hook {
     }
 
     /// Returns why the boundary of a step forbids to write a file; `None` if it does not.
-    fn refuse_write(&self, step_file: &str, written: &Path) -> Result<Option<Refusal>, Fault> {
+    fn refuse_write(&self, step_file: &str, written: &Path) -> Result<Option<Refusal>, HookError> {
         let steps = self.steps();
-        let refused = |problems| Fault::from(StepsError::Refused(problems));
-        let file = steps.named(step_file).map_err(|problem| refused(vec![problem]))?;
+        let refused = |problems| HookError::from(StepsError::Refused(problems));
+        let file = steps.resolve_from_root(step_file).map_err(|problem| refused(vec![problem]))?;
         let step = steps.read(&file).map_err(refused)?;
         let relative = steps.relative(written);
         let shown = relative.clone().unwrap_or_else(|| written.display().to_string());
-        let why = match steps.is_own(relative.as_deref()) {
+        let why = match steps.is_lockstep_file(relative.as_deref()) {
             true => Some("it is written by `lockstep step` only".to_owned()),
-            false => step.boundary().refuses(relative.as_deref()),
+            false => step.boundary().refusal_reason(relative.as_deref()),
         };
         Ok(why.map(|why| Refusal { file, shown, why }))
     }
 
     /// Gate 3, before a shell command that may make a commit. git's own hook checks again, with git's data.
-    pub(super) fn gate_commit(&mut self) -> Result<Decision, Fault> {
+    pub(super) fn gate_commit(&mut self) -> Result<Decision, HookError> {
         let steps = self.steps();
-        if !steps.are_used() {
+        if !steps.has_steps() {
             return Ok(Decision::Silent);
         }
         self.check_configuration()?;
@@ -103,7 +104,7 @@ impl Hook {
         if !judged.validation.failed() {
             return Ok(Decision::Silent);
         }
-        let (gate, errors) = (judged.validation.gate_id, judged.told());
+        let (gate, errors) = (judged.validation.gate_id, judged.render_errors());
         Ok(match self.reading() {
             CommitReading::Unreadable => self.unreadable(format!(
                 "lockstep: this command mentions git, and its text does not show whether it makes a commit. {gate} refuses a commit \
@@ -123,13 +124,13 @@ impl Hook {
 
     /// Gate 2, when a subagent wants to end. It is asked once to fix its step; after that the step is FAILED
     /// and the Lead is notified.
-    pub(super) fn gate_stop(&mut self, session: &SessionId) -> Result<Decision, Fault> {
-        let EventKind::SubagentStop(Stop { already_continued }) = self.event.kind else {
+    pub(super) fn gate_stop(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+        let EventKind::SubagentStop(StopEvent { already_continued }) = self.event.kind else {
             return Ok(Decision::Silent);
         };
         let state = self.project.state.clone();
-        let runs = Runs::of(&state, session);
-        if !runs.are_there() && !self.steps().are_used() {
+        let runs = SessionRuns::of(&state, session);
+        if !runs.are_there() && !self.steps().has_steps() {
             return Ok(Decision::Silent);
         }
         let anyone = AgentId::new("anyone").expect("it is a plain word");
@@ -138,7 +139,7 @@ impl Hook {
                 let own = self.event.transcript.as_deref();
                 (id.clone(), runs.of_agent(id, own, true, &self.steps())?)
             }
-            Actor::Lead => (anyone.clone(), runs.of_anyone(&anyone)),
+            Actor::Lead => (anyone.clone(), runs.run_of_unknown_agent(&anyone)),
         };
         let mut decision = Ok(Decision::Silent);
         for run in open {
@@ -155,14 +156,14 @@ impl Hook {
     fn stop_of_run(
         &mut self,
         session: &SessionId,
-        runs: &Runs<'_>,
+        runs: &SessionRuns<'_>,
         agent: &AgentId,
-        mut run: Run,
+        mut run: StepRun,
         already_continued: bool,
-    ) -> Result<Decision, Fault> {
+    ) -> Result<Decision, HookError> {
         let first = !already_continued && !run.asked;
         let judged = self.judge_run(session, &run, first);
-        if self.mode(Action::GateStop) == GateMode::Warn {
+        if self.mode(HookAction::GateStop) == GateMode::Warn {
             return self.warn_of_stop(session, &run, judged);
         }
         let failed = judged.as_ref().map_or(true, |(judged, _)| judged.validation.failed());
@@ -180,10 +181,10 @@ impl Hook {
                 }
                 Ok(Decision::Silent)
             }
-            Ok((judged, _)) if first => Ok(Decision::Block(ask(&run, &judged))),
+            Ok((judged, _)) if first => Ok(Decision::Block(stop_refusal_text(&run, &judged))),
             Err(fault) if first => Err(fault),
             Ok((judged, file)) => {
-                self.give_up(session, &run, &judged, file.as_ref()).map(|()| Decision::Silent)
+                self.fail_step(session, &run, &judged, file.as_ref()).map(|()| Decision::Silent)
             }
             Err(fault) => {
                 let text =
@@ -199,13 +200,17 @@ impl Hook {
     fn warn_of_stop(
         &mut self,
         session: &SessionId,
-        run: &Run,
-        judged: Result<(Judged, Option<StepFile>), Fault>,
-    ) -> Result<Decision, Fault> {
+        run: &StepRun,
+        judged: Result<(GateResult, Option<StepFile>), HookError>,
+    ) -> Result<Decision, HookError> {
         let (judged, _) = judged?;
         if judged.validation.failed() {
             let gate = judged.validation.gate_id;
-            let text = format!("The step {} ended and does not pass {gate}:\n{}", named(run), judged.told());
+            let text = format!(
+                "The step {} ended and does not pass {gate}:\n{}",
+                named(run),
+                judged.render_errors()
+            );
             self.tell_lead(session, run, &text)?;
         }
         Ok(Decision::Silent)
@@ -214,9 +219,9 @@ impl Hook {
     fn judge_run(
         &mut self,
         session: &SessionId,
-        run: &Run,
+        run: &StepRun,
         first: bool,
-    ) -> Result<(Judged, Option<StepFile>), Fault> {
+    ) -> Result<(GateResult, Option<StepFile>), HookError> {
         self.check_configuration()?;
         let transcript = self.event.transcript.as_deref().and_then(read_transcript);
         let usage = transcript.as_deref().map(transcript::usage);
@@ -229,7 +234,7 @@ impl Hook {
             }
             false => (None, None),
         };
-        let work = Work { changed, turns: usage.map(|usage| usage.turns), budget: run.budget };
+        let work = AgentWork { changed, turns: usage.map(|usage| usage.turns), budget: run.budget };
         let steps = self.steps();
         let mut judged = steps.judge_stop(&at, &work)?;
         if let Some(fault) = unseen {
@@ -237,7 +242,7 @@ impl Hook {
             let mend = "Compare the files with the step's boundary; a new catalogue of them was made";
             judged.fail(format!("could not check what shell commands changed: {fault}"), mend);
         }
-        match at.is_bounded() && steps.project.config().journal.sweep == Sweep::Off {
+        match at.is_bounded() && steps.project.config().journal.sweep == SweepTiming::Off {
             // The agent knows its commands. Its second end passes, and the Lead is told.
             true if first => judged.fail(NOT_SWEPT.to_owned(), COMPARE),
             true => judged.validation.warnings.push(NOT_SWEPT.to_owned()),
@@ -258,27 +263,27 @@ impl Hook {
     }
 
     /// Looks for changes of shell commands. A failure there does not decide for the gate.
-    fn sweep_for_gate(&mut self, session: &SessionId) -> Result<(), Fault> {
+    fn sweep_for_gate(&mut self, session: &SessionId) -> Result<(), HookError> {
         catch_unwind(AssertUnwindSafe(|| self.sweep_at_stop(session)))
-            .unwrap_or_else(|panic| Err(Fault::Bug(said(&*panic))))
+            .unwrap_or_else(|panic| Err(HookError::Bug(panic_message(&*panic))))
     }
 
     /// The store: the one that an earlier action of the event has opened, or else a new connection.
-    pub(super) fn take_store(&mut self) -> Result<Store, Fault> {
+    pub(super) fn take_store(&mut self) -> Result<Store, HookError> {
         Ok(self.store.take().map_or_else(|| Store::open(&self.project.state), Ok)?)
     }
 
     /// Everything the agent changed in the session, shell commands included.
-    fn changed_by_agent(&mut self, session: &SessionId) -> Result<Vec<Changed>, Fault> {
+    fn changed_by_agent(&mut self, session: &SessionId) -> Result<Vec<ChangedPath>, HookError> {
         let mut store = self.take_store()?;
-        store.read_journal(&self.project.journal(), session, &|_| true)?;
-        let by = self.event.actor.agent_id().map_or(By::Anyone, By::Agent);
-        let changes = store.changes(&Filter { session: Some(session), by, after: 0 })?;
+        store.import_journal(&self.project.journal(), session, &|_| true)?;
+        let by = self.event.actor.agent_id().map_or(ChangeAuthor::Anyone, ChangeAuthor::Agent);
+        let changes = store.changes(&ChangeFilter { session: Some(session), by, after: 0 })?;
         self.store = Some(store);
         let steps = self.steps();
         // A change that another agent may have made is no evidence against this one.
-        let is_certain = |change: &Change| !matches!(change.line.attribution, Attribution::Shared(_));
-        let mut changed: Vec<Changed> = changes
+        let is_certain = |change: &RecordedChange| !matches!(change.line.attribution, Attribution::Shared(_));
+        let mut changed: Vec<ChangedPath> = changes
             .into_iter()
             .filter(is_certain)
             .map(|change| {
@@ -292,13 +297,13 @@ impl Hook {
     }
 
     /// Sets the step to FAILED, with the reason and suggestions, and notifies the Lead.
-    fn give_up(
+    fn fail_step(
         &mut self,
         session: &SessionId,
-        run: &Run,
-        judged: &Judged,
+        run: &StepRun,
+        judged: &GateResult,
         file: Option<&StepFile>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), HookError> {
         let validation = &judged.validation;
         let reason = validation.errors.join("; ");
         let set = match file {
@@ -319,7 +324,7 @@ impl Hook {
             "The step {} {done} when {agent} ended ({}):\n{}",
             named(run),
             validation.gate_id,
-            judged.told()
+            judged.render_errors()
         );
         if let Err(error) = set {
             self.faults.push(error.into());
@@ -327,7 +332,7 @@ impl Hook {
         self.tell_lead(session, run, &text)
     }
 
-    fn tell_lead(&mut self, session: &SessionId, run: &Run, text: &str) -> Result<(), Fault> {
+    fn tell_lead(&mut self, session: &SessionId, run: &StepRun, text: &str) -> Result<(), HookError> {
         let mut store = self.take_store()?;
         Ok(store.put_notice(
             session,
@@ -345,20 +350,20 @@ const COMPARE: &str =
     "Compare every file that your shell commands changed with the step's boundary, then end again";
 
 /// Returns true if gate 2 could not look for changes of shell commands because the configuration forbids it.
-fn is_not_swept(judged: &Judged) -> bool {
+fn is_not_swept(judged: &GateResult) -> bool {
     judged.validation.warnings.iter().any(|warning| warning == NOT_SWEPT)
 }
 
-fn named(run: &Run) -> &str {
+fn named(run: &StepRun) -> &str {
     run.step_file.as_deref().unwrap_or("without a file")
 }
 
-fn ask(run: &Run, judged: &Judged) -> String {
+fn stop_refusal_text(run: &StepRun, judged: &GateResult) -> String {
     format!(
         "lockstep: the step {} cannot end like this ({}):\n{}This is said once: if it stays so, the step is set to FAILED.",
         named(run),
         judged.validation.gate_id,
-        judged.told()
+        judged.render_errors()
     )
 }
 
@@ -366,7 +371,7 @@ fn ask(run: &Run, judged: &Judged) -> String {
 fn join(one: Decision, other: Decision) -> Decision {
     match (one, other) {
         (Decision::Block(one), Decision::Block(other)) => Decision::Block(format!("{one}\n\n{other}")),
-        (one, other) => stronger(one, other),
+        (one, other) => combine_decisions(one, other),
     }
 }
 
@@ -381,7 +386,7 @@ struct Refusal {
 const MAX_LINKS: usize = 40;
 
 /// Returns the real path of a file that may not exist yet. Links are followed, including dangling ones.
-fn real(path: &Path) -> PathBuf {
+fn canonicalize_existing(path: &Path) -> PathBuf {
     follow(path, MAX_LINKS)
 }
 
@@ -393,7 +398,9 @@ fn follow(path: &Path, links: usize) -> PathBuf {
     let above = follow(above, links);
     let full = above.join(name);
     match std::fs::read_link(&full) {
-        Ok(target) if links > 0 => follow(&lockstep_model::path::absolute(&above, &target), links - 1),
+        Ok(target) if links > 0 => {
+            follow(&lockstep_model::path::absolute_lexical(&above, &target), links - 1)
+        }
         _ => full,
     }
 }

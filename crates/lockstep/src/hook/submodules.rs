@@ -3,11 +3,11 @@
 use lockstep_index::sweep::newest_change;
 use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
-use lockstep_store::befores::Befores;
+use lockstep_store::originals::OriginalStore;
 use lockstep_text::single_line;
 
-use super::Hook;
-use super::fault::Fault;
+use super::HookRun;
+use super::fault::HookError;
 
 /// The subject of the notice.
 const SUBJECT: &str = "submodules";
@@ -15,16 +15,16 @@ const SUBJECT: &str = "submodules";
 /// The maximum number of submodules that are checked.
 const MAX_SUBMODULES: usize = 50;
 
-impl Hook {
+impl HookRun {
     /// Sends a notice if files in submodules were written since the last notice or the start of the session.
-    pub(super) fn report_submodules(&self, store: &mut Store, session: &SessionId) -> Result<(), Fault> {
+    pub(super) fn report_submodules(&self, store: &mut Store, session: &SessionId) -> Result<(), HookError> {
         let root = &self.project.root;
         let listed = lockstep_fs::read_text(root.join(".gitmodules")).unwrap_or_default();
         let paths: Vec<&str> = submodule_paths(&listed).take(MAX_SUBMODULES).collect();
         if paths.is_empty() {
             return Ok(());
         }
-        let befores = Befores::of(&self.project.state, session);
+        let befores = OriginalStore::for_session(&self.project.state, session);
         let since = befores.submodules_checked().unwrap_or_else(|| self.session_start(session));
         let times = paths.iter().map(|path| (*path, newest_change(&root.join(path)).unwrap_or(0)));
         let changed: Vec<(&str, i64)> = times.filter(|(_, at)| *at > since).collect();

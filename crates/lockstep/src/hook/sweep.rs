@@ -9,16 +9,16 @@ use lockstep_git::local::{LocalRepository, LocalStatus};
 use lockstep_index::catalogue::Catalogue;
 use lockstep_index::scope::is_rule_file;
 use lockstep_index::sweep::{Swept, sweep};
-use lockstep_model::change::{Attribution, ChangeKind, ChangeTool, JournalLine, timestamp};
+use lockstep_model::change::{Attribution, ChangeKind, ChangeTool, JournalLine, format_timestamp};
 use lockstep_model::decision::Decision;
-use lockstep_model::event::{EditedFile, EventKind, Former, Tool};
+use lockstep_model::event::{EditedFile, EventKind, OriginalContent, ToolUse};
 use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_store::Store;
-use lockstep_store::befores::{Befores, SessionBase};
+use lockstep_store::originals::{OriginalStore, SessionBase};
 
-use super::fault::Fault;
+use super::fault::HookError;
 use super::listed::{agents_of, former};
-use super::{Hook, cwd_of};
+use super::{HookRun, cwd_of};
 use crate::impact::moves;
 use crate::impact::original::{Originals, Since};
 
@@ -33,8 +33,8 @@ const RECENT: Duration = Duration::from_secs(600);
 /// by the session.
 const RECENT_CHECKOUT: Duration = Duration::from_secs(120);
 
-impl Hook {
-    pub(super) fn sweep_after_bash(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+impl HookRun {
+    pub(super) fn sweep_after_bash(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         if !self.project.config().journal.sweep.after_bash() {
             return Ok(Decision::Silent);
         }
@@ -47,7 +47,7 @@ impl Hook {
         journaled.map(|()| Decision::Silent)
     }
 
-    pub(super) fn sweep_at_stop(&mut self, session: &SessionId) -> Result<(), Fault> {
+    pub(super) fn sweep_at_stop(&mut self, session: &SessionId) -> Result<(), HookError> {
         if self.has_swept || !self.project.config().journal.sweep.at_stop() {
             return Ok(());
         }
@@ -58,7 +58,7 @@ impl Hook {
     }
 
     /// Journals differences as `Sweep`, attributed to the agents whose commands are running.
-    fn sweep(&mut self, session: &SessionId) -> Result<(), Fault> {
+    fn sweep(&mut self, session: &SessionId) -> Result<(), HookError> {
         self.note_base(session)?;
         let project = &self.project;
         let windows_before = self.windows(session).list();
@@ -94,15 +94,15 @@ impl Hook {
             self.note_originals(session, &found)?;
             // Most commands change nothing: only now the store is opened.
             let mut store = Store::open(&project.state)?;
-            store.journal_sweep(&project.journal(), session, &found, &|_| true)?;
+            store.record_sweep(&project.journal(), session, &found, &|_| true)?;
             opened.set(Some(store));
-            Ok::<(), Fault>(())
+            Ok::<(), HookError>(())
         })?;
         if let Some(store) = opened.into_inner() {
             self.store = Some(store);
         }
         match swept {
-            Swept::NoBaseline if !is_compared.get() => Err(Fault::NoBaseline),
+            Swept::NoBaseline if !is_compared.get() => Err(HookError::NoBaseline),
             Swept::Found(_) | Swept::NoBaseline => Ok(()),
         }
     }
@@ -114,7 +114,7 @@ impl Hook {
         attribution: Attribution,
     ) -> JournalLine {
         JournalLine {
-            at: timestamp(&self.now),
+            at: format_timestamp(&self.now),
             tool: ChangeTool::Sweep.to_string(),
             path,
             agent,
@@ -133,7 +133,8 @@ impl Hook {
         is_compared: &Cell<bool>,
     ) -> Vec<(PathBuf, ChangeKind)> {
         let root = &self.project.root;
-        let commit = Befores::of(&self.project.state, session).base().and_then(|base| base.commit);
+        let commit =
+            OriginalStore::for_session(&self.project.state, session).base().and_then(|base| base.commit);
         let changes = commit.and_then(|commit| self.project.changes_since_commit(&commit, catalogue));
         let mut found: Vec<(PathBuf, ChangeKind)> = match changes {
             Some(status) => {
@@ -159,15 +160,21 @@ impl Hook {
     }
 
     /// Saves the former contents that the event lists. For the other files, records that they are unknown.
-    fn note_originals(&self, session: &SessionId, found: &[(JournalLine, ChangeKind)]) -> Result<(), Fault> {
-        let befores = Befores::of(&self.project.state, session);
+    fn note_originals(
+        &self,
+        session: &SessionId,
+        found: &[(JournalLine, ChangeKind)],
+    ) -> Result<(), HookError> {
+        let befores = OriginalStore::for_session(&self.project.state, session);
         let edited: HashMap<PathBuf, &EditedFile> = self.edited().into_iter().collect();
         for (line, kind) in found.iter().take(MAX_NOTED_FILES) {
             let listed = edited.get(&line.path).and_then(|file| former(&line.path, file));
             for agent in agents_of(line) {
                 match (&listed, kind) {
-                    (Some(former), _) => befores.keep(&line.path, agent, former)?,
-                    (None, ChangeKind::Created) => befores.keep(&line.path, agent, &Former::Absent)?,
+                    (Some(former), _) => befores.save_first(&line.path, agent, former)?,
+                    (None, ChangeKind::Created) => {
+                        befores.save_first(&line.path, agent, &OriginalContent::Absent)?
+                    }
                     (None, _) => befores.keep_unknown(&line.path, agent)?,
                 }
             }
@@ -178,10 +185,10 @@ impl Hook {
     /// Returns the files that a shell command has edited according to the client, by absolute path.
     fn edited(&self) -> Vec<(PathBuf, &EditedFile)> {
         let EventKind::PostToolUse { call, .. } = &self.event.kind else { return Vec::new() };
-        let Tool::Bash { edits, .. } = &call.tool else { return Vec::new() };
+        let ToolUse::Bash { edits, .. } = &call.tool else { return Vec::new() };
         let cwd = cwd_of(&self.event);
         let path = |file: &EditedFile| {
-            let path = lockstep_model::path::absolute(&cwd, &file.path);
+            let path = lockstep_model::path::absolute_lexical(&cwd, &file.path);
             self.below_root(&path).unwrap_or(path)
         };
         edits.files.iter().map(|file| (path(file), file)).collect()
@@ -189,7 +196,7 @@ impl Hook {
 
     /// Returns the time from which on a written file counts as changed by the session, in nanoseconds since 1970.
     pub(super) fn session_start(&self, session: &SessionId) -> i64 {
-        let befores = Befores::of(&self.project.state, session);
+        let befores = OriginalStore::for_session(&self.project.state, session);
         let is_seen = befores.base().is_some_and(|base| base.is_complete);
         let begun = befores.base_time().unwrap_or_else(SystemTime::now);
         let start = if is_seen { begun } else { begun - RECENT };
@@ -199,8 +206,8 @@ impl Hook {
 
     /// Records the checked-out commit, if the start of the session was not seen. If the command of this event may
     /// have checked out another one, records the commit before it.
-    pub(super) fn note_base(&self, session: &SessionId) -> Result<(), Fault> {
-        let befores = Befores::of(&self.project.state, session);
+    pub(super) fn note_base(&self, session: &SessionId) -> Result<(), HookError> {
+        let befores = OriginalStore::for_session(&self.project.state, session);
         if !befores.has_base() {
             let since = (SystemTime::now() - RECENT_CHECKOUT).duration_since(SystemTime::UNIX_EPOCH);
             let since = since.map_or(0, |since| since.as_secs().cast_signed());

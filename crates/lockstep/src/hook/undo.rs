@@ -1,12 +1,14 @@
 //! Restores former contents from an event's description of a change.
 
 use lockstep_git::patch::FilePatch;
-use lockstep_model::event::{EditHunk, Former, Replacement, Undo};
+use lockstep_model::event::{EditHunk, OriginalContent, Replacement, Undo};
 
 /// Returns the content of a file before a tool changed it to `present`. `None` if the event does not
 /// determine it.
-pub(super) fn former(present: &str, undo: &Undo) -> Option<Former> {
-    revert(present, &undo.hunks).or_else(|| replace_back(present, &undo.replacements)).map(Former::Text)
+pub(super) fn former(present: &str, undo: &Undo) -> Option<OriginalContent> {
+    revert(present, &undo.hunks)
+        .or_else(|| replace_back(present, &undo.replacements))
+        .map(OriginalContent::Text)
 }
 
 /// Reverts a difference. An empty one determines nothing.
@@ -47,7 +49,7 @@ fn replace_back(present: &str, replacements: &[Replacement]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn replaced(present: &str, replacements: &[(&str, &str, bool)]) -> Option<Former> {
+    fn replaced(present: &str, replacements: &[(&str, &str, bool)]) -> Option<OriginalContent> {
         let replacements = replacements
             .iter()
             .map(|(old, new, all)| Replacement { old: (*old).to_owned(), new: (*new).to_owned(), all: *all })
@@ -57,7 +59,7 @@ mod tests {
 
     #[test]
     fn replaced_texts_are_put_back_in_reverse_order() {
-        let text = |text: &str| Some(Former::Text(text.to_owned()));
+        let text = |text: &str| Some(OriginalContent::Text(text.to_owned()));
         assert_eq!(replaced("def b(): c\n", &[("a", "b", false)]), text("def a(): c\n"));
         assert_eq!(replaced("y\n", &[("a", "x", false), ("x", "y", false)]), text("a\n"));
         assert_eq!(replaced("b b\n", &[("a", "b", true)]), text("a a\n"));
@@ -69,7 +71,7 @@ mod tests {
     fn a_difference_is_reverted_where_it_says_it_is() {
         let hunk = EditHunk { new_start: 3, lines: vec!["-x".to_owned(), "+b".to_owned()] };
         let undo = Undo { hunks: vec![hunk], replacements: Vec::new() };
-        assert_eq!(former("b\na\nb\n", &undo), Some(Former::Text("b\na\nx\n".to_owned())));
+        assert_eq!(former("b\na\nb\n", &undo), Some(OriginalContent::Text("b\na\nx\n".to_owned())));
         assert_eq!(former("other\n", &undo), None);
     }
 }

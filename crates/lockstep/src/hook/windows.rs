@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 use lockstep_index::listed::ChangeTime;
 use lockstep_model::change::Attribution;
 use lockstep_model::decision::Decision;
-use lockstep_model::event::{EventKind, Tool, ToolCall};
+use lockstep_model::event::{EventKind, ToolCall, ToolUse};
 use lockstep_model::ids::{AgentId, SessionId, ToolUseId};
-use lockstep_model::path::absolute;
+use lockstep_model::path::absolute_lexical;
 use lockstep_store::windows::{Window, Windows};
 
-use super::fault::Fault;
-use super::{Hook, cwd_of};
+use super::fault::HookError;
+use super::{HookRun, cwd_of};
 
-impl Hook {
+impl HookRun {
     /// Before a shell command or an edit: records its start, and saves the contents of the files if no
     /// earlier event did.
-    pub(super) fn open_window(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+    pub(super) fn open_window(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         self.note_start(session)?;
         let (windows, agent) = (self.windows(session), self.event.actor.agent_id());
         if let Some((call, path)) = self.edit_call() {
@@ -41,8 +41,8 @@ impl Hook {
         let (EventKind::PreToolUse(call) | EventKind::PostToolUse { call, .. }) = &self.event.kind else {
             return None;
         };
-        let Tool::File { path: Some(path), .. } = &call.tool else { return None };
-        let (root, path) = (&self.project.root, absolute(&cwd_of(&self.event), path));
+        let ToolUse::File { path: Some(path), .. } = &call.tool else { return None };
+        let (root, path) = (&self.project.root, absolute_lexical(&cwd_of(&self.event), path));
         if path.starts_with(root) {
             return Some((call, path));
         }
@@ -52,9 +52,9 @@ impl Hook {
     }
 
     /// After a shell command, once its changes are journaled.
-    pub(super) fn close_window(&self, session: &SessionId) -> Result<(), Fault> {
+    pub(super) fn close_window(&self, session: &SessionId) -> Result<(), HookError> {
         if let Some(call) = self.shell_call()
-            && let Tool::Bash { background, .. } = &call.tool
+            && let ToolUse::Bash { background, .. } = &call.tool
         {
             let agent = self.event.actor.agent_id();
             self.windows(session).close(&key(call), agent, background.as_deref())?;
@@ -63,7 +63,7 @@ impl Hook {
     }
 
     /// After a notification that a background task has ended.
-    pub(super) fn close_background_task(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+    pub(super) fn close_background_task(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         if let EventKind::UserPromptSubmit { prompt } = &self.event.kind
             && let Some(task) = ended_task(prompt)
         {
@@ -84,7 +84,7 @@ impl Hook {
             | EventKind::PostToolUseFailure(call) => call,
             _ => return None,
         };
-        matches!(call.tool, Tool::Bash { .. }).then_some(call)
+        matches!(call.tool, ToolUse::Bash { .. }).then_some(call)
     }
 
     /// Attributes a change on disk to the agents whose shell commands were running at the time.

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use lockstep_model::alert::{
-    Alert, BrokenInFile, ChangedFile, Finding, Findings, display_names, is_generic_name,
+    Alert, AlertDependent, AlertFindings, BrokenInFile, ChangedFile, display_names, is_generic_name,
 };
 use lockstep_refs::change::{SymbolChange, What};
 use lockstep_refs::impact::{Dependent, FileChange, FileImpact};
 
-use super::analysis::Analysis;
+use super::analysis::ImpactAnalysis;
 
 /// The maximum number of definitions that are named for a changed file.
 const MAX_SYMBOLS: usize = 3;
 
-impl Analysis {
+impl ImpactAnalysis {
     /// Returns the alert for the Lead, with only the dependents that the change breaks if `only_breaking`.
     pub(crate) fn alert(&self, only_breaking: bool) -> Alert {
         let root = Path::new(&self.root);
@@ -25,20 +25,21 @@ impl Analysis {
             at.map_or_else(|| path.to_owned(), |at| names[at].clone())
         };
         let ranked = self.report().ranked();
-        let dependents = ranked.iter().filter(|entry| entry.breaks || !only_breaking).map(|entry| Finding {
-            dependent: entry.dependent.path.clone(),
-            refs: entry.refs.iter().map(|path| name(path)).collect(),
-            names: self.names_in(&entry.dependent.path),
-            lines: self.lines_in(&entry.dependent.path),
-            breaks: entry.breaks,
-        });
+        let dependents =
+            ranked.iter().filter(|entry| entry.breaks || !only_breaking).map(|entry| AlertDependent {
+                dependent: entry.dependent.path.clone(),
+                refs: entry.refs.iter().map(|path| name(path)).collect(),
+                names: self.names_in(&entry.dependent.path),
+                lines: self.lines_in(&entry.dependent.path),
+                breaks: entry.breaks,
+            });
         let broken = self.impact.files.iter().filter(|file| !file.broken_in_file.is_empty());
         let broken_in_file = broken.map(|file| BrokenInFile {
             file: name(&file.path),
             lines: file.broken_in_file.iter().map(|broken| broken.evidence.line).collect(),
             reason: file.broken_in_file.first().map(|broken| broken.reason.clone()).unwrap_or_default(),
         });
-        let findings = Findings {
+        let findings = AlertFindings {
             dependents: dependents.collect(),
             truncated: self.impact.truncated,
             broken_in_file: broken_in_file.collect(),

@@ -15,7 +15,7 @@ use lockstep_refs::world::World as _;
 
 use lockstep_store::{Store, StoreError};
 
-use super::index::basis;
+use super::index::index_basis;
 use super::links::LinkEdits;
 use super::question::shown_path;
 
@@ -33,7 +33,7 @@ const MAX_TEXT_BYTES: u64 = 16 << 20;
 
 /// Returns the edit with the content on disk, if the index does not contain the file because it is ignored or
 /// too long.
-fn as_it_is(root: &Path, index: &Index, edit: &Edit) -> Edit {
+fn with_disk_content(root: &Path, index: &Index, edit: &Edit) -> Edit {
     let mut edit = edit.clone();
     let known = index.find(&edit.path).is_some_and(|file| index.text(file).is_some());
     if edit.after == After::Present
@@ -78,7 +78,7 @@ fn note_files(files: &[String], what: &str) -> Option<String> {
 }
 
 /// The impact of edits, with its basis.
-pub(crate) struct Analysis {
+pub(crate) struct ImpactAnalysis {
     pub(crate) root: String,
     pub(crate) impact: Impact,
     pub(crate) basis: Basis,
@@ -91,7 +91,7 @@ pub(crate) struct Analysis {
     pub(crate) unread: Vec<(String, &'static str)>,
 }
 
-impl Analysis {
+impl ImpactAnalysis {
     /// Finds the dependents of the edits, until `is_over`.
     pub(crate) fn of(
         root: &Path,
@@ -101,7 +101,7 @@ impl Analysis {
         is_over: &dyn Fn() -> bool,
     ) -> Self {
         let started = Instant::now();
-        let edits: Vec<Edit> = edits.iter().map(|edit| as_it_is(root, index, edit)).collect();
+        let edits: Vec<Edit> = edits.iter().map(|edit| with_disk_content(root, index, edit)).collect();
         let links = LinkEdits::new(root, index, &edits);
         let all = [&edits[..], &links.edits].concat();
         let mut impact = impact(index, &Question { edits: &all, aliases, is_over });
@@ -120,10 +120,10 @@ impl Analysis {
         Self {
             root: root.to_string_lossy().into_owned(),
             impact,
-            basis: basis(index),
+            basis: index_basis(index),
             notes: unparsable_notes(index),
             history: Vec::new(),
-            timings: Timings { impact: milliseconds(started), ..Timings::default() },
+            timings: Timings { impact: elapsed_ms(started), ..Timings::default() },
             dismissed: Vec::new(),
             unread: Vec::new(),
         }
@@ -143,7 +143,7 @@ impl Analysis {
     }
 
     /// The part of it that is about these files.
-    pub(crate) fn of_files(&self, files: &[PathBuf]) -> Self {
+    pub(crate) fn restricted_to(&self, files: &[PathBuf]) -> Self {
         let root = Path::new(&self.root);
         let mut impact = self.impact.clone();
         impact.files.retain(|file| files.contains(&root.join(&file.path)));
@@ -221,7 +221,7 @@ impl Analysis {
 
     /// Removes dependents that still fit and were changed in the same session, before or after the file they
     /// depend on: they were already considered. `changes` has the last change of each file.
-    pub(crate) fn drop_followers(&mut self, changes: &BTreeMap<PathBuf, i64>) {
+    pub(crate) fn drop_already_updated(&mut self, changes: &BTreeMap<PathBuf, i64>) {
         let root = Path::new(&self.root);
         // If the change is unknown, followers of it are unknown too.
         for file in self.impact.files.iter_mut().filter(|file| !file.whole_file) {
@@ -269,12 +269,12 @@ fn mark_incomplete(impact: &mut Impact, edits: &[Edit]) {
 }
 
 /// Over after this time, from now on.
-pub(crate) fn after(limit: Duration) -> impl Fn() -> bool {
+pub(crate) fn deadline_after(limit: Duration) -> impl Fn() -> bool {
     let started = Instant::now();
     move || started.elapsed() > limit
 }
 
 /// Returns the time since `started`.
-pub(crate) fn milliseconds(started: Instant) -> f64 {
+pub(crate) fn elapsed_ms(started: Instant) -> f64 {
     started.elapsed().as_secs_f64() * 1000.0
 }

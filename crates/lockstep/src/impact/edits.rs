@@ -4,17 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lockstep_git::patch::FilePatch;
-use lockstep_git::{Between, Changed, Repository, Status};
+use lockstep_git::{DiffEntry, DiffRange, DiffStatus, Repository};
 use lockstep_refs::impact::{After, Before, Edit};
 
 use super::moves;
-use super::tree::Tree;
-use crate::error::{CommandError, Kind};
+use super::tree::Workspace;
+use crate::error::{CommandError, CommandErrorKind};
 use crate::setup::OwnFiles;
 
 /// The edits of a question.
 #[derive(Default)]
-pub(crate) struct Edits {
+pub(crate) struct EditSet {
     pub(crate) edits: Vec<Edit>,
     /// The source of the changes with its preposition: `in the working tree`, `since v1.0`.
     pub(crate) origin: String,
@@ -22,32 +22,32 @@ pub(crate) struct Edits {
     pub(crate) unchanged: Vec<String>,
 }
 
-impl Tree {
+impl Workspace {
     /// Returns the differences between two states.
-    pub(crate) fn edits_between(&self, between: &Between, origin: String) -> Result<Edits, CommandError> {
+    pub(crate) fn edits_between(&self, between: &DiffRange, origin: String) -> Result<EditSet, CommandError> {
         let repository = self.repository()?;
-        let mut changed = repository.changed(between)?;
+        let mut changed = repository.diff(between)?;
         let own = OwnFiles::load(&self.root);
         changed.retain(|change| !own.contains(&change.path));
         let edits = self.edits_of(repository, between, &changed)?;
-        Ok(Edits { edits: self.with_moves(between, edits), origin, ..Edits::default() })
+        Ok(EditSet { edits: self.with_moves(between, edits), origin, ..EditSet::default() })
     }
 
     /// Joins a deleted and an untracked file that are one moved file. Git itself detects moves among tracked
     /// files only.
-    fn with_moves(&self, between: &Between, edits: Vec<Edit>) -> Vec<Edit> {
-        if *between == Between::HeadAndFiles { moves::join(edits, &self.root) } else { edits }
+    fn with_moves(&self, between: &DiffRange, edits: Vec<Edit>) -> Vec<Edit> {
+        if *between == DiffRange::HeadToWorktree { moves::join(edits, &self.root) } else { edits }
     }
 
     /// Returns the differences between the last commit and the files; if there are none, the changes of the
     /// last commit.
-    pub(crate) fn edits_by_default(&self) -> Result<Edits, CommandError> {
+    pub(crate) fn edits_by_default(&self) -> Result<EditSet, CommandError> {
         let repository = self.repository()?;
-        let edits = self.edits_between(&Between::HeadAndFiles, "in the working tree".to_owned())?;
+        let edits = self.edits_between(&DiffRange::HeadToWorktree, "in the working tree".to_owned())?;
         if !edits.edits.is_empty() {
             return Ok(edits);
         }
-        match repository.last_commit()? {
+        match repository.last_commit_range()? {
             Some(last) => self.edits_between(&last, "in the last commit".to_owned()),
             None => Ok(edits),
         }
@@ -55,13 +55,13 @@ impl Tree {
 
     /// Returns the edits of the named files since the last commit. A file that git does not have counts as
     /// completely changed, because its original content is unknown.
-    pub(crate) fn edits_of_files(&self, paths: &[String]) -> Result<Edits, CommandError> {
+    pub(crate) fn edits_of_files(&self, paths: &[String]) -> Result<EditSet, CommandError> {
         let mut edits = match &self.repository {
             Some(repository) => match self.edits_in_place(repository, paths)? {
                 Some(edits) => edits,
                 None => {
-                    let between = Between::HeadAndFiles;
-                    let changed = repository.changed_among(&between, paths)?;
+                    let between = DiffRange::HeadToWorktree;
+                    let changed = repository.diff_paths(&between, paths)?;
                     let edits = self.edits_of(repository, &between, &changed)?;
                     self.with_moves(&between, edits)
                 }
@@ -101,7 +101,7 @@ impl Tree {
             Some(_) => "since the last commit",
             None => "in the files named",
         };
-        Ok(Edits { edits, origin: origin.to_owned(), unchanged })
+        Ok(EditSet { edits, origin: origin.to_owned(), unchanged })
     }
 
     /// Returns true if the file is on disk and in the last commit.
@@ -110,21 +110,21 @@ impl Tree {
         if repository.head()?.is_none() || !self.root.join(path).exists() {
             return Ok(false);
         }
-        Ok(repository.contents("HEAD", &[path.to_owned()])?.pop().flatten().is_some())
+        Ok(repository.read_blobs("HEAD", &[path.to_owned()])?.pop().flatten().is_some())
     }
 
     fn no_such_file(&self, path: &str) -> CommandError {
         let message = format!("there is no file {path}, and there was none in the last commit");
-        let range = self.repository.as_ref().and_then(|repository| repository.range(path).ok());
+        let range = self.repository.as_ref().and_then(|repository| repository.parse_range(path).ok());
         match range {
-            Some(_) => CommandError::new(Kind::Usage, message).hint(format!(
+            Some(_) => CommandError::new(CommandErrorKind::Usage, message).hint(format!(
                 "{path} is a revision: `lockstep impact --rev {path}` shows the impact of the changes since it"
             )),
-            None if looks_like_revision(path) => CommandError::new(Kind::Usage, message).hint(format!(
+            None if looks_like_revision(path) => CommandError::new(CommandErrorKind::Usage, message).hint(format!(
                 "{path} looks like a revision, but git has no such commit; `lockstep impact --rev A` shows the impact of the \
                  changes since A"
             )),
-            None => CommandError::new(Kind::Store, message)
+            None => CommandError::new(CommandErrorKind::Store, message)
                 .hint("paths are taken from the current directory; a deleted file is known where git has it"),
         }
     }
@@ -142,7 +142,7 @@ impl Tree {
             return Ok(None);
         }
         let mut edits = Vec::new();
-        for (path, before) in paths.iter().zip(repository.contents("HEAD", paths)?) {
+        for (path, before) in paths.iter().zip(repository.read_blobs("HEAD", paths)?) {
             let Some(before) = before else { return Ok(None) };
             if lockstep_fs::read(self.root.join(path)).is_ok_and(|now| now != before) {
                 let before = Before::Text(text(&before));
@@ -155,26 +155,27 @@ impl Tree {
     fn edits_of(
         &self,
         repository: &Repository,
-        between: &Between,
-        changed: &[Changed],
+        between: &DiffRange,
+        changed: &[DiffEntry],
     ) -> Result<Vec<Edit>, CommandError> {
-        let former_path = |change: &Changed| match &change.status {
-            Status::Renamed { from } => from.clone(),
+        let former_path = |change: &DiffEntry| match &change.status {
+            DiffStatus::Renamed { from } => from.clone(),
             _ => change.path.clone(),
         };
-        let existed: Vec<&Changed> = changed.iter().filter(|change| change.status != Status::Added).collect();
+        let existed: Vec<&DiffEntry> =
+            changed.iter().filter(|change| change.status != DiffStatus::Added).collect();
         let paths: Vec<String> = existed.iter().map(|change| former_path(change)).collect();
-        let old = repository.old_state(between)?;
-        let mut befores = repository.contents(&old, &paths)?.into_iter();
-        let mut afters = self.afters(repository, between, changed)?.into_iter();
+        let old = repository.old_revision(between)?;
+        let mut befores = repository.read_blobs(&old, &paths)?.into_iter();
+        let mut afters = self.new_contents(repository, between, changed)?.into_iter();
         let edits = changed.iter().map(|change| Edit {
             path: change.path.clone(),
             former: match &change.status {
-                Status::Renamed { from } => Some(from.clone()),
+                DiffStatus::Renamed { from } => Some(from.clone()),
                 _ => None,
             },
             before: match change.status {
-                Status::Added => Before::Absent,
+                DiffStatus::Added => Before::Absent,
                 _ => befores.next().flatten().map_or(Before::Unknown, |bytes| Before::Text(text(&bytes))),
             },
             after: afters.next().unwrap_or(After::Present),
@@ -183,30 +184,30 @@ impl Tree {
     }
 
     /// Returns the contents of the files in the newer state.
-    fn afters(
+    fn new_contents(
         &self,
         repository: &Repository,
-        between: &Between,
-        changed: &[Changed],
+        between: &DiffRange,
+        changed: &[DiffEntry],
     ) -> Result<Vec<After>, CommandError> {
         let state = match between {
-            Between::HeadAndFiles => {
-                let after = |change: &Changed| match change.status {
-                    Status::Deleted => After::Gone,
+            DiffRange::HeadToWorktree => {
+                let after = |change: &DiffEntry| match change.status {
+                    DiffStatus::Deleted => After::Gone,
                     _ => After::Present,
                 };
                 return Ok(changed.iter().map(after).collect());
             }
-            Between::HeadAndStaged => "",
-            Between::Commits(_, new) => new,
+            DiffRange::HeadToIndex => "",
+            DiffRange::Commits(_, new) => new,
         };
         let paths: Vec<String> = changed.iter().map(|change| change.path.clone()).collect();
-        let contents = repository.contents(state, &paths)?;
+        let contents = repository.read_blobs(state, &paths)?;
         Ok(contents
             .into_iter()
             .zip(changed)
             .map(|(content, change)| match (&change.status, content) {
-                (Status::Deleted, _) => After::Gone,
+                (DiffStatus::Deleted, _) => After::Gone,
                 (_, Some(bytes)) => After::Text(text(&bytes)),
                 (_, None) => After::Present,
             })
@@ -214,11 +215,11 @@ impl Tree {
     }
 
     /// Returns the changes that a patch would make; if it is already applied, those that it has made.
-    pub(crate) fn edits_of_patch(&self, patches: &[FilePatch], name: &str) -> Result<Edits, CommandError> {
+    pub(crate) fn edits_of_patch(&self, patches: &[FilePatch], name: &str) -> Result<EditSet, CommandError> {
         let edits: Vec<Edit> =
             patches.iter().map(|patch| self.edit_of_patch(patch)).collect::<Result<_, _>>()?;
         let edits = moves::join(edits, &self.root);
-        Ok(Edits { edits, origin: format!("in the patch {name}"), ..Edits::default() })
+        Ok(EditSet { edits, origin: format!("in the patch {name}"), ..EditSet::default() })
     }
 
     fn edit_of_patch(&self, patch: &FilePatch) -> Result<Edit, CommandError> {
@@ -231,8 +232,11 @@ impl Tree {
         } else if let Some(before) = patch.revert(&present) {
             (before, present.clone())
         } else {
-            return Err(CommandError::new(Kind::Usage, format!("the patch fits no content of {path}"))
-                .hint("a patch is taken from the files as they are, or as they were before it was applied"));
+            return Err(CommandError::new(
+                CommandErrorKind::Usage,
+                format!("the patch fits no content of {path}"),
+            )
+            .hint("a patch is taken from the files as they are, or as they were before it was applied"));
         };
         Ok(Edit {
             former: patch.old.clone().filter(|old| *old != path),

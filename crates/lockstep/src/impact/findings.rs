@@ -5,7 +5,7 @@ pub(crate) mod sarif;
 
 use lockstep_refs::impact::{FileChange, FileImpact};
 
-use super::analysis::Analysis;
+use super::analysis::ImpactAnalysis;
 use super::text::severity::{AffectedFile, AffectedPlace, Severity, affected_files};
 
 /// The kind of a finding.
@@ -120,7 +120,7 @@ pub(crate) struct Findings<'a> {
 
 impl<'a> Findings<'a> {
     /// Lists breaks, possible breaks and files that were not analysed; with `all` also lines that still fit.
-    pub(crate) fn new(analysis: &'a Analysis, all: bool) -> Self {
+    pub(crate) fn new(analysis: &'a ImpactAnalysis, all: bool) -> Self {
         let files = affected_files(&analysis.impact);
         let places = |file: &AffectedFile<'a>| -> Vec<Finding<'a>> {
             file.places(true).map(|place| finding(file.path, place)).collect()

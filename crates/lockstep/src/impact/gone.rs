@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use lockstep_git::{Between, Repository, Status};
+use lockstep_git::{DiffRange, DiffStatus, Repository};
 use lockstep_index::index::Index;
 use lockstep_refs::dangling::{Former, dangling};
 use lockstep_refs::entity::entities;
 use lockstep_refs::world::World as _;
 
-use super::references::{Found, each_once, place};
-use super::tree::Tree;
+use super::references::{ReferenceLocation, each_once, location};
+use super::tree::Workspace;
 use crate::error::CommandError;
 
 /// A deleted file, and the state of the repository that still has it.
-struct Gone {
+struct RemovedPath {
     path: String,
     state: String,
 }
@@ -21,14 +21,14 @@ struct Gone {
 /// References to something that no longer exists.
 #[derive(Default)]
 pub(super) struct DanglingReferences {
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<ReferenceLocation>,
     /// The number of unresolved imports that name no deleted file.
     pub(super) unresolved: usize,
     /// True if the time was over before every file was searched.
     pub(super) truncated: bool,
 }
 
-impl Tree {
+impl Workspace {
     /// Finds references to something that no longer exists, until `is_over`.
     pub(super) fn dangling(
         &self,
@@ -41,8 +41,8 @@ impl Tree {
         };
         let search = dangling(index, &former, &self.aliases(), is_over);
         let found = search.found.iter().filter_map(|at| {
-            let place = place(index, at.file, at.line, at.kind, &at.pattern, at.certainty)?;
-            Some(Found { target: Some(at.target.clone()), ..place })
+            let place = location(index, at.file, at.line, at.kind, &at.pattern, at.certainty)?;
+            Some(ReferenceLocation { target: Some(at.target.clone()), ..place })
         });
         Ok(DanglingReferences {
             found: each_once(found.collect()),
@@ -59,11 +59,11 @@ impl Tree {
         is_over: &dyn Fn() -> bool,
     ) -> Result<Vec<Former>, CommandError> {
         let mut former = Vec::new();
-        for Gone { path, state } in gone(repository, index)? {
+        for RemovedPath { path, state } in removed_files(repository, index)? {
             let mut known = entities(&path, None, &self.aliases());
             // Skills, agents and commands also have the name that their content declares.
             if known.iter().any(|entity| entity.is_name()) && !is_over() {
-                let text = repository.contents(&state, std::slice::from_ref(&path))?.pop().flatten();
+                let text = repository.read_blobs(&state, std::slice::from_ref(&path))?.pop().flatten();
                 let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
                 known = entities(&path, text.as_deref(), &self.aliases());
             }
@@ -74,21 +74,21 @@ impl Tree {
 }
 
 /// Files that were committed and are no longer there, whether that is committed or not.
-fn gone(repository: &Repository, index: &Index) -> Result<Vec<Gone>, CommandError> {
+fn removed_files(repository: &Repository, index: &Index) -> Result<Vec<RemovedPath>, CommandError> {
     let mut gone: BTreeMap<String, String> = repository
-        .removed()?
+        .removed_files()?
         .into_iter()
         .map(|removed| (removed.path, format!("{}^", removed.commit)))
         .collect();
     if repository.head()?.is_some() {
-        for changed in repository.changed(&Between::HeadAndFiles)? {
+        for changed in repository.diff(&DiffRange::HeadToWorktree)? {
             match changed.status {
-                Status::Deleted => drop(gone.insert(changed.path, "HEAD".to_owned())),
-                Status::Renamed { from } => drop(gone.insert(from, "HEAD".to_owned())),
-                Status::Added | Status::Modified => {}
+                DiffStatus::Deleted => drop(gone.insert(changed.path, "HEAD".to_owned())),
+                DiffStatus::Renamed { from } => drop(gone.insert(from, "HEAD".to_owned())),
+                DiffStatus::Added | DiffStatus::Modified => {}
             }
         }
     }
     gone.retain(|path, _| index.find(path).is_none());
-    Ok(gone.into_iter().map(|(path, state)| Gone { path, state }).collect())
+    Ok(gone.into_iter().map(|(path, state)| RemovedPath { path, state }).collect())
 }

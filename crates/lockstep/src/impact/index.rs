@@ -8,12 +8,12 @@ use lockstep_refs::entity::Aliases;
 use lockstep_refs::report::Basis;
 use lockstep_store::StateDir;
 
-use super::tree::Tree;
-use crate::error::{CommandError, Kind};
+use super::tree::Workspace;
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
 use crate::trust::user_cache;
 
-impl Tree {
+impl Workspace {
     /// Returns the project's aliases of files.
     pub(crate) fn aliases(&self) -> Aliases {
         self.project.as_ref().map_or_else(Aliases::default, ActiveProject::aliases)
@@ -21,19 +21,19 @@ impl Tree {
 
     /// Returns the updated index.
     pub(crate) fn open_index(&self, progress: &dyn Progress) -> Result<Index, CommandError> {
-        let (home, settings) = self.home_of_index();
+        let (home, settings) = self.index_location();
         Ok(Index::open_or_build(&self.root, home, &settings, progress)?)
     }
 
     /// Returns the updated index, and the result of `ask`. If `is_worth_it` returns true, `ask` runs before
     /// the index is known to be up to date, and is repeated only if it was not.
-    pub(crate) fn ask_index<T>(
+    pub(crate) fn query_index<T>(
         &self,
         progress: &dyn Progress,
         is_worth_it: impl FnOnce(&Index) -> bool,
         ask: impl Fn(&Index) -> T,
     ) -> Result<(Index, T), CommandError> {
-        let (home, settings) = self.home_of_index();
+        let (home, settings) = self.index_location();
         let early = |index: &Index| is_worth_it(index).then(|| ask(index));
         let (index, answer) = Index::open_and_ask(&self.root, home, &settings, progress, early)?;
         let answer = answer.unwrap_or_else(|| ask(&index));
@@ -41,7 +41,7 @@ impl Tree {
     }
 
     /// The home of the index: if the user has no cache directory that can be used, it ends with the process.
-    fn home_of_index(&self) -> (Home<'_>, Settings) {
+    fn index_location(&self) -> (Home<'_>, Settings) {
         (self.index_directory().map_or(Home::Memory, Home::State), self.index_settings())
     }
 
@@ -60,7 +60,7 @@ impl Tree {
             cache.directory_of(&self.root, Bounds::default()).map_err(|error| error.to_string())
         });
         cached.as_ref().map_err(|why| {
-            CommandError::new(Kind::Store, format!("cannot keep an index: {why}"))
+            CommandError::new(CommandErrorKind::Store, format!("cannot keep an index: {why}"))
                 .hint("`lockstep init` keeps it in the project; questions work without it")
         })
     }
@@ -88,7 +88,7 @@ impl ActiveProject {
 }
 
 /// Returns the freshness of an index's answers. Call it last.
-pub(crate) fn basis(index: &Index) -> Basis {
+pub(crate) fn index_basis(index: &Index) -> Basis {
     let condition = index.condition();
     let commit = condition.commit.as_deref().map_or("none", |commit| commit.get(..12).unwrap_or(commit));
     let time = Timestamp::from_nanosecond(condition.written_at.into()).unwrap_or_default();

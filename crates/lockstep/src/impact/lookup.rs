@@ -11,20 +11,20 @@ use serde::Serialize;
 use super::deadline::Deadline;
 use super::gone::DanglingReferences;
 use super::lookup_text;
-use super::references::{Found, Places};
+use super::references::{Places, ReferenceLocation};
 use super::suggestion::similar_names;
 use super::target::{Group, Sought};
-use super::tree::Tree;
+use super::tree::Workspace;
 use super::undefined;
-use crate::error::{CommandError, Kind};
-use crate::reply::Reply;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::reply::CommandOutput;
 
 /// The default time limit of a search.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// The requested references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Direction {
+pub(crate) enum ReferenceDirection {
     /// References to the name.
     #[default]
     In,
@@ -47,7 +47,7 @@ pub(crate) struct DefinitionGroup {
 
 /// References that were found, and how reliable the answer is.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-pub(crate) struct References {
+pub(crate) struct ReferencesOutput {
     /// The queried name.
     pub(crate) sought: String,
     /// The definitions of a symbol, or the file itself.
@@ -62,7 +62,7 @@ pub(crate) struct References {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) formerly: Option<String>,
     /// The places, by file.
-    pub(crate) references: Vec<Found>,
+    pub(crate) references: Vec<ReferenceLocation>,
     /// The number of omitted references between files of the requested directory.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) inside: usize,
@@ -84,7 +84,7 @@ pub(crate) struct References {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) truncated: bool,
     #[serde(skip)]
-    pub(super) direction: Direction,
+    pub(super) direction: ReferenceDirection,
 }
 
 fn is_zero(n: &usize) -> bool {
@@ -94,22 +94,22 @@ fn is_zero(n: &usize) -> bool {
 /// The result of a search, without the freshness of the index.
 enum Search {
     Defined(Vec<Group>, Places),
-    Undefined(Vec<Found>, bool),
+    Undefined(Vec<ReferenceLocation>, bool),
     Unknown(Vec<String>),
 }
 
-impl References {
+impl ReferencesOutput {
     /// Finds the references to `name` in the tree of `directory`, or the references that it makes.
     pub(crate) fn of(
         directory: &Path,
         name: &str,
-        direction: Direction,
+        direction: ReferenceDirection,
         limit: Duration,
         progress: &dyn Progress,
     ) -> Result<Self, CommandError> {
         let progress: &dyn Progress = &Deadline::within(limit, progress);
-        let tree = Tree::of_command(directory)?;
-        let (index, search) = tree.ask_index(
+        let tree = Workspace::discover(directory)?;
+        let (index, search) = tree.query_index(
             progress,
             |_| true,
             |index| {
@@ -127,7 +127,7 @@ impl References {
             Search::Unknown(similar) => return Err(unknown(name, &similar)),
         };
         let truncated = found.truncated || index.has_expired() || index.skipped() > 0;
-        Ok(Self { truncated, ..found.by(index) })
+        Ok(Self { truncated, ..found.with_index_basis(index) })
     }
 
     /// Finds references to something that no longer exists, as far as the time allows.
@@ -138,13 +138,14 @@ impl References {
     ) -> Result<Self, CommandError> {
         let progress: &dyn Progress = &Deadline::within(limit, progress);
         let is_over = || progress.is_out_of_time() || progress.is_abandoned();
-        let tree = Tree::of_command(directory)?;
+        let tree = Workspace::discover(directory)?;
         let index = tree.open_index(progress)?;
         let DanglingReferences { found, unresolved, truncated } = tree.dangling(&index, &is_over)?;
         let truncated = truncated || index.has_expired() || index.skipped() > 0;
         let sought = "what no longer exists".to_owned();
-        let direction = Direction::Dangling;
-        Ok(Self { sought, direction, references: found, unresolved, truncated, ..Self::default() }.by(index))
+        let direction = ReferenceDirection::Dangling;
+        Ok(Self { sought, direction, references: found, unresolved, truncated, ..Self::default() }
+            .with_index_basis(index))
     }
 
     fn with_places(self, groups: &[Group], places: Places) -> Self {
@@ -171,8 +172,8 @@ impl References {
     }
 
     /// Adds the state of the index, which must be read last.
-    fn by(self, mut index: Index) -> Self {
-        let basis = super::index::basis(&index);
+    fn with_index_basis(self, mut index: Index) -> Self {
+        let basis = super::index::index_basis(&index);
         // The facts that were parsed for this answer are saved for the next one, if possible.
         let _ = index.keep_parsed();
         let lockstep_refs::report::Basis { fresh, revision, time, unseen } = basis;
@@ -181,17 +182,17 @@ impl References {
 }
 
 fn search(
-    tree: &Tree,
+    tree: &Workspace,
     index: &Index,
     directory: &Path,
     name: &str,
-    direction: Direction,
+    direction: ReferenceDirection,
     is_over: &dyn Fn() -> bool,
 ) -> Search {
     let sought: Sought = tree.seek(index, directory, name);
     if !sought.is_nothing() {
         let places = match direction {
-            Direction::Out => sought.outgoing(index, &tree.aliases(), is_over),
+            ReferenceDirection::Out => sought.outgoing_references(index, &tree.aliases(), is_over),
             _ => sought.referrers(index, is_over),
         };
         return Search::Defined(sought.groups, places);
@@ -201,7 +202,7 @@ fn search(
         return Search::Defined(Vec::new(), places);
     }
     let mut found = match direction {
-        Direction::Out => Vec::new(),
+        ReferenceDirection::Out => Vec::new(),
         _ => undefined::uses(index, name, is_over),
     };
     undefined::sort(&mut found);
@@ -214,7 +215,7 @@ fn search(
     }
 }
 
-impl Reply for References {
+impl CommandOutput for ReferencesOutput {
     fn text(&self) -> String {
         lookup_text::render(self, true, None)
     }
@@ -223,7 +224,7 @@ impl Reply for References {
 fn unknown(name: &str, similar: &[String]) -> CommandError {
     let is_line = |(_, line): (&str, &str)| !line.is_empty() && line.bytes().all(|it| it.is_ascii_digit());
     let is_file = undefined::is_path(name) || name.rsplit_once(':').is_some_and(is_line);
-    let kind = if is_file { Kind::Store } else { Kind::Usage };
+    let kind = if is_file { CommandErrorKind::Store } else { CommandErrorKind::Usage };
     let error = CommandError::new(kind, format!("nothing in this tree is called {name:?}"));
     let error = match similar {
         [] => error,

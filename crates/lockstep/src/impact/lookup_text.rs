@@ -7,8 +7,8 @@ use anstyle::Style;
 use lockstep_refs::reference::{Certainty, Kind};
 use lockstep_text::{count, single_line};
 
-use super::lookup::{Direction, References};
-use super::references::Found;
+use super::lookup::{ReferenceDirection, ReferencesOutput};
+use super::references::ReferenceLocation;
 use super::text::HINT_PARTIAL;
 use crate::terminal::Terminal;
 
@@ -19,18 +19,19 @@ const MAX_PLACES: usize = 60;
 const MAX_DEFINITIONS: usize = 20;
 
 /// Renders an answer; `all` lists every place. Without a terminal there is no style.
-pub(crate) fn render(answer: &References, all: bool, terminal: Option<&Terminal>) -> String {
+pub(crate) fn render(answer: &ReferencesOutput, all: bool, terminal: Option<&Terminal>) -> String {
     let mut out = String::new();
     let places = each_line_once(&answer.references);
-    let is_certain = |found: &&Found| answer.undefined || found.certainty == Certainty::Resolved;
-    let (certain, uncertain): (Vec<&Found>, Vec<&Found>) = places.into_iter().partition(is_certain);
+    let is_certain = |found: &&ReferenceLocation| answer.undefined || found.certainty == Certainty::Resolved;
+    let (certain, uncertain): (Vec<&ReferenceLocation>, Vec<&ReferenceLocation>) =
+        places.into_iter().partition(is_certain);
     summary(&mut out, answer, &certain, &uncertain);
     let mut listing = Listing { terminal, left: if all { usize::MAX } else { MAX_PLACES }, cut: 0 };
-    if answer.definitions.len() > 1 && answer.direction == Direction::In {
+    if answer.definitions.len() > 1 && answer.direction == ReferenceDirection::In {
         let max = if all { usize::MAX } else { MAX_DEFINITIONS };
         for (at, definition) in answer.definitions.iter().enumerate().take(max) {
-            let own = |found: &&&Found| found.definition == Some(at);
-            let own: Vec<&Found> = certain.iter().filter(own).copied().collect();
+            let own = |found: &&&ReferenceLocation| found.definition == Some(at);
+            let own: Vec<&ReferenceLocation> = certain.iter().filter(own).copied().collect();
             let perhaps = uncertain.iter().filter(|found| found.definition == Some(at)).count();
             let heading = format!("{}: {}", definition.at, counted(&own, perhaps));
             let _ = writeln!(out, "\n== {}", listing.styled(Style::new().bold(), &single_line(&heading)));
@@ -63,8 +64,8 @@ pub(crate) fn render(answer: &References, all: bool, terminal: Option<&Terminal>
 }
 
 /// Each line once, in the order of the answer.
-fn each_line_once(found: &[Found]) -> Vec<&Found> {
-    let mut sorted: Vec<&Found> = found.iter().collect();
+fn each_line_once(found: &[ReferenceLocation]) -> Vec<&ReferenceLocation> {
+    let mut sorted: Vec<&ReferenceLocation> = found.iter().collect();
     sorted.sort_by_key(|it| (it.certainty, it.kind));
     let mut known = BTreeSet::new();
     sorted.retain(|it| known.insert((&it.file, it.line, it.target.as_ref())));
@@ -72,7 +73,12 @@ fn each_line_once(found: &[Found]) -> Vec<&Found> {
     sorted
 }
 
-fn summary(out: &mut String, answer: &References, certain: &[&Found], uncertain: &[&Found]) {
+fn summary(
+    out: &mut String,
+    answer: &ReferencesOutput,
+    certain: &[&ReferenceLocation],
+    uncertain: &[&ReferenceLocation],
+) {
     let sought = single_line(&answer.sought);
     let number = counted(certain, uncertain.len());
     let nothing = certain.is_empty() && uncertain.is_empty();
@@ -85,22 +91,22 @@ fn summary(out: &mut String, answer: &References, certain: &[&Found], uncertain:
                 single_line(&formerly)
             )
         }
-        Direction::Dangling if nothing && answer.truncated => {
+        ReferenceDirection::Dangling if nothing && answer.truncated => {
             writeln!(out, "No reference to what no longer exists was found before the time limit.")
         }
-        Direction::Dangling if nothing && answer.revision.starts_with("none+") => {
+        ReferenceDirection::Dangling if nothing && answer.revision.starts_with("none+") => {
             writeln!(
                 out,
                 "Nothing refers to what is known to be gone; without git, what once was is not known."
             )
         }
-        Direction::Dangling if nothing => writeln!(out, "Nothing refers to what no longer exists."),
-        Direction::Out if nothing => writeln!(out, "{sought} references nothing in this tree."),
-        Direction::In if nothing && answer.truncated => {
+        ReferenceDirection::Dangling if nothing => writeln!(out, "Nothing refers to what no longer exists."),
+        ReferenceDirection::Out if nothing => writeln!(out, "{sought} references nothing in this tree."),
+        ReferenceDirection::In if nothing && answer.truncated => {
             writeln!(out, "No references to {sought} found before the time limit.")
         }
-        Direction::In if nothing => writeln!(out, "Nothing references {sought}."),
-        Direction::In if answer.definitions.len() > 1 => {
+        ReferenceDirection::In if nothing => writeln!(out, "Nothing references {sought}."),
+        ReferenceDirection::In if answer.definitions.len() > 1 => {
             writeln!(out, "{sought} is defined {} times: {number}", answer.definitions.len())
         }
         _ => writeln!(out, "{sought}: {number}"),
@@ -108,7 +114,7 @@ fn summary(out: &mut String, answer: &References, certain: &[&Found], uncertain:
     if answer.truncated {
         let _ = write!(out, "Not everything was searched: the time limit was reached.\n{HINT_PARTIAL}");
     }
-    if answer.definitions.len() == 1 || answer.direction == Direction::Out {
+    if answer.definitions.len() == 1 || answer.direction == ReferenceDirection::Out {
         for at in &answer.defined {
             let _ = writeln!(out, "defined in {}", single_line(at));
         }
@@ -116,7 +122,7 @@ fn summary(out: &mut String, answer: &References, certain: &[&Found], uncertain:
 }
 
 /// `3 places in 2 files, perhaps 1 more`.
-fn counted(certain: &[&Found], uncertain: usize) -> String {
+fn counted(certain: &[&ReferenceLocation], uncertain: usize) -> String {
     let number = format!("{} in {}", count(certain.len(), "place"), count(files(certain), "file"));
     match (certain.len(), uncertain) {
         (_, 0) => number,
@@ -125,11 +131,11 @@ fn counted(certain: &[&Found], uncertain: usize) -> String {
     }
 }
 
-fn files(found: &[&Found]) -> usize {
+fn files(found: &[&ReferenceLocation]) -> usize {
     found.iter().map(|found| &found.file).collect::<BTreeSet<_>>().len()
 }
 
-fn narrowing(out: &mut String, answer: &References, max: usize) {
+fn narrowing(out: &mut String, answer: &ReferencesOutput, max: usize) {
     if answer.definitions.len() > max {
         let more = count(answer.definitions.len() - max, "more definition");
         let _ = writeln!(out, "\n… and {more}; `--all` lists them.");
@@ -143,7 +149,7 @@ fn narrowing(out: &mut String, answer: &References, max: usize) {
     let _ = writeln!(out, "\nTo ask about one of them: {}", names.join(", "));
 }
 
-fn notes(out: &mut String, answer: &References) {
+fn notes(out: &mut String, answer: &ReferencesOutput) {
     if answer.inside > 0 {
         let places = count(answer.inside, "place");
         let _ = writeln!(out, "note: {places} inside the directory reference each other and are not listed");
@@ -177,7 +183,7 @@ impl Listing<'_> {
     }
 
     /// Writes `file:line:text` under a heading for each file and kind.
-    fn write(&mut self, out: &mut String, found: &[&Found], doubt: &str) {
+    fn write(&mut self, out: &mut String, found: &[&ReferenceLocation], doubt: &str) {
         let mut group: Option<(&String, Kind)> = None;
         for place in found {
             if self.left == 0 {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lockstep_git::moves::{Candidate, pairs};
 use lockstep_model::change::ChangeKind;
-use lockstep_model::event::Former;
+use lockstep_model::event::OriginalContent;
 use lockstep_refs::impact::{After, Before, Edit};
 
 /// With more files on either side, nothing is compared.
@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// file.
 pub(crate) fn of_changes(
     mut changes: Vec<(PathBuf, ChangeKind)>,
-    original: impl Fn(&Path) -> Option<Former>,
+    original: impl Fn(&Path) -> Option<OriginalContent>,
 ) -> Vec<(PathBuf, ChangeKind)> {
     let of_kind = |kind: ChangeKind| -> Vec<usize> {
         changes.iter().enumerate().filter(|(_, (_, it))| *it == kind).map(|(at, _)| at).collect()
@@ -27,8 +27,8 @@ pub(crate) fn of_changes(
         return changes;
     }
     let was = |at: &usize| match original(&changes[*at].0) {
-        Some(Former::Text(text)) => Some((*at, text.into_bytes())),
-        Some(Former::Absent) | None => None,
+        Some(OriginalContent::Text(text)) => Some((*at, text.into_bytes())),
+        Some(OriginalContent::Absent) | None => None,
     };
     let old: Vec<(usize, Vec<u8>)> = deleted.iter().filter_map(was).collect();
     let new: Vec<(usize, Vec<u8>)> =

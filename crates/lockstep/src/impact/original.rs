@@ -13,10 +13,10 @@ use lockstep_git::local::{Blob, DiskFile, LocalRepository, LocalStatus};
 use lockstep_index::catalogue::Catalogue;
 use lockstep_index::index::Index;
 use lockstep_index::scope::is_rule_file;
-use lockstep_model::event::Former;
+use lockstep_model::event::OriginalContent;
 use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_refs::impact::{Before, Edit};
-use lockstep_store::befores::{Befores, SessionBase};
+use lockstep_store::originals::{OriginalStore, SessionBase};
 
 use super::edits::text;
 use crate::project::ActiveProject;
@@ -45,7 +45,7 @@ pub(crate) enum Since<'a> {
 /// The original contents of a session's files.
 pub(crate) struct Originals<'a> {
     root: &'a Path,
-    befores: Befores<'a>,
+    befores: OriginalStore<'a>,
     since: Since<'a>,
     base: OnceCell<SessionBase>,
     repository: OnceCell<Option<LocalRepository>>,
@@ -57,7 +57,7 @@ impl<'a> Originals<'a> {
     pub(crate) fn new(project: &'a ActiveProject, session: &'a SessionId, since: Since<'a>) -> Self {
         Self {
             root: &project.root,
-            befores: Befores::of(&project.state, session),
+            befores: OriginalStore::for_session(&project.state, session),
             since,
             base: OnceCell::new(),
             repository: OnceCell::new(),
@@ -66,19 +66,19 @@ impl<'a> Originals<'a> {
     }
 
     /// Returns the content that an event or a report has saved.
-    pub(crate) fn saved(&self, path: &Path) -> Option<Former> {
+    pub(crate) fn saved(&self, path: &Path) -> Option<OriginalContent> {
         match self.since {
-            Since::Report(agent) => self.befores.since_report(path, agent),
+            Since::Report(agent) => self.befores.at_last_report(path, agent),
             // An event may have come after a change without an event. The start is earlier.
             Since::Start => {
                 let started = self.relative(path).and_then(|path| self.at_start(&path));
-                started.or_else(|| self.befores.since_start(path))
+                started.or_else(|| self.befores.at_session_start(path))
             }
         }
     }
 
     /// Returns the content that is known without an index.
-    pub(crate) fn content(&self, path: &Path) -> Option<Former> {
+    pub(crate) fn content(&self, path: &Path) -> Option<OriginalContent> {
         let relative = self.relative(path)?;
         self.saved(path).or_else(|| self.at_start(&relative)).or_else(|| self.in_commit(&relative))
     }
@@ -104,26 +104,26 @@ impl<'a> Originals<'a> {
     }
 
     /// Returns the file when the session started, if its start was seen and everything about it was saved.
-    fn at_start(&self, path: &str) -> Option<Former> {
+    fn at_start(&self, path: &str) -> Option<OriginalContent> {
         let base = self.base();
         if let Some(text) = base.contents.get(path) {
-            return Some(Former::Text(text.clone()));
+            return Some(OriginalContent::Text(text.clone()));
         }
         if base.absent.contains(path) {
-            return Some(Former::Absent);
+            return Some(OriginalContent::Absent);
         }
         if !base.is_complete || base.unsaved.contains(path) {
             return None;
         }
         match (&base.commit, self.repository()) {
             (Some(commit), Some(repository)) => match repository.file(commit, path) {
-                Blob::Content(bytes) => Some(Former::Text(text(&bytes).to_string())),
+                Blob::Content(bytes) => Some(OriginalContent::Text(text(&bytes).to_string())),
                 Blob::Absent if self.was_perhaps_ignored(path) => None,
-                Blob::Absent => Some(Former::Absent),
+                Blob::Absent => Some(OriginalContent::Absent),
                 Blob::Unreadable => None,
             },
             (Some(_), None) => None,
-            (None, _) => Some(Former::Absent),
+            (None, _) => Some(OriginalContent::Absent),
         }
     }
 
@@ -141,8 +141,8 @@ impl<'a> Originals<'a> {
         }
         let rules = directory.join(".gitignore");
         let started = match rules.to_str().and_then(|rules| self.at_start(rules)) {
-            Some(Former::Text(text)) => text,
-            Some(Former::Absent) | None => String::new(),
+            Some(OriginalContent::Text(text)) => text,
+            Some(OriginalContent::Absent) | None => String::new(),
         };
         let now = lockstep_fs::read_text(self.root.join(&rules)).unwrap_or_default();
         // Git may convert line ends at the checkout.
@@ -153,11 +153,11 @@ impl<'a> Originals<'a> {
 
     /// Returns the file in the commit that was checked out when the session was first seen. A file that is
     /// not in the commit may nevertheless have existed.
-    fn in_commit(&self, path: &str) -> Option<Former> {
+    fn in_commit(&self, path: &str) -> Option<OriginalContent> {
         let repository = self.repository()?;
         let commit = self.base().commit.clone().or_else(|| repository.head())?;
         match repository.file(&commit, path) {
-            Blob::Content(bytes) => Some(Former::Text(text(&bytes).to_string())),
+            Blob::Content(bytes) => Some(OriginalContent::Text(text(&bytes).to_string())),
             Blob::Absent | Blob::Unreadable => None,
         }
     }
@@ -176,10 +176,10 @@ impl<'a> Originals<'a> {
     }
 }
 
-fn before(former: Former) -> Before {
+fn before(former: OriginalContent) -> Before {
     match former {
-        Former::Absent => Before::Absent,
-        Former::Text(text) => Before::Text(text.into()),
+        OriginalContent::Absent => Before::Absent,
+        OriginalContent::Text(text) => Before::Text(text.into()),
     }
 }
 
@@ -204,7 +204,7 @@ impl ActiveProject {
             if text.is_some() {
                 (count, bytes) = (count + 1, bytes + file.size);
             }
-            base.set(&file.path, text.map(Former::Text));
+            base.set(&file.path, text.map(OriginalContent::Text));
         }
         base.absent = deleted;
         base.is_complete = true;

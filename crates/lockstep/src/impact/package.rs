@@ -5,7 +5,7 @@ use lockstep_refs::facts::Import;
 use lockstep_refs::reference::{Certainty, Kind};
 use lockstep_refs::world::{FileId, World as _, base, join, parent};
 
-use super::references::{Found, place};
+use super::references::{ReferenceLocation, location};
 
 /// A manifest format, with its kind of imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Package {
     }
 
     /// The places outside the package that import it or name it as a dependency.
-    pub(super) fn referrers(&self, index: &Index, is_over: &dyn Fn() -> bool) -> Vec<Found> {
+    pub(super) fn referrers(&self, index: &Index, is_over: &dyn Fn() -> bool) -> Vec<ReferenceLocation> {
         let mut found = Vec::new();
         let mut files: Vec<FileId> =
             self.imported_as.iter().chain([&self.name]).flat_map(|name| index.containing(name)).collect();
@@ -88,12 +88,12 @@ impl Package {
         found
     }
 
-    fn referrers_in(&self, index: &Index, file: FileId, found: &mut Vec<Found>) {
+    fn referrers_in(&self, index: &Index, file: FileId, found: &mut Vec<ReferenceLocation>) {
         let mut lines = Vec::new();
         for import in index.facts(file).iter().flat_map(|facts| facts.imports.iter()) {
             if self.is_imported_by(import) {
                 lines.push(import.line);
-                found.extend(place(
+                found.extend(location(
                     index,
                     file,
                     import.line,
@@ -117,7 +117,7 @@ impl Package {
                 () if is_manifest => (Kind::Name, Certainty::Resolved),
                 () => (Kind::Mention, Certainty::Possible),
             };
-            found.extend(place(index, file, number, kind, &self.name, certainty));
+            found.extend(location(index, file, number, kind, &self.name, certainty));
         }
     }
 

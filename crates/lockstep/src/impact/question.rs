@@ -9,16 +9,16 @@ use lockstep_model::ids::SessionId;
 use lockstep_refs::impact::Edit;
 use lockstep_refs::report::Timings;
 
-use super::analysis::{Analysis, milliseconds};
+use super::analysis::{ImpactAnalysis, elapsed_ms};
 use super::deadline::Deadline;
-use super::edits::Edits;
+use super::edits::EditSet;
 use super::lazy_join::LazyJoin;
-use super::tree::Tree;
-use crate::error::{CommandError, Kind};
+use super::tree::Workspace;
+use crate::error::{CommandError, CommandErrorKind};
 
 /// The changes to analyse.
 #[derive(Debug, Clone, Default)]
-pub(crate) enum Changed {
+pub(crate) enum ChangeSource {
     /// The differences from the last commit; if there are none, the changes of the last commit.
     #[default]
     Tree,
@@ -36,8 +36,8 @@ pub(crate) enum Changed {
 
 /// A question about impact.
 #[derive(Debug, Clone)]
-pub(crate) struct Question {
-    pub(crate) changed: Changed,
+pub(crate) struct ImpactQuery {
+    pub(crate) changed: ChangeSource,
     /// Set if files that changed together in git are wanted too.
     pub(crate) history: bool,
     /// The time limit of the whole command.
@@ -45,35 +45,39 @@ pub(crate) struct Question {
 }
 
 /// The answer, with the tree it is about.
-pub(crate) struct Asked {
-    pub(crate) tree: Tree,
-    pub(crate) analysis: Analysis,
+pub(crate) struct ImpactResult {
+    pub(crate) tree: Workspace,
+    pub(crate) analysis: ImpactAnalysis,
     /// The source of the changes with its preposition: `in the working tree`, `since v1.0`.
     pub(crate) origin: String,
     /// Paths that were named and have not changed since the last commit.
     pub(crate) unchanged: Vec<String>,
 }
 
-impl Question {
+impl ImpactQuery {
     /// Runs the query in `directory`. The receiver of the progress can also cancel it.
-    pub(crate) fn ask(&self, directory: &Path, progress: &dyn Progress) -> Result<Asked, CommandError> {
+    pub(crate) fn run(
+        &self,
+        directory: &Path,
+        progress: &dyn Progress,
+    ) -> Result<ImpactResult, CommandError> {
         let started = Instant::now();
         let progress: &dyn Progress = &Deadline::within(self.limit, progress);
-        let tree = Tree::of_command(directory)?;
+        let tree = Workspace::discover(directory)?;
         // Git determines the changes while the index is opened, and the index is queried while the disk is
         // checked.
         let (asked, (edits, changes)) = std::thread::scope(|scope| {
-            let git = LazyJoin::new(scope.spawn(|| (self.edits(&tree, directory), milliseconds(started))));
+            let git = LazyJoin::new(scope.spawn(|| (self.edits(&tree, directory), elapsed_ms(started))));
             let edits = || git.get().0.as_ref().map_or(&[][..], |changed| &changed.edits);
             // A file that the index has in another version will be found changed anyway.
             let is_worth_it = |index: &Index| edits().iter().all(|edit| index.knows(&edit.path));
-            let asked = tree.ask_index(progress, is_worth_it, |index| {
-                let opened = milliseconds(started);
+            let asked = tree.query_index(progress, is_worth_it, |index| {
+                let opened = elapsed_ms(started);
                 (opened, analyse(&tree, index, edits(), progress))
             });
             (asked, git.into_inner())
         });
-        let Edits { origin, unchanged, .. } = edits?;
+        let EditSet { origin, unchanged, .. } = edits?;
         let (mut index, (opened, mut analysis)) = asked?;
         analysis.notes.extend(
             unchanged
@@ -90,35 +94,35 @@ impl Question {
             analysis.add_history(tree.repository()?)?;
         }
         let Timings { impact, .. } = analysis.timings;
-        analysis.timings = Timings { index: opened, changes, impact, total: milliseconds(started) };
-        Ok(Asked { tree, analysis, origin, unchanged })
+        analysis.timings = Timings { index: opened, changes, impact, total: elapsed_ms(started) };
+        Ok(ImpactResult { tree, analysis, origin, unchanged })
     }
 
-    fn edits(&self, tree: &Tree, directory: &Path) -> Result<Edits, CommandError> {
+    fn edits(&self, tree: &Workspace, directory: &Path) -> Result<EditSet, CommandError> {
         match &self.changed {
-            Changed::Tree => tree.edits_by_default(),
-            Changed::Files(files) => {
+            ChangeSource::Tree => tree.edits_by_default(),
+            ChangeSource::Files(files) => {
                 let relative = |file: &PathBuf| tree.relative(directory, file);
                 let paths: Vec<String> = files.iter().map(relative).collect::<Result<_, _>>()?;
                 tree.edits_of_files(&paths)
             }
-            Changed::Range(range) => {
-                let between = tree.repository()?.range(range).map_err(|error| {
+            ChangeSource::Range(range) => {
+                let between = tree.repository()?.parse_range(range).map_err(|error| {
                     CommandError::from(error)
                         .hint("commits are named as git names them: A..B, A...B, or A alone")
                 })?;
                 tree.edits_between(&between, origin_of_range(range))
             }
-            Changed::Staged => {
-                tree.edits_between(&lockstep_git::Between::HeadAndStaged, "in what is staged".to_owned())
+            ChangeSource::Staged => {
+                tree.edits_between(&lockstep_git::DiffRange::HeadToIndex, "in what is staged".to_owned())
             }
-            Changed::Patch { text, name } => tree.edits_of_patch(&patches(text, name)?, name),
-            Changed::Session { session, agent } => tree.edits_of_session(session, agent.as_deref()),
+            ChangeSource::Patch { text, name } => tree.edits_of_patch(&patches(text, name)?, name),
+            ChangeSource::Session { session, agent } => tree.edits_of_session(session, agent.as_deref()),
         }
     }
 }
 
-impl Asked {
+impl ImpactResult {
     /// Returns true if a cascade is active. Then it continues, whatever the report says.
     pub(crate) fn in_cascade(&self) -> Result<bool, CommandError> {
         let store = self.tree.store()?;
@@ -126,10 +130,10 @@ impl Asked {
     }
 }
 
-fn analyse(tree: &Tree, index: &Index, edits: &[Edit], progress: &dyn Progress) -> Analysis {
+fn analyse(tree: &Workspace, index: &Index, edits: &[Edit], progress: &dyn Progress) -> ImpactAnalysis {
     // An answer that will be discarded need not be finished.
     let is_over = || progress.is_out_of_time() || progress.is_abandoned() || index.is_outdated();
-    Analysis::of(&tree.root, index, &tree.aliases(), edits, &is_over)
+    ImpactAnalysis::of(&tree.root, index, &tree.aliases(), edits, &is_over)
 }
 
 /// Describes a range: a single revision means the changes since it, a range those in it.
@@ -144,11 +148,11 @@ pub(crate) fn shown_path(path: &str) -> &str {
 
 fn patches(text: &str, name: &str) -> Result<Vec<FilePatch>, CommandError> {
     let patches = patch::parse(text).map_err(|error| {
-        CommandError::new(Kind::Usage, format!("{name} is no patch: {error}"))
+        CommandError::new(CommandErrorKind::Usage, format!("{name} is no patch: {error}"))
             .hint("write one with `git diff > fix.diff`")
     })?;
     if patches.is_empty() {
-        return Err(CommandError::new(Kind::Usage, format!("{name} changes no file"))
+        return Err(CommandError::new(CommandErrorKind::Usage, format!("{name} changes no file"))
             .hint("write a patch with `git diff > fix.diff`"));
     }
     Ok(patches)

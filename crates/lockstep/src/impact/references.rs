@@ -19,7 +19,7 @@ use super::target::{Sought, SoughtTarget, is_below};
 
 /// A place that references something.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub(crate) struct Found {
+pub(crate) struct ReferenceLocation {
     /// From the root.
     pub(crate) file: String,
     /// import, symbol, path, name or mention.
@@ -46,7 +46,7 @@ pub(crate) struct Found {
 /// The places that were found for a target.
 #[derive(Default)]
 pub(crate) struct Places {
-    pub(crate) found: Vec<Found>,
+    pub(crate) found: Vec<ReferenceLocation>,
     /// The number of unresolved imports in the referring files.
     pub(crate) unresolved: usize,
     /// The number of omitted references within the requested directory.
@@ -72,7 +72,9 @@ impl Sought {
         }
         for (group, package) in &self.packages {
             let found = package.referrers(index, is_over);
-            places.found.extend(found.into_iter().map(|it| Found { definition: Some(*group), ..it }));
+            places
+                .found
+                .extend(found.into_iter().map(|it| ReferenceLocation { definition: Some(*group), ..it }));
         }
         places.is_partial = is_over();
         places.found = each_once(std::mem::take(&mut places.found));
@@ -85,7 +87,12 @@ impl Sought {
     }
 
     /// Finds the references of its files; for a symbol, those of the lines of its definition.
-    pub(crate) fn outgoing(&self, index: &Index, aliases: &Aliases, is_over: &dyn Fn() -> bool) -> Places {
+    pub(crate) fn outgoing_references(
+        &self,
+        index: &Index,
+        aliases: &Aliases,
+        is_over: &dyn Fn() -> bool,
+    ) -> Places {
         let names = Names::of(index, aliases);
         let world = Overlay::empty(index);
         let limits_before = Limits::of_thread();
@@ -101,10 +108,10 @@ impl Sought {
             let in_text = text::outgoing(index, &names, target.file);
             places.unresolved += own.unresolved.iter().filter(|at| target.covers(at.line)).count();
             for (to, at) in own.references.into_iter().chain(in_text.references) {
-                let place = place(index, target.file, at.line, at.kind, &at.pattern, Certainty::Resolved);
+                let place = location(index, target.file, at.line, at.kind, &at.pattern, Certainty::Resolved);
                 let target_path = Some(index.path(to).to_owned());
                 let place = place.filter(|_| target.covers(at.line));
-                places.found.extend(place.map(|place| Found { target: target_path, ..place }));
+                places.found.extend(place.map(|place| ReferenceLocation { target: target_path, ..place }));
             }
             if !target.whole {
                 target.add_own_references(index, &mut places);
@@ -133,14 +140,14 @@ impl SoughtTarget {
         let by_text = text::referrers(world, &subject);
         for reference in by_rules.into_iter().flatten().chain(by_text) {
             let (kind, certainty) = (reference.kind, reference.certainty);
-            let found = place(index, reference.file, reference.line, kind, &reference.pattern, certainty);
+            let found = location(index, reference.file, reference.line, kind, &reference.pattern, certainty);
             let Some(found) = found else { continue };
             if self.outside_of.as_deref().is_some_and(|directory| is_below(&found.file, directory)) {
                 places.inside += 1;
                 continue;
             }
             let definition = Some(self.group_of(reference.symbol));
-            places.found.push(Found { definition, ..found });
+            places.found.push(ReferenceLocation { definition, ..found });
         }
         if !self.whole {
             self.add_own_uses(index, world, places);
@@ -154,9 +161,9 @@ impl SoughtTarget {
         let Some(facts) = index.facts(self.file) else { return };
         for reference in language::rules(facts.language).referrers(world, &target) {
             let (kind, certainty) = (reference.kind, reference.certainty);
-            let found = place(index, self.file, reference.line, kind, &reference.pattern, certainty);
+            let found = location(index, self.file, reference.line, kind, &reference.pattern, certainty);
             let definition = Some(self.group_of(reference.symbol));
-            places.found.extend(found.map(|it| Found { definition, same_file: true, ..it }));
+            places.found.extend(found.map(|it| ReferenceLocation { definition, same_file: true, ..it }));
         }
     }
 
@@ -168,10 +175,10 @@ impl SoughtTarget {
         let target = Target { file: self.file, symbols: &others, module: false, now: None, own_file: true };
         for reference in language::rules(facts.language).referrers(index, &target) {
             let (kind, certainty) = (reference.kind, reference.certainty);
-            let found = place(index, self.file, reference.line, kind, &reference.pattern, certainty);
+            let found = location(index, self.file, reference.line, kind, &reference.pattern, certainty);
             let target = Some(index.path(self.file).to_owned());
             let found = found.filter(|_| reference.file == self.file && self.covers(reference.line));
-            places.found.extend(found.map(|it| Found { target, same_file: true, ..it }));
+            places.found.extend(found.map(|it| ReferenceLocation { target, same_file: true, ..it }));
         }
     }
 
@@ -184,24 +191,24 @@ impl SoughtTarget {
 }
 
 /// Keeps each line once for each target, with its most certain and strongest reading.
-pub(super) fn each_once(found: Vec<Found>) -> Vec<Found> {
-    let mut best: BTreeMap<(String, u32, Option<String>), Found> = BTreeMap::new();
+pub(super) fn each_once(found: Vec<ReferenceLocation>) -> Vec<ReferenceLocation> {
+    let mut best: BTreeMap<(String, u32, Option<String>), ReferenceLocation> = BTreeMap::new();
     for place in found {
         let key = (place.file.clone(), place.line, place.target.clone());
-        let rank = |it: &Found| (it.certainty, it.kind);
+        let rank = |it: &ReferenceLocation| (it.certainty, it.kind);
         match best.get_mut(&key) {
             Some(known) if rank(&place) < rank(known) => *known = place,
             Some(_) => {}
             None => drop(best.insert(key, place)),
         }
     }
-    let mut found: Vec<Found> = best.into_values().collect();
+    let mut found: Vec<ReferenceLocation> = best.into_values().collect();
     found.sort();
     found
 }
 
 /// Counts the unresolved imports in the referring files.
-fn unresolved(world: &dyn World, found: &[Found], is_over: &dyn Fn() -> bool) -> usize {
+fn unresolved(world: &dyn World, found: &[ReferenceLocation], is_over: &dyn Fn() -> bool) -> usize {
     let mut files: Vec<&str> = found.iter().map(|found| &*found.file).collect();
     files.dedup();
     let outgoing = |path: &str| -> Option<usize> {
@@ -212,17 +219,17 @@ fn unresolved(world: &dyn World, found: &[Found], is_over: &dyn Fn() -> bool) ->
     files.into_iter().take_while(|_| !is_over()).filter_map(outgoing).sum()
 }
 
-pub(super) fn place(
+pub(super) fn location(
     index: &Index,
     file: FileId,
     line: u32,
     kind: Kind,
     pattern: &str,
     certainty: Certainty,
-) -> Option<Found> {
+) -> Option<ReferenceLocation> {
     let text: Arc<str> = index.text(file)?;
     let shown = text.lines().nth((line as usize).checked_sub(1)?)?;
-    Some(Found {
+    Some(ReferenceLocation {
         file: index.path(file).to_owned(),
         kind,
         line,

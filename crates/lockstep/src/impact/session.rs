@@ -4,57 +4,61 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use lockstep_model::change::ChangeKind;
-use lockstep_model::event::Former;
+use lockstep_model::event::OriginalContent;
 use lockstep_model::ids::SessionId;
 use lockstep_refs::impact::{After, Before, Edit};
 use lockstep_store::Store;
-use lockstep_store::history::{Change, Filter};
+use lockstep_store::history::{ChangeFilter, RecordedChange};
 
-use super::edits::{Edits, text};
+use super::edits::{EditSet, text};
 use super::moves;
 use super::original::{Originals, Since};
-use super::tree::Tree;
-use crate::error::{CommandError, Kind};
+use super::tree::Workspace;
+use crate::error::{CommandError, CommandErrorKind};
 
-impl Tree {
+impl Workspace {
     /// Returns the changes of a session's agents, or of one of them. A former content that the client did not
     /// report is taken from git, if git has it.
     pub(crate) fn edits_of_session(
         &self,
         session: &SessionId,
         agent: Option<&str>,
-    ) -> Result<Edits, CommandError> {
+    ) -> Result<EditSet, CommandError> {
         let Some(project) = &self.project else {
             return Err(CommandError::new(
-                Kind::Usage,
+                CommandErrorKind::Usage,
                 format!("no session is journaled in {}: it has no lockstep.toml", self.root.display()),
             )
             .hint("`lockstep init` makes the project active"));
         };
         let mut store = Store::open(&project.state)?;
-        project.read_journals(&mut store)?;
-        let mut changes = store.changes(&Filter { session: Some(session), ..Filter::default() })?;
-        if changes.is_empty() && !store.knows_session(session)? {
-            return Err(CommandError::new(Kind::Usage, format!("no session {session} was journaled here"))
-                .hint("`lockstep changes` lists the sessions that changed something"));
+        project.import_journals(&mut store)?;
+        let mut changes =
+            store.changes(&ChangeFilter { session: Some(session), ..ChangeFilter::default() })?;
+        if changes.is_empty() && !store.has_session(session)? {
+            return Err(CommandError::new(
+                CommandErrorKind::Usage,
+                format!("no session {session} was journaled here"),
+            )
+            .hint("`lockstep changes` lists the sessions that changed something"));
         }
         let all = changes.len();
         changes.retain(|change| agent.is_none_or(|agent| change.is_by(agent)));
         if let Some(agent) = agent.filter(|agent| *agent != "lead" && changes.is_empty() && all > 0) {
             return Err(CommandError::new(
-                Kind::Usage,
+                CommandErrorKind::Usage,
                 format!("no agent {agent:?} changed anything in session {session}"),
             )
             .hint("`lockstep changes --session ID` names those that did"));
         }
         let originals = Originals::new(project, session, Since::Start);
         let mut edits = edits_of_changes(&self.root, &changes, |path| originals.saved(path));
-        self.ask_git(&mut edits)?;
+        self.fill_originals_from_git(&mut edits)?;
         let edits = moves::join(edits, &self.root);
-        Ok(Edits { edits, origin: format!("in session {session}"), ..Edits::default() })
+        Ok(EditSet { edits, origin: format!("in session {session}"), ..EditSet::default() })
     }
 
-    fn ask_git(&self, edits: &mut [Edit]) -> Result<(), CommandError> {
+    fn fill_originals_from_git(&self, edits: &mut [Edit]) -> Result<(), CommandError> {
         let Some(repository) = &self.repository else { return Ok(()) };
         let Some(head) = repository.head()? else { return Ok(()) };
         let unknown: Vec<usize> =
@@ -63,7 +67,7 @@ impl Tree {
             .iter()
             .map(|at| edits[*at].former.clone().unwrap_or_else(|| edits[*at].path.clone()))
             .collect();
-        for (at, content) in unknown.into_iter().zip(repository.contents(&head, &paths)?) {
+        for (at, content) in unknown.into_iter().zip(repository.read_blobs(&head, &paths)?) {
             edits[at].before = content.map_or(Before::Unknown, |bytes| Before::Text(text(&bytes)));
         }
         Ok(())
@@ -73,8 +77,8 @@ impl Tree {
 /// Returns the edits for journaled changes: one for each file, from its former content to the present one.
 pub(crate) fn edits_of_changes(
     root: &Path,
-    changes: &[Change],
-    former: impl Fn(&Path) -> Option<Former>,
+    changes: &[RecordedChange],
+    former: impl Fn(&Path) -> Option<OriginalContent>,
 ) -> Vec<Edit> {
     let mut renamed: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     let mut created = BTreeSet::new();
@@ -101,8 +105,8 @@ pub(crate) fn edits_of_changes(
     let edit = |path: &PathBuf| {
         let origin = renamed.get(path);
         let before = match former(origin.unwrap_or(path)) {
-            Some(Former::Absent) => Before::Absent,
-            Some(Former::Text(text)) => Before::Text(text.into()),
+            Some(OriginalContent::Absent) => Before::Absent,
+            Some(OriginalContent::Text(text)) => Before::Text(text.into()),
             None if created.contains(path) && origin.is_none() => Before::Absent,
             None => Before::Unknown,
         };

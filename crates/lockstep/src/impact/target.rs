@@ -10,7 +10,7 @@ use lockstep_refs::module;
 use lockstep_refs::world::{FileId, World as _, base, parent};
 
 use super::package::Package;
-use super::tree::Tree;
+use super::tree::Workspace;
 
 /// Everything that a name refers to.
 #[derive(Default)]
@@ -131,7 +131,7 @@ pub(super) fn qualified(symbol: &Definition) -> String {
     }
 }
 
-impl Tree {
+impl Workspace {
     /// Resolves a name. A path to a file or a place in one is only that; any other name refers to everything that has it.
     pub(crate) fn seek(&self, index: &Index, directory: &Path, name: &str) -> Sought {
         let aliases = self.aliases();

@@ -11,7 +11,7 @@ use anstyle::{AnsiColor, Style};
 use lockstep_refs::impact::Impact;
 use lockstep_text::{count, count_of};
 
-use super::analysis::Analysis;
+use super::analysis::ImpactAnalysis;
 use crate::terminal::Terminal;
 use layout::{Columns, Row};
 use severity::{AffectedFile, Severity, affected_files};
@@ -22,7 +22,7 @@ pub(super) const HINT_PARTIAL: &str = "hint: `lockstep index` builds the index o
 
 /// An answer and the options of its rendering.
 pub(crate) struct ImpactView<'a> {
-    pub(crate) analysis: &'a Analysis,
+    pub(crate) analysis: &'a ImpactAnalysis,
     /// The source of the changes with its preposition: `in the working tree`, `since v1.0`.
     pub(crate) origin: &'a str,
     /// The time limit of the command.
@@ -55,7 +55,7 @@ impl ImpactView<'_> {
     }
 
     fn headline(&self, files: &[AffectedFile<'_>]) -> String {
-        let Analysis { impact, dismissed, .. } = self.analysis;
+        let ImpactAnalysis { impact, dismissed, .. } = self.analysis;
         let changed = format!("{} changed {}", count(impact.files.len(), "file"), self.origin);
         let found = summary(impact, files, dismissed.len());
         match impact.truncated {

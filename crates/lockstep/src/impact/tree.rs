@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 use lockstep_git::{GitError, Repository};
 use lockstep_store::{StateDir, Store, StoreError};
 
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
 
 /// An active project, or else a whole git repository, or else just a directory.
-pub(crate) struct Tree {
+pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     /// `None` if the project does not use Lockstep: then nothing is written into the tree.
     pub(crate) project: Option<ActiveProject>,
@@ -20,23 +20,23 @@ pub(crate) struct Tree {
     pub(super) cached_index: OnceLock<Result<StateDir, String>>,
 }
 
-impl Tree {
+impl Workspace {
     /// The tree that a command in `directory` is about.
-    pub(crate) fn of_command(directory: &Path) -> Result<Self, CommandError> {
+    pub(crate) fn discover(directory: &Path) -> Result<Self, CommandError> {
         Self::of(ActiveProject::find(directory)?, directory)
     }
 
     /// The tree of the project that a command in `directory` is about; an error if Lockstep is not active there.
     pub(crate) fn of_active(directory: &Path) -> Result<Self, CommandError> {
-        Self::of(Some(ActiveProject::of_command(directory)?), directory)
+        Self::of(Some(ActiveProject::discover(directory)?), directory)
     }
 
     fn of(project: Option<ActiveProject>, directory: &Path) -> Result<Self, CommandError> {
         let root = match &project {
             Some(project) => project.root.clone(),
-            None => Repository::top_of(directory)?.unwrap_or_else(|| directory.to_owned()),
+            None => Repository::worktree_root_of(directory)?.unwrap_or_else(|| directory.to_owned()),
         };
-        let repository = Repository::at(&root)?;
+        let repository = Repository::discover(&root)?;
         Ok(Self { root, project, repository, cached_index: OnceLock::new() })
     }
 
@@ -48,18 +48,21 @@ impl Tree {
     /// Returns the repository, or an error if there is none.
     pub(crate) fn repository(&self) -> Result<&Repository, CommandError> {
         self.repository.as_ref().ok_or_else(|| {
-            CommandError::new(Kind::Usage, format!("{} is not in a git repository", self.root.display()))
-                .hint("name the files: `lockstep impact FILE...`")
+            CommandError::new(
+                CommandErrorKind::Usage,
+                format!("{} is not in a git repository", self.root.display()),
+            )
+            .hint("name the files: `lockstep impact FILE...`")
         })
     }
 
     /// A path that a person gave, relative to the root.
     pub(crate) fn relative(&self, directory: &Path, given: &Path) -> Result<String, CommandError> {
-        let absolute = lockstep_model::path::absolute(directory, given);
+        let absolute = lockstep_model::path::absolute_lexical(directory, given);
         let inside = absolute.strip_prefix(&self.root).ok().and_then(Path::to_str);
         inside.map(str::to_owned).ok_or_else(|| {
             CommandError::new(
-                Kind::Usage,
+                CommandErrorKind::Usage,
                 format!("{} is not inside {}", given.display(), self.root.display()),
             )
         })
@@ -69,8 +72,8 @@ impl Tree {
 impl From<GitError> for CommandError {
     fn from(error: GitError) -> Self {
         let kind = match error {
-            GitError::Refused { .. } => Kind::Usage,
-            _ => Kind::Store,
+            GitError::Failed { .. } => CommandErrorKind::Usage,
+            _ => CommandErrorKind::Store,
         };
         Self::from_error(kind, error)
     }

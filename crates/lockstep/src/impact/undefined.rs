@@ -1,6 +1,6 @@
 //! Names that nothing in the project defines: the places that still use them, and where git last saw them defined.
 
-use lockstep_git::{Between, Repository, Status};
+use lockstep_git::{DiffRange, DiffStatus, Repository};
 use lockstep_index::index::Index;
 use lockstep_refs::entity::{Entity, EntityKind, is_history};
 use lockstep_refs::facts::Facts;
@@ -10,8 +10,8 @@ use lockstep_refs::text::{self, Subject};
 use lockstep_refs::world::{FileId, World as _};
 
 use super::package::has_word;
-use super::references::{Found, place};
-use super::tree::Tree;
+use super::references::{ReferenceLocation, location};
+use super::tree::Workspace;
 
 /// The number of commits whose changed files are searched for a former definition.
 const MAX_COMMITS: usize = 200;
@@ -25,14 +25,21 @@ fn last_part(name: &str) -> &str {
 }
 
 /// The places that use a name which nothing defines: imports and uses of it, paths, then its occurrences in text.
-pub(super) fn uses(index: &Index, name: &str, is_over: &dyn Fn() -> bool) -> Vec<Found> {
+pub(super) fn uses(index: &Index, name: &str, is_over: &dyn Fn() -> bool) -> Vec<ReferenceLocation> {
     let mut found = Vec::new();
     let entity = [Entity { kind: EntityKind::Path, name: name.into() }];
     if name.contains(['/', '.']) {
         let subject = Subject { path: name, entities: &entity, symbols: &[], history: false };
         for reference in text::referrers(index, &subject) {
             let (kind, certainty) = (reference.kind, reference.certainty);
-            found.extend(place(index, reference.file, reference.line, kind, &reference.pattern, certainty));
+            found.extend(location(
+                index,
+                reference.file,
+                reference.line,
+                kind,
+                &reference.pattern,
+                certainty,
+            ));
         }
     }
     let last = if is_path(name) { name } else { last_part(name) };
@@ -55,7 +62,7 @@ pub(super) fn is_path(name: &str) -> bool {
     name.contains('/') || Language::of(name) != Language::Text
 }
 
-fn uses_in(index: &Index, file: FileId, name: &str, last: &str, found: &mut Vec<Found>) {
+fn uses_in(index: &Index, file: FileId, name: &str, last: &str, found: &mut Vec<ReferenceLocation>) {
     let mut lines: Vec<(u32, Kind)> = Vec::new();
     let is_path = is_path(name);
     let Some(text) = index.text(file) else { return };
@@ -71,19 +78,20 @@ fn uses_in(index: &Index, file: FileId, name: &str, last: &str, found: &mut Vec<
         .filter(|(number, line)| has_word(line, last) && !lines.iter().any(|(known, _)| known == number));
     let mentions: Vec<(u32, Kind)> = other.map(|(number, _)| (number, Kind::Mention)).collect();
     for (line, kind) in lines.into_iter().chain(mentions) {
-        found.extend(place(index, file, line, kind, last, Certainty::Possible));
+        found.extend(location(index, file, line, kind, last, Certainty::Possible));
     }
 }
 
 /// Sorts the places of an undefined name: code first, records of the past last.
-pub(super) fn sort(found: &mut Vec<Found>) {
-    let rank =
-        |it: &Found| (is_history(&it.file), it.kind >= Kind::Mention, it.file.clone(), it.line, it.kind);
+pub(super) fn sort(found: &mut Vec<ReferenceLocation>) {
+    let rank = |it: &ReferenceLocation| {
+        (is_history(&it.file), it.kind >= Kind::Mention, it.file.clone(), it.line, it.kind)
+    };
     found.sort_by_key(rank);
     found.dedup_by(|a, b| (&a.file, a.line) == (&b.file, b.line));
 }
 
-impl Tree {
+impl Workspace {
     /// Describes the last definition of a name, as far as git knows it: `in src/a.py until commit 1a2b3c4`.
     pub(super) fn former_definition(&self, name: &str) -> Option<String> {
         let repository = self.repository.as_ref()?;
@@ -95,11 +103,11 @@ impl Tree {
 
     fn defined_in_last_commit(&self, repository: &Repository, name: &str, last: &str) -> Option<String> {
         repository.head().ok()??;
-        for change in repository.changed(&Between::HeadAndFiles).ok()? {
+        for change in repository.diff(&DiffRange::HeadToWorktree).ok()? {
             let path = match change.status {
-                Status::Added => continue,
-                Status::Renamed { from } => from,
-                Status::Deleted | Status::Modified => change.path,
+                DiffStatus::Added => continue,
+                DiffStatus::Renamed { from } => from,
+                DiffStatus::Deleted | DiffStatus::Modified => change.path,
             };
             let is_file = path == name || path.ends_with(&format!("/{name}"));
             if is_file || defines(repository, "HEAD", &path, last) {
@@ -112,11 +120,11 @@ impl Tree {
     /// Returns the names that uncommitted files defined in the last commit.
     pub(super) fn names_before_edits(&self) -> Vec<String> {
         let Some(repository) = &self.repository else { return Vec::new() };
-        let changed = repository.changed(&Between::HeadAndFiles).unwrap_or_default();
+        let changed = repository.diff(&DiffRange::HeadToWorktree).unwrap_or_default();
         let former = changed.into_iter().filter_map(|change| match change.status {
-            Status::Added => None,
-            Status::Renamed { from } => Some(from),
-            Status::Deleted | Status::Modified => Some(change.path),
+            DiffStatus::Added => None,
+            DiffStatus::Renamed { from } => Some(from),
+            DiffStatus::Deleted | DiffStatus::Modified => Some(change.path),
         });
         let mut names = Vec::new();
         for path in former.take(MAX_FILES) {
@@ -143,12 +151,12 @@ fn defines(repository: &Repository, state: &str, path: &str, name: &str) -> bool
 }
 
 fn committed_facts(repository: &Repository, state: &str, path: &str) -> Option<Facts> {
-    let content = repository.contents(state, &[path.to_owned()]).ok()?.pop().flatten()?;
+    let content = repository.read_blobs(state, &[path.to_owned()]).ok()?.pop().flatten()?;
     Some(language::facts(path, &String::from_utf8_lossy(&content)))
 }
 
 fn removed_file(repository: &Repository, name: &str) -> Option<String> {
-    let removed = repository.removed().ok()?;
+    let removed = repository.removed_files().ok()?;
     let named = removed.iter().find(|it| it.path == name || it.path.ends_with(&format!("/{name}")))?;
     let short = named.commit.get(..10).unwrap_or(&named.commit);
     Some(format!("as {}, until commit {short}", named.path))

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use lockstep_git::{Between, Repository};
+use lockstep_git::{DiffRange, Repository};
 use lockstep_map::document::Document;
 
 use super::settings::MapSettings;
@@ -24,13 +24,13 @@ pub(super) struct CommittedMap {
 impl CommittedMap {
     /// Returns `None` if the document differs from the committed one, and was therefore made here.
     pub(super) fn of(root: &Path, place: &MapSettings, text: &str) -> Option<Self> {
-        let repository = Repository::at(root).ok()??;
+        let repository = Repository::discover(root).ok()??;
         let head = repository.head().ok()??;
-        let committed = repository.contents(&head, std::slice::from_ref(&place.shown)).ok()?;
+        let committed = repository.read_blobs(&head, std::slice::from_ref(&place.shown)).ok()?;
         if committed.first()?.as_deref() != Some(text.as_bytes()) {
             return None;
         }
-        let changed = repository.changed(&Between::HeadAndFiles).ok()?;
+        let changed = repository.diff(&DiffRange::HeadToWorktree).ok()?;
         let oldest = Document::parse(text).ok()?.entries.iter().map(|entry| entry.updated).min()?;
         let oldest = oldest.to_zoned(clock::now().time_zone().clone()).ok()?.timestamp();
         Some(Self {

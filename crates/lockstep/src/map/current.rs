@@ -20,10 +20,10 @@ use super::committed::CommittedMap;
 use super::document_file::{self, DocumentState};
 use super::settings::{MapSettings, settings_fingerprint};
 use super::state::MapState;
-use super::trace_file::Answers;
+use super::trace_file::TraceFile;
 use crate::clock;
 use crate::error::CommandError;
-use crate::impact::tree::Tree;
+use crate::impact::tree::Workspace;
 use crate::project::ActiveProject;
 
 /// The map as it should be now.
@@ -48,7 +48,7 @@ pub(super) fn files_in(index: &Index, scope: &Scope) -> Vec<(FileId, u64)> {
 
 impl CurrentMap {
     /// Of a tree, active or not.
-    pub(crate) fn of(tree: &Tree, progress: &dyn Progress) -> Result<Self, CommandError> {
+    pub(crate) fn of(tree: &Workspace, progress: &dyn Progress) -> Result<Self, CommandError> {
         let place = tree.project.as_ref().map(ActiveProject::map_settings).transpose()?;
         let kept = tree.project.as_ref().and_then(|project| MapState::of(&project.state).load());
         let known_scope = kept.as_ref().map(|kept| kept.record.about.scope.clone());
@@ -64,7 +64,7 @@ impl CurrentMap {
         let kept = kept.filter(|kept| kept.record.about.settings == ours);
         let (old, answers) = match kept {
             Some(kept) => (kept.record, kept.answers),
-            None => (Record::empty(today), Answers::none()),
+            None => (Record::empty(today), TraceFile::none()),
         };
         let known = old
             .entries
@@ -74,7 +74,7 @@ impl CurrentMap {
         let record = compute(&index, &scope, &aliases, today, old, &answers, progress);
         let hot = match &tree.project {
             Some(project) => match Store::open_existing(&project.state)? {
-                Some(store) => store.changed_in_map_runs(RUNS)?,
+                Some(store) => store.paths_changed_in_every_run(RUNS)?,
                 None => HashSet::new(),
             },
             None => HashSet::new(),
@@ -120,7 +120,7 @@ impl CurrentMap {
     }
 
     /// The document's path, relative to the root.
-    pub(crate) fn shown(&self) -> &str {
+    pub(crate) fn display_path(&self) -> &str {
         self.place.as_ref().map_or("", |place| &place.shown)
     }
 
@@ -164,7 +164,7 @@ fn compute(
     aliases: &Aliases,
     today: Date,
     old: Record,
-    answers: &Answers,
+    answers: &TraceFile,
     progress: &dyn Progress,
 ) -> Record {
     let files = files_in(index, scope);
@@ -175,7 +175,7 @@ fn compute(
         Ok(updated) => updated.record,
         // The stored state is damaged; the files are not.
         Err(_) => {
-            let anew = update(Record::empty(today), &present, &Answers::none());
+            let anew = update(Record::empty(today), &present, &TraceFile::none());
             anew.expect("without answers there is nothing to be damaged").record
         }
     }

@@ -34,9 +34,9 @@ pub(super) struct DeltaLog {
 
 impl DeltaLog {
     /// Makes the amendments at `path` from a record; `None` if they cannot be made.
-    pub(super) fn made(path: &Path, record: Record, identity: u64) -> Option<(Record, Self)> {
+    pub(super) fn replay(path: &Path, record: Record, identity: u64) -> Option<(Record, Self)> {
         let bytes = lockstep_fs::read_up_to(path, lockstep_fs::MAX_STATE_BYTES).unwrap_or_default();
-        let (amendments, end) = whole(&bytes, identity);
+        let (amendments, end) = valid_deltas(&bytes, identity);
         let (record, moves) = record.after(&amendments)?;
         Some((record, Self { record: identity, end: end as u64, moves }))
     }
@@ -61,7 +61,7 @@ impl DeltaLog {
 }
 
 /// Returns the complete deltas of a record, and the end of the last one.
-fn whole(bytes: &[u8], record: u64) -> (Vec<&[u8]>, usize) {
+fn valid_deltas(bytes: &[u8], record: u64) -> (Vec<&[u8]>, usize) {
     let mut amendments = Vec::new();
     let Some((_, mut rest)) =
         bytes.split_first_chunk::<8>().filter(|(first, _)| **first == record.to_le_bytes())
@@ -90,7 +90,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn what_is_whole_and_of_this_record_counts() {
+    fn only_complete_deltas_of_this_record_are_replayed() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("amendments");
         let mut amendments = DeltaLog { record: 7, end: 0, moves: 0 };
@@ -98,15 +98,15 @@ mod tests {
         amendments.end = fs::metadata(&path).unwrap().len();
         amendments.append(&path, b"second").unwrap();
         let bytes = fs::read(&path).unwrap();
-        assert_eq!(whole(&bytes, 7), (vec![b"one".as_slice(), b"second"], bytes.len()));
-        assert_eq!(whole(&bytes, 8), (vec![], 0));
+        assert_eq!(valid_deltas(&bytes, 7), (vec![b"one".as_slice(), b"second"], bytes.len()));
+        assert_eq!(valid_deltas(&bytes, 8), (vec![], 0));
         for cut in 0..bytes.len() {
-            let (whole, end) = whole(&bytes[..cut], 7);
+            let (whole, end) = valid_deltas(&bytes[..cut], 7);
             assert_eq!(whole.len(), usize::from(cut as u64 >= amendments.end), "{cut}");
             assert_eq!(end as u64, if whole.is_empty() { 0 } else { amendments.end });
         }
         fs::write(&path, &bytes[..bytes.len() - 2]).unwrap();
         amendments.append(&path, b"2").unwrap();
-        assert_eq!(whole(&fs::read(&path).unwrap(), 7).0, [b"one".as_slice(), b"2"]);
+        assert_eq!(valid_deltas(&fs::read(&path).unwrap(), 7).0, [b"one".as_slice(), b"2"]);
     }
 }

@@ -14,7 +14,7 @@ use lockstep_store::confine;
 
 use super::patch_writer::{self, CHUNK};
 use super::settings::MapSettings;
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
 
 /// The name of the former document in `.lockstep/map` while a new one is written.
@@ -56,7 +56,7 @@ pub(super) fn read_state(
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if place.is_configured && !text.is_empty() && !is_generated(&text) {
         return Err(CommandError::new(
-            Kind::Store,
+            CommandErrorKind::Store,
             format!("{} is not a codebase map; it is not replaced", place.shown),
         )
         .hint("move it away, or name another file in `[map] path`"));
@@ -65,7 +65,7 @@ pub(super) fn read_state(
 }
 
 fn unreadable(place: &MapSettings, why: &str) -> CommandError {
-    CommandError::new(Kind::Store, format!("cannot read the map {}: {why}", place.shown))
+    CommandError::new(CommandErrorKind::Store, format!("cannot read the map {}: {why}", place.shown))
         .hint("remove it, or name another file in `[map] path`")
 }
 
@@ -100,7 +100,7 @@ fn digest_of(path: &Path) -> io::Result<u64> {
 }
 
 /// Reads from the document.
-pub(super) fn former(place: &MapSettings) -> impl Fn(Range<u64>) -> Option<Vec<u8>> + use<> {
+pub(super) fn range_reader(place: &MapSettings) -> impl Fn(Range<u64>) -> Option<Vec<u8>> + use<> {
     let file = lockstep_fs::open(&place.path).ok();
     move |range| {
         let mut bytes = vec![0; usize::try_from(range.end.checked_sub(range.start)?).ok()?];
@@ -127,7 +127,7 @@ pub(super) fn write(
     keep: bool,
 ) -> Result<Option<Written>, CommandError> {
     let failed = |doing: &str, path: &Path, error: io::Error| {
-        CommandError::new(Kind::Store, format!("cannot {doing} {}: {error}", path.display()))
+        CommandError::new(CommandErrorKind::Store, format!("cannot {doing} {}: {error}", path.display()))
     };
     let parent = place.path.parent().unwrap_or(&project.root);
     if let Err(refusal) = confine(&project.root, parent) {
@@ -135,9 +135,11 @@ pub(super) fn write(
             "the map {} is not written: a link on the way leads out of the project, or elsewhere in it: {refusal}",
             place.shown
         );
-        return Err(CommandError::new(Kind::Store, message).hint("name another file in `[map] path`"));
+        return Err(
+            CommandError::new(CommandErrorKind::Store, message).hint("name another file in `[map] path`")
+        );
     }
-    let staging = project.state.ensure("map")?;
+    let staging = project.state.ensure_dir("map")?;
     fs::create_dir_all(parent).map_err(|error| failed("create", parent, error))?;
     let backup = staging.join(BACKUP);
     if keep && place.path.exists() {
@@ -149,7 +151,7 @@ pub(super) fn write(
             digest(text.as_bytes())
         }
         NewDocument::Patched(drawing, written) => {
-            let drawn = patch_writer::draw(&staging, &place.path, drawing, written);
+            let drawn = patch_writer::write_patched(&staging, &place.path, drawing, written);
             match drawn.map_err(|error| failed("write", &place.path, error))? {
                 Some(digest) => digest,
                 None => return Ok(None),

@@ -11,9 +11,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::CurrentMap;
-use crate::error::{CommandError, Kind};
-use crate::impact::tree::Tree;
-use crate::reply::Reply;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::tree::Workspace;
+use crate::reply::CommandOutput;
 
 /// A file, its references, and the files that reference it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -45,7 +45,7 @@ impl MapEntry {
     }
 }
 
-impl Reply for MapEntry {
+impl CommandOutput for MapEntry {
     fn text(&self) -> String {
         let mut out = format!("{}\nhotspot {}, updated {}\n", self.path, self.hotspot, self.updated);
         for (title, paths) in [("references", &self.refs), ("is referenced by", &self.refd_by)] {
@@ -58,7 +58,7 @@ impl Reply for MapEntry {
 
 impl CurrentMap {
     /// Returns the entry of a path that was given in `directory`, or of a short name.
-    pub(crate) fn find(&self, tree: &Tree, directory: &Path, path: &str) -> Result<usize, CommandError> {
+    pub(crate) fn find(&self, tree: &Workspace, directory: &Path, path: &str) -> Result<usize, CommandError> {
         let record = &self.record;
         let by_path = tree.relative(directory, path.as_ref()).ok().and_then(|path| record.find(&path));
         if let Some(place) = by_path.or_else(|| record.find(path)) {
@@ -69,15 +69,17 @@ impl CurrentMap {
         let of = if scope == WHOLE { String::new() } else { format!(" of {scope}") };
         match *Meanings::new(paths()).all(path) {
             [only] => Ok(only),
-            [] => Err(CommandError::new(Kind::Store, format!("the map{of} has no entry for {path:?}")).hint(
-                "give the path of a text file in the map's scope, or an end of it that no other file has",
-            )),
+            [] => Err(CommandError::new(
+                CommandErrorKind::Store,
+                format!("the map{of} has no entry for {path:?}"),
+            )
+            .hint("give the path of a text file in the map's scope, or an end of it that no other file has")),
             ref several => {
                 let told: Vec<&str> = several.iter().take(5).map(|at| &*record.entries[*at].path).collect();
                 let more = if several.len() > told.len() { ", …" } else { "" };
                 let message =
                     format!("{path:?} may be any of {} files: {}{more}", several.len(), told.join(", "));
-                Err(CommandError::new(Kind::Usage, message).hint("give more of the path"))
+                Err(CommandError::new(CommandErrorKind::Usage, message).hint("give more of the path"))
             }
         }
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use lockstep_fs::FileLock;
 use lockstep_store::StateDir;
 
-use crate::error::{CommandError, Kind};
-use crate::terminal::{Terminal, complain};
+use crate::error::{CommandError, CommandErrorKind};
+use crate::terminal::{Terminal, print_error};
 
 /// The maximum wait for another process's build.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(600);
@@ -23,24 +23,25 @@ pub(super) struct MapLock {
 
 impl MapLock {
     /// Acquires the lock for `what`, waiting for its owner.
-    pub(super) fn take(state: &StateDir, what: &str, terminal: &Terminal) -> Result<Self, CommandError> {
-        let path = state.ensure("map")?.join("lock");
+    pub(super) fn acquire(state: &StateDir, what: &str, terminal: &Terminal) -> Result<Self, CommandError> {
+        let path = state.ensure_dir("map")?.join("lock");
         let acquire = |patience| {
             FileLock::acquire(&path, patience).map_err(|error| {
-                CommandError::new(Kind::Store, format!("cannot lock {}: {error}", path.display()))
+                CommandError::new(CommandErrorKind::Store, format!("cannot lock {}: {error}", path.display()))
             })
         };
         let mut lock = acquire(NOTICE_DELAY)?;
         if lock.is_none() {
             if !terminal.quiet() {
-                complain(&format!("waiting for {}\n", holder(&path)));
+                print_error(&format!("waiting for {}\n", lock_owner(&path)));
             }
             lock = acquire(ACQUIRE_TIMEOUT)?;
         }
         let Some(lock) = lock else {
             let message =
-                format!("{} has been making the map for {} s", holder(&path), ACQUIRE_TIMEOUT.as_secs());
-            return Err(CommandError::new(Kind::Store, message).hint("wait until it has ended, or end it"));
+                format!("{} has been making the map for {} s", lock_owner(&path), ACQUIRE_TIMEOUT.as_secs());
+            return Err(CommandError::new(CommandErrorKind::Store, message)
+                .hint("wait until it has ended, or end it"));
         };
         lock.set_note(&format!("process {} (map {what})\n", std::process::id()));
         Ok(Self { _lock: lock })
@@ -48,7 +49,7 @@ impl MapLock {
 }
 
 /// Returns the owner's note.
-fn holder(path: &Path) -> String {
+fn lock_owner(path: &Path) -> String {
     match FileLock::note(path).trim() {
         "" => "another process".to_owned(),
         note => note.chars().filter(|c| !c.is_control()).collect(),

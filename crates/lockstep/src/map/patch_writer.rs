@@ -20,7 +20,7 @@ pub(super) const CHUNK: usize = 1 << 18;
 ///
 /// Not synced: after a crash one of both versions exists in full. A document damaged by a power failure
 /// differs from the record, and the next update rebuilds it.
-pub(super) fn draw(
+pub(super) fn write_patched(
     staging: &Path,
     path: &Path,
     drawing: &Drawing,
@@ -31,18 +31,18 @@ pub(super) fn draw(
     let is_trusted = is_stamp_of(&stamp(&meta), former);
     let mode = mode_of(&meta);
     let mut temporary = tempfile::Builder::new().permissions(permissions(mode)).tempfile_in(staging)?;
-    let mut source = Source::new(source, !is_trusted);
-    let mut target = Target::new(temporary.as_file_mut());
+    let mut source = ChunkReader::new(source, !is_trusted);
+    let mut target = ChunkWriter::new(temporary.as_file_mut());
     for piece in &drawing.pieces {
         match piece {
             Piece::New(text) => target.put(text.as_bytes())?,
             Piece::Kept(range) => {
-                source.pass(range.start, |_| Ok(()))?;
-                source.pass(range.end, |bytes| target.put(bytes))?;
+                source.copy_until(range.start, |_| Ok(()))?;
+                source.copy_until(range.end, |bytes| target.put(bytes))?;
             }
         }
     }
-    source.pass(u64::MAX, |_| Ok(()))?;
+    source.copy_until(u64::MAX, |_| Ok(()))?;
     let digest = target.finish()?;
     let is_former = match source.digester {
         Some(digester) => digester.finish() == former.digest,
@@ -77,7 +77,7 @@ pub(super) fn read_chunk(file: &mut File, buffer: &mut Vec<u8>) -> io::Result<()
 }
 
 /// A file that is read from its beginning to its end.
-struct Source {
+struct ChunkReader {
     file: File,
     buffer: Vec<u8>,
     /// The consumed bytes of the buffer.
@@ -88,14 +88,14 @@ struct Source {
     digester: Option<Digester>,
 }
 
-impl Source {
+impl ChunkReader {
     fn new(file: File, is_digested: bool) -> Self {
         let digester = is_digested.then(Digester::default);
         Self { file, buffer: Vec::with_capacity(CHUNK), passed: 0, at: 0, digester }
     }
 
     /// Passes everything up to `end`, or up to the end of the file, to `take`.
-    fn pass(&mut self, end: u64, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    fn copy_until(&mut self, end: u64, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         while self.at < end {
             if self.passed == self.buffer.len() && !self.fill()? {
                 return Ok(());
@@ -126,13 +126,13 @@ impl Source {
 }
 
 /// A file that is written from its beginning.
-struct Target<'f> {
+struct ChunkWriter<'f> {
     file: &'f mut File,
     buffer: Vec<u8>,
     digester: Digester,
 }
 
-impl<'f> Target<'f> {
+impl<'f> ChunkWriter<'f> {
     fn new(file: &'f mut File) -> Self {
         Self { file, buffer: Vec::with_capacity(CHUNK), digester: Digester::default() }
     }
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_drawn_is_written_whole_or_not_at_all() {
+    fn patched_document_is_written_completely_or_not_at_all() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("map.md");
         // Around the ends of chunks.
@@ -199,9 +199,12 @@ mod tests {
                         (this, Written { digest: digest(&former) ^ 1, ..this })
                     }
                 };
-                assert_eq!(draw(dir.path(), &path, &drawing, &other).unwrap(), None);
+                assert_eq!(write_patched(dir.path(), &path, &drawing, &other).unwrap(), None);
                 assert_eq!(fs::read(&path).unwrap(), former, "it was not what was drawn on");
-                assert_eq!(draw(dir.path(), &path, &drawing, &this).unwrap(), Some(digest(&expected)));
+                assert_eq!(
+                    write_patched(dir.path(), &path, &drawing, &this).unwrap(),
+                    Some(digest(&expected))
+                );
                 assert_eq!(fs::read(&path).unwrap(), expected);
             }
         }

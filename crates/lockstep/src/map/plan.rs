@@ -11,7 +11,7 @@ use super::delta_log::DeltaLog;
 use super::document_file::{self, DocumentState};
 use super::settings::{MapSettings, settings_fingerprint};
 use super::state::{MapState, SavedMap};
-use super::trace_file::Answers;
+use super::trace_file::TraceFile;
 use super::updater::{MapUpdateMode, MapUpdateRequest};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
@@ -21,7 +21,7 @@ pub(super) struct UpdatePlan {
     pub(super) mode: Mode,
     /// The stored record; without entries if everything must be rebuilt.
     pub(super) old: Record,
-    pub(super) answers: Answers,
+    pub(super) answers: TraceFile,
     /// The deltas, if there is a stored record.
     pub(super) amendments: Option<DeltaLog>,
     pub(super) scope: Scope,
@@ -61,7 +61,7 @@ impl UpdatePlan {
             (Some(SavedMap { record, answers, amendments }), Mode::IncrementalUpdate) => {
                 (record, answers, Some(amendments))
             }
-            _ => (Record::empty(today), Answers::none(), None),
+            _ => (Record::empty(today), TraceFile::none(), None),
         };
         (old.about.answers, old.about.settings) = (number, ours);
         let store = Store::open_existing(&project.state)?;
@@ -69,14 +69,14 @@ impl UpdatePlan {
     }
 }
 
-type Parsed = Result<Document, ParseError>;
+type ParsedMapDocument = Result<Document, ParseError>;
 
 /// Returns the scope. An update keeps the scope of the map, unless another is configured.
 fn scope(
     place: &MapSettings,
     request: &MapUpdateRequest,
     kept: Option<&Record>,
-    parsed: Option<&Parsed>,
+    parsed: Option<&ParsedMapDocument>,
 ) -> Scope {
     let on_paper = || parsed?.as_ref().ok().map(|document| document.header.scope.as_str());
     let known = kept.map(|record| record.about.scope.as_str()).or_else(on_paper);
@@ -88,7 +88,7 @@ fn scope(
 fn rebuild_reason(
     mode: MapUpdateMode,
     document: &DocumentState,
-    parsed: Option<&Parsed>,
+    parsed: Option<&ParsedMapDocument>,
     is_usable: Option<bool>,
 ) -> Option<Option<String>> {
     if mode == MapUpdateMode::Full || *document == DocumentState::Missing {

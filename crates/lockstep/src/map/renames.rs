@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lockstep_git::{Between, Repository, Status};
+use lockstep_git::{DiffRange, DiffStatus, Repository};
 use lockstep_map::update::Updated;
 
 /// Former paths with present ones, sorted.
@@ -48,14 +48,14 @@ pub(super) fn git_renames(
     head: Option<&str>,
 ) -> Vec<(String, String)> {
     let Some(repository) = repository else { return Vec::new() };
-    let mut states = vec![Between::HeadAndFiles];
+    let mut states = vec![DiffRange::HeadToWorktree];
     if let Some(head) = head.filter(|head| !commit.is_empty() && *head != commit) {
-        states.insert(0, Between::Commits(commit.to_owned(), head.to_owned()));
+        states.insert(0, DiffRange::Commits(commit.to_owned(), head.to_owned()));
     }
-    let changed = states.iter().filter_map(|between| repository.changed(between).ok()).flatten();
+    let changed = states.iter().filter_map(|between| repository.diff(between).ok()).flatten();
     changed
         .filter_map(|changed| match changed.status {
-            Status::Renamed { from } => Some((from, changed.path)),
+            DiffStatus::Renamed { from } => Some((from, changed.path)),
             _ => None,
         })
         .collect()

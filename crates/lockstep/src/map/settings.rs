@@ -10,7 +10,7 @@ use lockstep_map::view::Limit;
 use lockstep_refs::entity::Aliases;
 use lockstep_store::{PathRefusal, confine};
 
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
 
 /// A project's map.
@@ -55,7 +55,7 @@ impl ActiveProject {
         // A link is reported when the document is read or written.
         let inside = confine(&self.root, Path::new(&shown));
         if let Err(refusal @ (PathRefusal::Outside | PathRefusal::Git)) = inside {
-            return Err(wrong(&format!(
+            return Err(config_error(&format!(
                 "`[map] path` is {shown:?}, which is not inside the project: {refusal}"
             ))
             .hint("give a path relative to the project's root"));
@@ -63,7 +63,7 @@ impl ActiveProject {
         if let Some(scope) = &config.scope.0
             && let Some(problem) = problem(scope)
         {
-            return Err(wrong(&format!("`[map] scope` is {scope:?}, which {problem}")));
+            return Err(config_error(&format!("`[map] scope` is {scope:?}, which {problem}")));
         }
         let default_scope = match self.config().scope.preset {
             ScopePreset::Claude => CLAUDE,
@@ -116,8 +116,8 @@ fn scope_in_header(path: &Path) -> Option<String> {
 /// The number of bytes that are read to find the scope in a header.
 const MAX_HEADER_BYTES: u64 = 512;
 
-fn wrong(message: &str) -> CommandError {
-    CommandError::new(Kind::Configuration, message)
+fn config_error(message: &str) -> CommandError {
+    CommandError::new(CommandErrorKind::Configuration, message)
 }
 
 impl MapSettings {

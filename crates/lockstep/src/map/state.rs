@@ -14,8 +14,8 @@ use tempfile::NamedTempFile;
 
 use super::append::append;
 use super::delta_log::DeltaLog;
-use super::trace_file::Answers;
-use crate::error::{CommandError, Kind};
+use super::trace_file::TraceFile;
+use crate::error::{CommandError, CommandErrorKind};
 
 /// The record and its answers.
 pub(super) struct MapState {
@@ -25,7 +25,7 @@ pub(super) struct MapState {
 /// The loaded state of a map.
 pub(super) struct SavedMap {
     pub(super) record: Record,
-    pub(super) answers: Answers,
+    pub(super) answers: TraceFile,
     /// The deltas since the record was written.
     pub(super) amendments: DeltaLog,
 }
@@ -51,10 +51,10 @@ impl MapState {
         let mut file = lockstep_fs::open(self.path(RECORD)).ok()?;
         let length = file.metadata().ok()?.len();
         let (record, identity) = Record::read(&mut file, length)?;
-        let (record, amendments) = DeltaLog::made(&self.path(AMENDMENTS), record, identity)?;
+        let (record, amendments) = DeltaLog::replay(&self.path(AMENDMENTS), record, identity)?;
         let answers = self.answers(record.about.answers);
         let length = fs::symlink_metadata(&answers).ok().filter(fs::Metadata::is_file)?.len();
-        let answers = (length >= record.about.answer_bytes).then(|| Answers::at(answers))?;
+        let answers = (length >= record.about.answer_bytes).then(|| TraceFile::at(answers))?;
         Some(SavedMap { record, answers, amendments })
     }
 
@@ -66,7 +66,7 @@ impl MapState {
         before: u64,
         new: &NewAnswers,
     ) -> Result<(), CommandError> {
-        self.state.ensure("map")?;
+        self.state.ensure_dir("map")?;
         let (bytes, start) = match new {
             NewAnswers::Append(bytes) if before > 0 => (bytes, before),
             NewAnswers::Append(bytes) | NewAnswers::Replace(bytes) => {
@@ -79,7 +79,7 @@ impl MapState {
         }
         let path = self.answers(record.about.answers);
         append(&path, start, bytes).map_err(|error| {
-            CommandError::new(Kind::Store, format!("cannot write {}: {error}", path.display()))
+            CommandError::new(CommandErrorKind::Store, format!("cannot write {}: {error}", path.display()))
         })
     }
 
@@ -100,12 +100,15 @@ impl MapState {
     }
 
     fn not_written(&self, error: &io::Error) -> CommandError {
-        CommandError::new(Kind::Store, format!("cannot write {}: {error}", self.path(RECORD).display()))
+        CommandError::new(
+            CommandErrorKind::Store,
+            format!("cannot write {}: {error}", self.path(RECORD).display()),
+        )
     }
 
     /// Makes a record the present one, and removes answers of earlier ones.
     pub(super) fn write_record(&self, record: &Record) -> Result<(), CommandError> {
-        let dir = self.state.ensure("map")?;
+        let dir = self.state.ensure_dir("map")?;
         let write = || -> io::Result<()> {
             let mut file = NamedTempFile::new_in(&dir)?;
             record.write(&mut |chunk| file.write_all(chunk))?;

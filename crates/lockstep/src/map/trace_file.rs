@@ -11,10 +11,10 @@ use lockstep_fs::PositionedIo as _;
 use lockstep_map::update::AnswersFile;
 
 /// After this many reads, the complete file is read.
-const FEW: usize = 500;
+const RANDOM_READ_LIMIT: usize = 500;
 
 /// The file of answers of a record.
-pub(super) struct Answers {
+pub(super) struct TraceFile {
     path: Option<PathBuf>,
     /// With its length.
     file: OnceLock<Option<(File, u64)>>,
@@ -23,7 +23,7 @@ pub(super) struct Answers {
     asked: AtomicUsize,
 }
 
-impl Answers {
+impl TraceFile {
     /// Returns an empty file of query results.
     pub(super) fn none() -> Self {
         Self { path: None, file: OnceLock::new(), whole: OnceLock::new(), asked: AtomicUsize::new(0) }
@@ -52,9 +52,9 @@ impl Answers {
     }
 }
 
-impl AnswersFile for Answers {
+impl AnswersFile for TraceFile {
     fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
-        if self.asked.fetch_add(1, Ordering::Relaxed) > FEW {
+        if self.asked.fetch_add(1, Ordering::Relaxed) > RANDOM_READ_LIMIT {
             let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
             return self.whole().get(range).map(Cow::Borrowed);
         }
@@ -75,17 +75,17 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn what_is_there_is_read_however_often_and_nothing_else() {
+    fn reads_existing_ranges_repeatedly_and_no_others() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("1.answers");
         fs::write(&path, b"0123456789").unwrap();
-        let answers = Answers::at(path);
-        for _ in 0..FEW {
+        let answers = TraceFile::at(path);
+        for _ in 0..RANDOM_READ_LIMIT {
             assert_eq!(answers.read(2..5).as_deref(), Some(b"234".as_slice()));
             assert_eq!(answers.read(10..10).as_deref(), Some(b"".as_slice()));
             assert_eq!(answers.read(9..11), None);
             assert_eq!(answers.read(0..u64::MAX), None);
         }
-        assert_eq!(Answers::none().read(0..1), None);
+        assert_eq!(TraceFile::none().read(0..1), None);
     }
 }

@@ -27,7 +27,7 @@ use super::plan::UpdatePlan;
 use super::renames::{git_renames, renames};
 use super::settings::MapSettings;
 use super::state::MapState;
-use super::trace_file::Answers;
+use super::trace_file::TraceFile;
 use crate::clock;
 use crate::error::CommandError;
 use crate::progress_bar::ProgressBar;
@@ -81,7 +81,7 @@ impl ActiveProject {
         terminal: &Terminal,
     ) -> Result<MapUpdateReport, CommandError> {
         let what = if request.mode == MapUpdateMode::Full { "build" } else { "update" };
-        let _lock = MapLock::take(&self.state, what, terminal)?;
+        let _lock = MapLock::acquire(&self.state, what, terminal)?;
         let place = self.map_settings_for(request.scope.as_deref())?;
         let today = clock::now().date();
         let bar = ProgressBar::new(terminal);
@@ -269,13 +269,13 @@ impl MapUpdater<'_> {
         }
         start.mode = Mode::FullGeneration;
         start.notes.push("what was remembered of the map was damaged, so it was made anew".to_owned());
-        let anew = update(empty, &present, &Answers::none());
+        let anew = update(empty, &present, &TraceFile::none());
         anew.expect("without answers there is nothing to be damaged")
     }
 
     fn renamed(&self, updated: &Updated, before: &About, condition: &Condition) -> Vec<(String, String)> {
         renames(updated, || {
-            let repository = Repository::at(&self.project.root).ok().flatten();
+            let repository = Repository::discover(&self.project.root).ok().flatten();
             git_renames(repository.as_ref(), &before.commit, condition.commit.as_deref())
         })
     }
@@ -315,7 +315,7 @@ impl MapUpdater<'_> {
                 store = Some(opened);
             }
         }
-        Ok(store.map_or_else(|| Ok(HashSet::new()), |store| store.changed_in_map_runs(RUNS))?)
+        Ok(store.map_or_else(|| Ok(HashSet::new()), |store| store.paths_changed_in_every_run(RUNS))?)
     }
 
     /// Plans the document. Most of it is copied from the one on disk, if that is unchanged since it was
@@ -329,7 +329,7 @@ impl MapUpdater<'_> {
     ) -> DocumentUpdate {
         if is_as_written && record.about.limit.is_none() {
             let is_hot = |path: &str| hot.contains(path);
-            match redraw(record, &is_hot, redrawn, &document_file::former(&self.place)) {
+            match redraw(record, &is_hot, redrawn, &document_file::range_reader(&self.place)) {
                 Some(drawing) if drawing.is_former(record.about.written.size) => {
                     return DocumentUpdate::Unchanged;
                 }

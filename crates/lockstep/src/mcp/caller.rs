@@ -5,12 +5,12 @@ use lockstep_model::ids::SessionId;
 use lockstep_task::access::Principal;
 
 use crate::env_vars::CLAUDE_CODE_SESSION_ID;
-use crate::error::{CommandError, Kind};
-use crate::task::writer::Writer;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::task::writer::TaskWriter;
 
 /// The agent that the server was started for, and its permissions.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Caller {
+pub(crate) struct CallerIdentity {
     /// The only one that it acts for.
     pub(crate) bound: Option<String>,
     /// Set if tools may run commands as evidence.
@@ -19,18 +19,18 @@ pub(crate) struct Caller {
 
 /// A caller's claims about a write of the task.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Claim {
+pub(super) struct IdentityClaim {
     pub(super) name: Option<String>,
     pub(super) skill: Option<String>,
     pub(super) why: Option<String>,
 }
 
-impl Caller {
+impl CallerIdentity {
     /// Returns the name of a caller: the one that the server was started for, otherwise the claimed one.
     pub(super) fn name<'a>(&'a self, claimed: Option<&'a str>) -> Result<Option<&'a str>, CommandError> {
         match (self.bound.as_deref(), claimed) {
             (Some(bound), Some(claimed)) if !bound.eq_ignore_ascii_case(claimed) => Err(CommandError::new(
-                Kind::Usage,
+                CommandErrorKind::Usage,
                 format!("this server acts for {bound}, and not for {claimed}"),
             )
             .hint(format!("leave `as` out, or call the server that was started without `--as {bound}`"))),
@@ -39,9 +39,9 @@ impl Caller {
     }
 
     /// Returns the writer of the task. No caller counts as the Lead by default.
-    pub(super) fn writer(&self, claim: Claim, tool: &str) -> Result<Writer, CommandError> {
+    pub(super) fn writer(&self, claim: IdentityClaim, tool: &str) -> Result<TaskWriter, CommandError> {
         let name = self.name(claim.name.as_deref())?.ok_or_else(|| {
-            CommandError::new(Kind::Usage, "nobody said who writes the task")
+            CommandError::new(CommandErrorKind::Usage, "nobody said who writes the task")
                 .hint("name yourself with `as`: \"lead\", or your agent type as the access rules name it")
                 .hint(
                     "a client shares one server among its Lead and all subagents, so the server cannot tell; \
@@ -52,17 +52,21 @@ impl Caller {
     }
 
     /// Returns the reader of the task, if it names itself.
-    pub(super) fn reader(&self, claimed: Option<&str>, tool: &str) -> Result<Option<Writer>, CommandError> {
+    pub(super) fn reader(
+        &self,
+        claimed: Option<&str>,
+        tool: &str,
+    ) -> Result<Option<TaskWriter>, CommandError> {
         let name = self.name(claimed)?;
-        Ok(name.map(|name| self.as_writer(Some(name), Claim::default(), tool)))
+        Ok(name.map(|name| self.as_writer(Some(name), IdentityClaim::default(), tool)))
     }
 
-    fn as_writer(&self, name: Option<&str>, claim: Claim, tool: &str) -> Writer {
-        Writer {
-            principal: Principal::named(name),
+    fn as_writer(&self, name: Option<&str>, claim: IdentityClaim, tool: &str) -> TaskWriter {
+        TaskWriter {
+            principal: Principal::from_agent_name(name),
             agent_id: None,
             skill: claim.skill,
-            session: session().map(|session| session.to_string()),
+            session: current_session().map(|session| session.to_string()),
             tool: format!("mcp {tool}"),
             why: claim.why,
             task_id: None,
@@ -71,6 +75,6 @@ impl Caller {
 }
 
 /// The session of the client that started the server.
-pub(super) fn session() -> Option<SessionId> {
+pub(super) fn current_session() -> Option<SessionId> {
     SessionId::new(CLAUDE_CODE_SESSION_ID.get()?.to_str()?).ok()
 }

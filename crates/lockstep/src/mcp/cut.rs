@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::limits::cost;
+use super::limits::text_cost;
 
 /// Longer texts are cut.
-const LONG: usize = 2_000;
+const MAX_TEXT_PIECE: usize = 2_000;
 
 /// Returns the cost of each piece of a value, in order.
-pub(super) fn pieces(value: &Value) -> Vec<usize> {
+pub(super) fn piece_costs(value: &Value) -> Vec<usize> {
     let mut costs = Vec::new();
     collect(value, &mut costs);
     costs
@@ -37,7 +37,7 @@ fn collect(value: &Value, costs: &mut Vec<usize>) {
 }
 
 fn json_cost_of(value: &Value) -> usize {
-    cost(&value.to_string())
+    text_cost(&value.to_string())
 }
 
 fn json_cost(text: &str) -> usize {
@@ -56,16 +56,16 @@ fn count(value: &Value) -> usize {
 
 /// The value with these pieces only.
 pub(super) fn cut(value: &Value, range: Range<usize>) -> Value {
-    Cut { range, at: 0 }.of(value)
+    Slicer { range, at: 0 }.of(value)
 }
 
-struct Cut {
+struct Slicer {
     range: Range<usize>,
     /// The next piece.
     at: usize,
 }
 
-impl Cut {
+impl Slicer {
     fn of(&mut self, value: &Value) -> Value {
         match value {
             Value::String(text) => self.text(text),
@@ -103,9 +103,9 @@ impl Cut {
 
 /// Returns the pieces of a long text; a short one has none.
 fn chunks(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = if text.chars().nth(LONG).is_some() { text } else { "" };
+    let mut rest = if text.chars().nth(MAX_TEXT_PIECE).is_some() { text } else { "" };
     std::iter::from_fn(move || {
-        let end = rest.char_indices().nth(LONG).map_or(rest.len(), |(at, _)| at);
+        let end = rest.char_indices().nth(MAX_TEXT_PIECE).map_or(rest.len(), |(at, _)| at);
         let (chunk, after) = rest.split_at(end);
         rest = after;
         Some(chunk).filter(|chunk| !chunk.is_empty())
@@ -124,7 +124,7 @@ mod tests {
             any::<i64>().prop_map(Value::from),
             any::<bool>().prop_map(Value::from),
             "[a-zé\n\"]{0,12}".prop_map(Value::from),
-            (0_usize..3).prop_map(|n| Value::from("long é ".repeat(n * LONG / 5))),
+            (0_usize..3).prop_map(|n| Value::from("long é ".repeat(n * MAX_TEXT_PIECE / 5))),
         ];
         leaf.prop_recursive(4, 64, 6, |inner| {
             prop_oneof![
@@ -157,7 +157,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_piece_is_in_exactly_one_page(value in values(), step in 1_usize..5) {
-            let costs = pieces(&value);
+            let costs = piece_costs(&value);
             prop_assert_eq!(costs.len(), count(&value));
             let mut lengths = 0;
             for from in (0..costs.len()).step_by(step) {
@@ -196,8 +196,8 @@ mod tests {
 
     #[test]
     fn a_page_has_the_shape_of_the_whole() {
-        let value = json!({"sought": "x", "files": [{"name": "a", "lines": [1, 2]}, {"name": "b", "lines": [3]}], "text": "é".repeat(LONG + 1)});
-        assert_eq!(pieces(&value).len(), 5);
+        let value = json!({"sought": "x", "files": [{"name": "a", "lines": [1, 2]}, {"name": "b", "lines": [3]}], "text": "é".repeat(MAX_TEXT_PIECE + 1)});
+        assert_eq!(piece_costs(&value).len(), 5);
         assert_eq!(
             cut(&value, 0..1),
             json!({"sought": "x", "files": [{"name": "a", "lines": [1]}], "text": ""})

@@ -2,7 +2,7 @@
 
 /// The limits of a client for a server's results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Limits {
+pub(super) struct McpClientLimits {
     /// The client, as it names itself.
     client: &'static str,
     /// The most characters of one result that reach the model.
@@ -12,17 +12,17 @@ pub(super) struct Limits {
 }
 
 /// Measured, on both sides of each limit.
-const KNOWN: &[Limits] = &[
+const KNOWN: &[McpClientLimits] = &[
     // If a result has more than 50,000 characters, the client writes it to a file and shows the model the
     // first 2 KB; a description is truncated at 2,048. It also refuses results over 25,000 tokens, hence the
-    // weights in `cost`.
-    Limits { client: "claude-code", result_chars: 50_000, description_chars: 2_048 },
+    // weights in `text_cost`.
+    McpClientLimits { client: "claude-code", result_chars: 50_000, description_chars: 2_048 },
 ];
 
 /// Reserve for the envelope of a page.
 const MARGIN: usize = 1_000;
 
-impl Limits {
+impl McpClientLimits {
     /// Returns the limits of a client, or the narrowest for an unknown one.
     pub(super) fn of(client: Option<&str>) -> Self {
         let narrowest = || KNOWN.iter().min_by_key(|limits| limits.result_chars);
@@ -38,7 +38,7 @@ impl Limits {
 
 /// Returns the cost of a text for a client: a character beyond ASCII is up to one token, while a token has
 /// several ASCII characters.
-pub(super) fn cost(text: &str) -> usize {
+pub(super) fn text_cost(text: &str) -> usize {
     text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum()
 }
 
@@ -47,10 +47,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_client_is_given_what_every_client_takes() {
+    fn unknown_client_gets_the_smallest_limit() {
         for client in [None, Some("no-such-client")] {
-            assert!(KNOWN.iter().all(|limits| Limits::of(client).page() < limits.result_chars));
+            assert!(KNOWN.iter().all(|limits| McpClientLimits::of(client).page() < limits.result_chars));
         }
-        assert_eq!(Limits::of(Some("claude-code")).page(), 49_000);
+        assert_eq!(McpClientLimits::of(Some("claude-code")).page(), 49_000);
     }
 }

@@ -27,23 +27,23 @@ use std::path::PathBuf;
 use rmcp::service::{QuitReason, ServerInitializeError, ServiceExt as _};
 
 use crate::cli::VERSION;
-use crate::error::{CommandError, Kind};
-use crate::terminal::complain;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::terminal::print_error;
 
-pub(crate) use caller::Caller;
+pub(crate) use caller::CallerIdentity;
 
 /// Threads that may block: as many requests as are worked on at once, and both ends of the pipe.
-const BLOCKING_THREADS: usize = work::AT_ONCE + 4;
+const BLOCKING_THREADS: usize = work::MAX_CONCURRENT_CALLS + 4;
 
 /// Serves until standard input ends.
-pub(crate) fn serve(directory: PathBuf, caller: Caller) -> Result<(), CommandError> {
+pub(crate) fn serve(directory: PathBuf, caller: CallerIdentity) -> Result<(), CommandError> {
     // A bug in one request must not end the session: the request gets an error, and the panic is printed
     // here.
     std::panic::set_hook(Box::new(|panic| {
-        complain(&format!("lockstep mcp: a bug in lockstep {VERSION}: {panic}\n"));
+        print_error(&format!("lockstep mcp: a bug in lockstep {VERSION}: {panic}\n"));
     }));
     let failed = |error: &dyn std::fmt::Display| {
-        CommandError::new(Kind::Store, format!("the MCP server ended: {error}"))
+        CommandError::new(CommandErrorKind::Store, format!("the MCP server ended: {error}"))
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -51,7 +51,7 @@ pub(crate) fn serve(directory: PathBuf, caller: Caller) -> Result<(), CommandErr
         .build()
         .map_err(|error| failed(&error))?;
     let ended = runtime.block_on(async {
-        let served = server::Server::new(directory, caller).serve(transport::stdio()).await;
+        let served = server::McpServer::new(directory, caller).serve(transport::stdio()).await;
         match served {
             Ok(running) => running.waiting().await.map_err(|error| failed(&error)),
             // A client that closes the pipe before the first message has cancelled.

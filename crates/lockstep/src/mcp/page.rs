@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::resources::KINDS;
-use super::tool::{CURSOR, Definition, Effect};
+use super::resources::RESOURCE_TEMPLATES;
+use super::tool::{CURSOR, ToolDefinition, ToolEffect};
 use super::tools;
 
 /// The page, below its title.
@@ -16,22 +16,22 @@ pub(crate) fn page() -> String {
         .to_owned();
     for tool in &tools {
         let does = match tool.effect {
-            Effect::Reads => "reads",
-            Effect::Writes => "writes",
-            Effect::Runs => "writes, and runs a command where the server was started with `--allow-run`",
+            ToolEffect::Reads => "reads",
+            ToolEffect::Writes => "writes",
+            ToolEffect::Runs => "writes, and runs a command where the server was started with `--allow-run`",
         };
         let _ = writeln!(out, "| [`{0}`](#{0}) | {1} | {does} |", tool.name, cell(first(&description(tool))));
     }
     tools.iter().for_each(|tool| section(&mut out, tool));
     out.push_str("\n## Resources\n\n| address | what it is |\n|---|---|\n");
-    for (form, what) in KINDS {
+    for (form, what) in RESOURCE_TEMPLATES {
         let _ = writeln!(out, "| `{form}` | {} |", cell(what));
     }
     out
 }
 
-fn description(tool: &Definition) -> String {
-    tool.described().description.map(|text| text.into_owned()).unwrap_or_default()
+fn description(tool: &ToolDefinition) -> String {
+    tool.to_mcp_tool().description.map(|text| text.into_owned()).unwrap_or_default()
 }
 
 /// The first sentence.
@@ -40,8 +40,8 @@ fn first(text: &str) -> &str {
     paragraph.find(". ").map_or(paragraph, |end| &paragraph[..=end])
 }
 
-fn section(out: &mut String, tool: &Definition) {
-    let described = tool.described();
+fn section(out: &mut String, tool: &ToolDefinition) {
+    let described = tool.to_mcp_tool();
     let _ = writeln!(out, "\n## `{}`\n\n{}", tool.name, description(tool));
     let required: Vec<&str> = texts(described.input_schema.get("required")).collect();
     let properties = described.input_schema.get("properties").and_then(Value::as_object);

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::cut::{cut, pieces};
-use super::limits::{Limits, cost};
-use crate::document::Format;
-use crate::error::{CommandError, Kind};
+use super::cut::{cut, piece_costs};
+use super::limits::{McpClientLimits, text_cost};
+use crate::document::OutputFormat;
+use crate::error::{CommandError, CommandErrorKind};
 
 /// The maximum number of stored results.
 const MAX_ANSWERS: usize = 16;
@@ -24,24 +24,24 @@ pub(super) const NEXT_CURSOR: &str = "next_cursor";
 
 /// A page of a result.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Page {
+pub(super) struct ResultPage {
     pub(super) data: Value,
     pub(super) text: String,
 }
 
 /// The answers of which there is more.
 #[derive(Debug, Default)]
-pub(super) struct Pages(Mutex<Kept>);
+pub(super) struct PageStore(Mutex<StoredResults>);
 
 #[derive(Debug, Default)]
-struct Kept {
-    answers: VecDeque<Arc<Answer>>,
+struct StoredResults {
+    answers: VecDeque<Arc<PagedResult>>,
     made: u64,
 }
 
 /// An answer that is too long.
 #[derive(Debug)]
-struct Answer {
+struct PagedResult {
     key: String,
     tool: &'static str,
     data: Value,
@@ -51,23 +51,34 @@ struct Answer {
     bytes: usize,
 }
 
-impl Pages {
+impl PageStore {
     /// The answer, or its first page.
-    pub(super) fn first(&self, tool: &'static str, data: Value, text: String, limits: Limits) -> Page {
+    pub(super) fn first(
+        &self,
+        tool: &'static str,
+        data: Value,
+        text: String,
+        limits: McpClientLimits,
+    ) -> ResultPage {
         let json = data.to_string();
-        if cost(&json) <= limits.page() && cost(&text) <= limits.page() {
-            return Page { data, text };
+        if text_cost(&json) <= limits.page() && text_cost(&text) <= limits.page() {
+            return ResultPage { data, text };
         }
-        let (costs, bytes) = (pieces(&data), json.len());
-        let frame = cost(&cut(&data, 0..0).to_string());
-        let answer = self.keep(|key| Answer { key, tool, data, costs, frame, bytes });
+        let (costs, bytes) = (piece_costs(&data), json.len());
+        let frame = text_cost(&cut(&data, 0..0).to_string());
+        let answer = self.keep(|key| PagedResult { key, tool, data, costs, frame, bytes });
         answer.page(0, limits)
     }
 
     /// Returns the page at a cursor of this tool.
-    pub(super) fn at(&self, tool: &str, cursor: &str, limits: Limits) -> Result<Page, CommandError> {
+    pub(super) fn at(
+        &self,
+        tool: &str,
+        cursor: &str,
+        limits: McpClientLimits,
+    ) -> Result<ResultPage, CommandError> {
         let unknown = || {
-            CommandError::new(Kind::Usage, format!("the cursor {cursor:?} leads nowhere"))
+            CommandError::new(CommandErrorKind::Usage, format!("the cursor {cursor:?} leads nowhere"))
                 .hint(format!(
                     "a cursor is good for the tool that gave it, in the same session, until {MAX_ANSWERS} later answers"
                 ))
@@ -84,7 +95,7 @@ impl Pages {
         }
     }
 
-    fn keep(&self, make: impl FnOnce(String) -> Answer) -> Arc<Answer> {
+    fn keep(&self, make: impl FnOnce(String) -> PagedResult) -> Arc<PagedResult> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.made += 1;
         // Another process's cursor must not lead into an answer of this one.
@@ -97,11 +108,11 @@ impl Pages {
     }
 }
 
-impl Kept {
+impl StoredResults {
     /// The oldest answers go.
     fn forget(&mut self) {
         let mut bytes = 0;
-        let has_room = |answer: &&Arc<Answer>| {
+        let has_room = |answer: &&Arc<PagedResult>| {
             bytes += answer.bytes;
             bytes <= MAX_BYTES
         };
@@ -110,9 +121,9 @@ impl Kept {
     }
 }
 
-impl Answer {
+impl PagedResult {
     /// Returns the page that begins with this piece, up to the client's limit.
-    fn page(&self, from: usize, limits: Limits) -> Page {
+    fn page(&self, from: usize, limits: McpClientLimits) -> ResultPage {
         let room = limits.page().saturating_sub(self.frame);
         let mut spent = 0;
         let has_room = |cost: &&usize| {
@@ -122,7 +133,8 @@ impl Answer {
         let mut count = self.costs[from..].iter().take_while(has_room).count().max(1);
         loop {
             let page = self.cut(from, from + count);
-            let fits = cost(&page.data.to_string()) <= limits.page() && cost(&page.text) <= limits.page();
+            let fits =
+                text_cost(&page.data.to_string()) <= limits.page() && text_cost(&page.text) <= limits.page();
             // The frame of the pieces, and the text form, may be longer than computed.
             if fits || count == 1 {
                 return page;
@@ -131,17 +143,17 @@ impl Answer {
         }
     }
 
-    fn cut(&self, from: usize, to: usize) -> Page {
+    fn cut(&self, from: usize, to: usize) -> ResultPage {
         let mut data = cut(&self.data, from..to);
         let all = self.costs.len();
         let mut text = format!("# pieces {} to {to} of {all}\n", from + 1);
-        text += &Format::Yaml.render(&data).unwrap_or_default();
+        text += &OutputFormat::Yaml.render(&data).unwrap_or_default();
         if to < all {
             let cursor = format!("{}.{to}", self.key);
             text += &format!("# there is more: call {} with the cursor {cursor}\n", self.tool);
             data[NEXT_CURSOR] = cursor.into();
         }
-        Page { data, text }
+        ResultPage { data, text }
     }
 }
 
@@ -157,22 +169,23 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_takes_is_sent_whole() {
-        let (pages, limits) = (Pages::default(), Limits::of(None));
+    fn result_within_the_limit_is_sent_in_one_page() {
+        let (pages, limits) = (PageStore::default(), McpClientLimits::of(None));
         let page = pages.first("t", list(10), "ten\n".to_owned(), limits);
-        assert_eq!(page, Page { data: list(10), text: "ten\n".to_owned() });
+        assert_eq!(page, ResultPage { data: list(10), text: "ten\n".to_owned() });
         assert_eq!(pages.0.lock().unwrap().answers.len(), 0);
     }
 
     #[test]
     fn cursors_lead_through_the_whole_answer_and_no_page_is_too_long() {
-        let (pages, limits) = (Pages::default(), Limits::of(None));
+        let (pages, limits) = (PageStore::default(), McpClientLimits::of(None));
         let mut page = pages.first("t", list(1_000), "long\n".repeat(100_000), limits);
         let (mut seen, mut count) = (Vec::new(), 0);
         loop {
             count += 1;
             assert!(
-                cost(&page.data.to_string()) <= limits.page() + 50 && cost(&page.text) <= limits.page() + 100
+                text_cost(&page.data.to_string()) <= limits.page() + 50
+                    && text_cost(&page.text) <= limits.page() + 100
             );
             seen.extend(
                 page.data["items"].as_array().unwrap().iter().map(|item| item["n"].as_u64().unwrap()),
@@ -188,8 +201,8 @@ mod tests {
 
     #[test]
     fn a_cursor_of_another_tool_or_of_an_old_answer_leads_nowhere() {
-        let (pages, limits) = (Pages::default(), Limits::of(None));
-        let cursor = |page: &Page| page.data[NEXT_CURSOR].as_str().unwrap().to_owned();
+        let (pages, limits) = (PageStore::default(), McpClientLimits::of(None));
+        let cursor = |page: &ResultPage| page.data[NEXT_CURSOR].as_str().unwrap().to_owned();
         let first = cursor(&pages.first("t", list(500), String::new(), limits));
         assert!(pages.at("other", &first, limits).is_err());
         for bad in ["", "x", "x.1", "0.0", &format!("{first}0000000"), &first.replace('.', ".-")] {

@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lockstep_cache::document::Document;
-use lockstep_cache::extract::Query;
+use lockstep_cache::document::CacheDocument;
+use lockstep_cache::extract::ExtractQuery;
 use lockstep_config::Project;
 use lockstep_model::ids::SessionId;
 use lockstep_text::{printable, single_line};
@@ -14,18 +14,18 @@ use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 
-use super::work::Work;
-use crate::cache::extract::Extract;
+use super::work::CallContext;
+use crate::cache::extract::ExtractOutput;
 use crate::clock;
 use crate::error::CommandError;
-use crate::impact::tree::Tree;
+use crate::impact::tree::Workspace;
 use crate::map::CurrentMap;
 use crate::project::ActiveProject;
-use crate::reply::Reply as _;
-use crate::task::Tasks;
+use crate::reply::CommandOutput as _;
+use crate::task::TaskContext;
 
 /// The form of each address, with its description.
-pub(super) const KINDS: &[(&str, &str)] = &[
+pub(super) const RESOURCE_TEMPLATES: &[(&str, &str)] = &[
     ("lockstep://task", "The present version of the task, YAML"),
     ("lockstep://task/{version}", "A version of the task, YAML"),
     ("lockstep://map", "The map of the codebase as of this moment, nothing left out, Markdown"),
@@ -48,7 +48,7 @@ const MAX_BYTES: u64 = 16 << 20;
 
 /// The forms of addresses that have a name in them.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
-    let named = KINDS.iter().filter(|(form, _)| form.contains('{'));
+    let named = RESOURCE_TEMPLATES.iter().filter(|(form, _)| form.contains('{'));
     named
         .map(|(form, what)| {
             let name = form.trim_start_matches(SCHEME);
@@ -67,10 +67,10 @@ pub(super) fn list(directory: &Path, cursor: Option<&str>) -> Result<ListResourc
     };
     let all = match Project::of_directory(directory) {
         Ok(Some(_)) => {
-            ActiveProject::of_command(directory).and_then(|project| all(&project)).map_err(told)?
+            ActiveProject::discover(directory).and_then(|project| all(&project)).map_err(resource_error)?
         }
         Ok(None) => Vec::new(),
-        Err(fault) => return Err(told(fault.into())),
+        Err(fault) => return Err(resource_error(fault.into())),
     };
     let more = all.len() > from.saturating_add(PAGE);
     let mut page = ListResourcesResult::with_all_items(all.into_iter().skip(from).take(PAGE).collect());
@@ -80,7 +80,7 @@ pub(super) fn list(directory: &Path, cursor: Option<&str>) -> Result<ListResourc
 
 fn all(project: &ActiveProject) -> Result<Vec<Resource>, CommandError> {
     let mut found = Vec::new();
-    if let Some(tasks) = Tasks::existing(project, clock::now().timestamp())?
+    if let Some(tasks) = TaskContext::open_existing(project, clock::now().timestamp())?
         && let Some(present) = tasks.present()?
     {
         found.push(resource("lockstep://task", &present.record.subject));
@@ -89,7 +89,7 @@ fn all(project: &ActiveProject) -> Result<Vec<Resource>, CommandError> {
     // An unusable cache is reported when it is read.
     let cache = crate::cache::open(project).ok().and_then(|cache| cache.read().ok().flatten());
     if let Some(text) = &cache
-        && let Ok(document) = Document::parse(text)
+        && let Ok(document) = CacheDocument::parse(text)
     {
         let section = |name: &str| resource(&format!("lockstep://cache/{name}"), name);
         found.extend(document.sections.iter().map(|entry| section(entry.name)));
@@ -131,17 +131,17 @@ fn mime(uri: &str) -> &'static str {
 }
 
 /// The content of a resource.
-pub(super) fn read(work: &Work, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(super) fn read(work: &CallContext, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let text = match uri {
-        MAP => map(work).map_err(told)?,
-        uri => text(&ActiveProject::of_command(&work.directory).map_err(told)?, uri)?,
+        MAP => map(work).map_err(resource_error)?,
+        uri => text(&ActiveProject::discover(&work.directory).map_err(resource_error)?, uri)?,
     };
     let contents = ResourceContents::text(printable(&text), uri).with_mime_type(mime(uri));
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-fn map(work: &Work) -> Result<String, CommandError> {
-    let current = CurrentMap::of(&Tree::of_active(&work.directory)?, work)?;
+fn map(work: &CallContext) -> Result<String, CommandError> {
+    let current = CurrentMap::of(&Workspace::of_active(&work.directory)?, work)?;
     Ok(current.view().document(None).text)
 }
 
@@ -155,7 +155,7 @@ fn text(project: &ActiveProject, uri: &str) -> Result<String, ErrorData> {
         return task(project, number);
     }
     if let Some(name) = uri.strip_prefix("lockstep://cache/") {
-        let extract = Extract::of(project, Query::Section(name)).map_err(told)?;
+        let extract = ExtractOutput::of(project, ExtractQuery::Section(name)).map_err(resource_error)?;
         return Ok(extract.text());
     }
     let path = path_of(project, uri).ok_or_else(|| unknown(uri))?;
@@ -165,8 +165,9 @@ fn text(project: &ActiveProject, uri: &str) -> Result<String, ErrorData> {
 }
 
 fn task(project: &ActiveProject, number: Option<u64>) -> Result<String, ErrorData> {
-    let mut tasks = Tasks::open(project, clock::now().timestamp()).map_err(|error| told(error.into()))?;
-    match tasks.show(None, number, None).map_err(told)? {
+    let mut tasks =
+        TaskContext::open(project, clock::now().timestamp()).map_err(|error| resource_error(error.into()))?;
+    match tasks.show(None, number, None).map_err(resource_error)? {
         Ok(shown) => Ok(shown.text()),
         Err(refused) => Err(ErrorData::resource_not_found(refused.text(), None)),
     }
@@ -194,13 +195,13 @@ fn path_of(project: &ActiveProject, uri: &str) -> Option<PathBuf> {
 }
 
 fn unknown(uri: &str) -> ErrorData {
-    let forms: Vec<&str> = KINDS.iter().map(|(form, _)| *form).collect();
+    let forms: Vec<&str> = RESOURCE_TEMPLATES.iter().map(|(form, _)| *form).collect();
     ErrorData::resource_not_found(
         format!("there is no {}; the forms are {}", single_line(uri), forms.join(", ")),
         None,
     )
 }
 
-fn told(error: CommandError) -> ErrorData {
+fn resource_error(error: CommandError) -> ErrorData {
     ErrorData::resource_not_found(error.render(), None)
 }

@@ -15,13 +15,13 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use tokio::sync::{Mutex, Semaphore, mpsc};
 
-use super::caller::Caller;
-use super::limits::{Limits, cost};
-use super::pages::{Page, Pages};
+use super::caller::CallerIdentity;
+use super::limits::{McpClientLimits, text_cost};
+use super::pages::{PageStore, ResultPage};
 use super::resources;
-use super::tool::{CURSOR, Definition, Effect};
+use super::tool::{CURSOR, ToolDefinition, ToolEffect};
 use super::tools;
-use super::work::{AT_ONCE, Step, Watcher, Work};
+use super::work::{CallContext, MAX_CONCURRENT_CALLS, ProgressSender, ProgressStep};
 use crate::cli::VERSION;
 
 /// The instructions of the server for a model.
@@ -30,11 +30,11 @@ const INSTRUCTIONS: &str = "Lockstep knows which files depend on what changed (i
     call the same tool with it as cursor. A failed call says what, why and how to mend it.";
 
 /// One client's server.
-pub(super) struct Server {
+pub(super) struct McpServer {
     directory: PathBuf,
-    caller: Arc<Caller>,
-    tools: Vec<Definition>,
-    pages: Pages,
+    caller: Arc<CallerIdentity>,
+    tools: Vec<ToolDefinition>,
+    pages: PageStore,
     /// Room for requests that are worked on.
     room: Arc<Semaphore>,
     /// Writes go one after another, in the order they came.
@@ -42,45 +42,47 @@ pub(super) struct Server {
 }
 
 /// The reason why there is no outcome.
-enum Lost {
+enum CallFailure {
     /// The client does not want it any more.
     Cancelled,
     Panicked,
 }
 
-impl Server {
-    pub(super) fn new(directory: PathBuf, caller: Caller) -> Self {
+impl McpServer {
+    pub(super) fn new(directory: PathBuf, caller: CallerIdentity) -> Self {
         Self {
             directory,
             caller: Arc::new(caller),
             tools: tools::all(),
-            pages: Pages::default(),
-            room: Arc::new(Semaphore::new(AT_ONCE)),
+            pages: PageStore::default(),
+            room: Arc::new(Semaphore::new(MAX_CONCURRENT_CALLS)),
             writes: Arc::default(),
         }
     }
 
     async fn call(
         &self,
-        tool: &Definition,
+        tool: &ToolDefinition,
         mut arguments: JsonObject,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         let name = context.client_info().map(|client| client.name);
-        let limits = Limits::of(name.as_deref());
+        let limits = McpClientLimits::of(name.as_deref());
         match arguments.remove(CURSOR) {
             None | Some(serde_json::Value::Null) => {}
             Some(cursor) => {
                 let cursor = cursor.as_str().map_or_else(|| cursor.to_string(), str::to_owned);
                 return Ok(match self.pages.at(tool.name, &cursor, limits) {
-                    Ok(page) => sent(page),
+                    Ok(page) => success_result(page),
                     Err(error) => failed(&error.render(), limits),
                 });
             }
         }
         let call = tool.call;
         match self.work(tool.effect, context, move |work| call(arguments, work)).await {
-            Ok(Ok(outcome)) => Ok(sent(self.pages.first(tool.name, outcome.data, outcome.text, limits))),
+            Ok(Ok(outcome)) => {
+                Ok(success_result(self.pages.first(tool.name, outcome.data, outcome.text, limits)))
+            }
             Ok(Err(error)) => Ok(failed(&error.render(), limits)),
             Err(lost) => lost.answer(tool.name, limits),
         }
@@ -89,32 +91,32 @@ impl Server {
     /// Runs the work on its own thread, reports progress, and abandons it when the client cancels.
     async fn work<T: Send + 'static>(
         &self,
-        effect: Effect,
+        effect: ToolEffect,
         context: RequestContext<RoleServer>,
-        work: impl FnOnce(&Work) -> T + Send + 'static,
-    ) -> Result<T, Lost> {
+        work: impl FnOnce(&CallContext) -> T + Send + 'static,
+    ) -> Result<T, CallFailure> {
         let cancelled = context.ct.cancelled();
         tokio::pin!(cancelled);
         let turn = async {
             let writing = match effect {
-                Effect::Reads => None,
-                Effect::Writes | Effect::Runs => Some(Arc::clone(&self.writes).lock_owned().await),
+                ToolEffect::Reads => None,
+                ToolEffect::Writes | ToolEffect::Runs => Some(Arc::clone(&self.writes).lock_owned().await),
             };
             let room = Arc::clone(&self.room).acquire_owned().await;
             (writing, room.expect("the semaphore is never closed"))
         };
         let turn = tokio::select! {
             turn = turn => turn,
-            () = &mut cancelled => return Err(Lost::Cancelled),
+            () = &mut cancelled => return Err(CallFailure::Cancelled),
         };
         let (steps, mut told) = mpsc::unbounded_channel();
         let token = context.meta.get_progress_token();
         let abandoned = Arc::new(AtomicBool::new(false));
-        let request = Work {
+        let request = CallContext {
             directory: self.directory.clone(),
             caller: Arc::clone(&self.caller),
             abandoned: Arc::clone(&abandoned),
-            watcher: token.as_ref().map(|_| Watcher::new(steps)),
+            watcher: token.as_ref().map(|_| ProgressSender::new(steps)),
         };
         let mut task = tokio::task::spawn_blocking(move || {
             // The turn is held until the thread is done: an abandoned request uses resources too.
@@ -123,12 +125,12 @@ impl Server {
         });
         loop {
             tokio::select! {
-                outcome = &mut task => return outcome.map_err(|_| Lost::Panicked),
+                outcome = &mut task => return outcome.map_err(|_| CallFailure::Panicked),
                 () = &mut cancelled => {
                     abandoned.store(true, Ordering::Relaxed);
-                    return Err(Lost::Cancelled);
+                    return Err(CallFailure::Cancelled);
                 }
-                Some(Step { done, all, what }) = told.recv() => if let Some(token) = &token {
+                Some(ProgressStep { done, all, what }) = told.recv() => if let Some(token) = &token {
                     let progress = ProgressNotificationParam::new(token.clone(), done as f64);
                     // A client that does not accept progress still gets the outcome.
                     let _ = context.peer.notify_progress(progress.with_total(all as f64).with_message(printable(what))).await;
@@ -138,8 +140,8 @@ impl Server {
     }
 }
 
-impl Lost {
-    fn answer(self, tool: &str, limits: Limits) -> Result<CallToolResult, ErrorData> {
+impl CallFailure {
+    fn answer(self, tool: &str, limits: McpClientLimits) -> Result<CallToolResult, ErrorData> {
         match self {
             // This is never read.
             Self::Cancelled => Err(ErrorData::internal_error("cancelled", None)),
@@ -154,7 +156,7 @@ impl Lost {
     }
 }
 
-fn sent(page: Page) -> CallToolResult {
+fn success_result(page: ResultPage) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(printable(&page.text))]);
     result.structured_content = Some(page.data);
     result
@@ -162,16 +164,16 @@ fn sent(page: Page) -> CallToolResult {
 
 /// Renders an error as text: what failed, why, and the fix. A text beyond the client's limit is truncated,
 /// with a note.
-fn failed(text: &str, limits: Limits) -> CallToolResult {
+fn failed(text: &str, limits: McpClientLimits) -> CallToolResult {
     let mut told = printable(text).into_owned();
-    if cost(text) > limits.page() {
+    if text_cost(text) > limits.page() {
         told = text.chars().take(limits.page() / 2).collect();
         told.push_str("\n… the rest is too long; the same command on the command line shows all of it\n");
     }
     CallToolResult::error(vec![ContentBlock::text(told)])
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
         let own = Implementation::new("lockstep", VERSION).with_title("Lockstep");
@@ -183,7 +185,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.iter().map(Definition::described).collect()))
+        Ok(ListToolsResult::with_all_items(self.tools.iter().map(ToolDefinition::to_mcp_tool).collect()))
     }
 
     async fn call_tool(
@@ -226,16 +228,16 @@ impl ServerHandler for Server {
     }
 }
 
-impl Server {
+impl McpServer {
     async fn resources<T: Send + 'static>(
         &self,
         context: RequestContext<RoleServer>,
-        work: impl FnOnce(&Work) -> Result<T, ErrorData> + Send + 'static,
+        work: impl FnOnce(&CallContext) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
-        match self.work(Effect::Reads, context, work).await {
+        match self.work(ToolEffect::Reads, context, work).await {
             Ok(outcome) => outcome,
-            Err(Lost::Cancelled) => Err(ErrorData::internal_error("cancelled", None)),
-            Err(Lost::Panicked) => {
+            Err(CallFailure::Cancelled) => Err(ErrorData::internal_error("cancelled", None)),
+            Err(CallFailure::Panicked) => {
                 Err(ErrorData::internal_error("a bug in lockstep; the server goes on", None))
             }
         }
@@ -253,7 +255,7 @@ mod tests {
     use super::*;
 
     /// Returns the answers of a server with these tools to these messages, by id.
-    fn answers(tools: Vec<Definition>, messages: &[Value]) -> Vec<Value> {
+    fn answers(tools: Vec<ToolDefinition>, messages: &[Value]) -> Vec<Value> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let greeting = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
@@ -262,7 +264,7 @@ mod tests {
         let expected = messages.iter().filter(|message| message["id"].is_number()).count() + 1;
         runtime.block_on(async {
             let (ours, theirs) = tokio::io::duplex(1 << 20);
-            let server = Server { tools, ..Server::new(PathBuf::from("/"), Caller::default()) };
+            let server = McpServer { tools, ..McpServer::new(PathBuf::from("/"), CallerIdentity::default()) };
             tokio::spawn(async move { server.serve(theirs).await.unwrap().waiting().await });
             let (read, mut write) = tokio::io::split(ours);
             write.write_all(lines.as_bytes()).await.unwrap();
@@ -289,7 +291,7 @@ mod tests {
             tool
         };
         let call = |id: u64| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "impact"}});
-        for effect in [Effect::Reads, Effect::Writes] {
+        for effect in [ToolEffect::Reads, ToolEffect::Writes] {
             // More than the number of slots: each must release its slot.
             let messages: Vec<Value> = (1..=9).map(call).collect();
             for answer in &answers(vec![broken(effect)], &messages)[1..] {
@@ -305,10 +307,10 @@ mod tests {
 
     #[test]
     fn an_error_that_no_client_takes_is_cut_and_says_so() {
-        let limits = Limits::of(None);
+        let limits = McpClientLimits::of(None);
         let result = failed(&"é".repeat(60_000), limits);
         let text = serde_json::to_value(&result).unwrap()["content"][0]["text"].as_str().unwrap().to_owned();
-        assert!(cost(&text) <= limits.page() + 200 && text.contains("too long"), "{}", cost(&text));
+        assert!(text_cost(&text) <= limits.page() + 200 && text.contains("too long"), "{}", text_cost(&text));
         assert_eq!(result.is_error, Some(true));
     }
 }

@@ -9,11 +9,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::pages::NEXT_CURSOR;
-use super::work::Work;
-use crate::error::{CommandError, Kind};
-use crate::reply::Reply;
+use super::work::CallContext;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::reply::CommandOutput;
 use crate::steps::StepsError;
-use crate::steps::output::StepRefused;
+use crate::steps::output::StepRefusalOutput;
 use crate::task::TaskError;
 use crate::task::output::TaskRefusalOutput;
 
@@ -22,7 +22,7 @@ pub(super) const CURSOR: &str = "cursor";
 
 /// The effect of a tool on the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum ToolEffect {
     /// Nothing, but keeping the index up to date in an active project.
     Reads,
     /// Changes the state of Lockstep.
@@ -32,13 +32,13 @@ pub(super) enum Effect {
 }
 
 /// A tool. Its description is the documentation of its arguments' type.
-pub(super) trait Tool {
+pub(super) trait McpTool {
     const NAME: &'static str;
-    const EFFECT: Effect;
+    const EFFECT: ToolEffect;
     type Input: DeserializeOwned + JsonSchema;
-    type Output: Reply + JsonSchema;
+    type Output: CommandOutput + JsonSchema;
 
-    fn call(input: Self::Input, work: &Work) -> Result<Self::Output, ToolError>;
+    fn call(input: Self::Input, work: &CallContext) -> Result<Self::Output, ToolError>;
 }
 
 /// The reason why a tool has no result.
@@ -80,7 +80,7 @@ impl From<TaskRefusalOutput> for ToolError {
 impl From<StepsError> for ToolError {
     fn from(error: StepsError) -> Self {
         match error.into_refusal() {
-            Ok(problems) => Self::Refused(StepRefused::new(problems).text()),
+            Ok(problems) => Self::Refused(StepRefusalOutput::new(problems).text()),
             Err(failure) => Self::Failed(failure.into()),
         }
     }
@@ -88,24 +88,24 @@ impl From<StepsError> for ToolError {
 
 /// The result of a tool: for programs, and for people and models.
 #[derive(Debug)]
-pub(super) struct Outcome {
+pub(super) struct ToolOutput {
     pub(super) data: Value,
     pub(super) text: String,
 }
 
 /// A tool among others.
 #[derive(Debug, Clone)]
-pub(super) struct Definition {
+pub(super) struct ToolDefinition {
     pub(super) name: &'static str,
-    pub(super) effect: Effect,
+    pub(super) effect: ToolEffect,
     description: String,
     input: Arc<JsonObject>,
     output: Arc<JsonObject>,
-    pub(super) call: fn(JsonObject, &Work) -> Result<Outcome, ToolError>,
+    pub(super) call: fn(JsonObject, &CallContext) -> Result<ToolOutput, ToolError>,
 }
 
-impl Definition {
-    pub(super) fn of<T: Tool>() -> Self {
+impl ToolDefinition {
+    pub(super) fn of<T: McpTool>() -> Self {
         let mut input = schema::<T::Input>(Contract::Deserialize);
         let description = match input.remove("description") {
             Some(Value::String(text)) => {
@@ -123,26 +123,26 @@ impl Definition {
     }
 
     /// The tool as clients see it.
-    pub(super) fn described(&self) -> rmcp::model::Tool {
+    pub(super) fn to_mcp_tool(&self) -> rmcp::model::Tool {
         let hints = ToolAnnotations::new()
-            .read_only(self.effect == Effect::Reads)
-            .destructive(self.effect == Effect::Runs)
-            .open_world(self.effect == Effect::Runs);
+            .read_only(self.effect == ToolEffect::Reads)
+            .destructive(self.effect == ToolEffect::Runs)
+            .open_world(self.effect == ToolEffect::Runs);
         rmcp::model::Tool::new(self.name, self.description.clone(), Arc::clone(&self.input))
             .with_raw_output_schema(Arc::clone(&self.output))
             .with_annotations(hints)
     }
 }
 
-fn call<T: Tool>(arguments: JsonObject, work: &Work) -> Result<Outcome, ToolError> {
+fn call<T: McpTool>(arguments: JsonObject, work: &CallContext) -> Result<ToolOutput, ToolError> {
     let input = read::<T>(arguments)?;
     let reply = T::call(input, work)?;
     let data = serde_json::to_value(&reply).expect("our own data is maps with text keys, lists and scalars");
-    Ok(Outcome { data, text: reply.text() })
+    Ok(ToolOutput { data, text: reply.text() })
 }
 
 /// Parses the arguments. The error lists all unknown names at once.
-fn read<T: Tool>(arguments: JsonObject) -> Result<T::Input, CommandError> {
+fn read<T: McpTool>(arguments: JsonObject) -> Result<T::Input, CommandError> {
     let schema = schema::<T::Input>(Contract::Deserialize);
     let empty = Map::new();
     let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
@@ -178,7 +178,7 @@ fn read<T: Tool>(arguments: JsonObject) -> Result<T::Input, CommandError> {
         .collect();
     let takes = if takes.is_empty() { "nothing".to_owned() } else { takes.join(", ") };
     let what = format!("the arguments of {} do not fit: {}", T::NAME, problems.join("; "));
-    Err(CommandError::new(Kind::Usage, what).hint(format!("it takes {takes}")))
+    Err(CommandError::new(CommandErrorKind::Usage, what).hint(format!("it takes {takes}")))
 }
 
 /// The schema of a type as it is read or written, in one piece: not every client follows references.

@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use lockstep_index::index::{Phase, Progress};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::caller::Caller;
+use super::caller::CallerIdentity;
 
 /// The number of requests that are processed at the same time; the others wait.
-pub(super) const AT_ONCE: usize = 4;
+pub(super) const MAX_CONCURRENT_CALLS: usize = 4;
 
 /// Between two notifications.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The progress of a request.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Step {
+pub(super) struct ProgressStep {
     pub(super) done: u64,
     pub(super) all: u64,
     pub(super) what: &'static str,
@@ -26,20 +26,20 @@ pub(super) struct Step {
 
 /// A request that is worked on.
 #[derive(Debug)]
-pub(super) struct Work {
+pub(super) struct CallContext {
     /// The directory in which the server was started.
     pub(super) directory: PathBuf,
-    pub(super) caller: Arc<Caller>,
+    pub(super) caller: Arc<CallerIdentity>,
     /// Set when the client no longer waits.
     pub(super) abandoned: Arc<AtomicBool>,
     /// The receiver of progress, if the client requested it.
-    pub(super) watcher: Option<Watcher>,
+    pub(super) watcher: Option<ProgressSender>,
 }
 
 /// A receiver of progress.
 #[derive(Debug)]
-pub(super) struct Watcher {
-    steps: UnboundedSender<Step>,
+pub(super) struct ProgressSender {
+    steps: UnboundedSender<ProgressStep>,
     started: Instant,
     /// The time of the next report, in milliseconds since the start.
     next: AtomicU64,
@@ -47,12 +47,12 @@ pub(super) struct Watcher {
     told: AtomicU64,
 }
 
-impl Watcher {
-    pub(super) fn new(steps: UnboundedSender<Step>) -> Self {
+impl ProgressSender {
+    pub(super) fn new(steps: UnboundedSender<ProgressStep>) -> Self {
         Self { steps, started: Instant::now(), next: AtomicU64::new(0), told: AtomicU64::new(0) }
     }
 
-    fn tell(&self, step: Step) {
+    fn tell(&self, step: ProgressStep) {
         let now = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (next, later) =
             (self.next.load(Ordering::Relaxed), now.saturating_add(INTERVAL.as_millis() as u64));
@@ -68,7 +68,7 @@ impl Watcher {
     }
 }
 
-impl Progress for Work {
+impl Progress for CallContext {
     fn report(&self, phase: Phase, done: usize, all: usize) {
         let Some(watcher) = &self.watcher else { return };
         let (done, all) = (done as u64, all as u64);
@@ -78,7 +78,7 @@ impl Progress for Work {
             Phase::Facts => (1, "parsing files"),
             Phase::References => (2, "resolving references"),
         };
-        watcher.tell(Step { done: before * all + done, all: all * 3, what });
+        watcher.tell(ProgressStep { done: before * all + done, all: all * 3, what });
     }
 
     fn is_abandoned(&self) -> bool {

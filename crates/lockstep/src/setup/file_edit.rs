@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use lockstep_fs::replace_if_unchanged;
 use lockstep_setup::diff::diff;
 
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 
 /// A planned change of one file.
 #[derive(Debug, Clone)]
-pub(crate) struct FileEdit {
+pub(crate) struct PlannedFileEdit {
     pub(crate) path: PathBuf,
     /// `None`: there is no such file.
     pub(crate) before: Option<String>,
@@ -20,9 +20,9 @@ pub(crate) struct FileEdit {
     pub(crate) mode: Option<u32>,
 }
 
-impl FileEdit {
+impl PlannedFileEdit {
     /// Returns the verb for the output.
-    pub(crate) fn verb(&self) -> &'static str {
+    pub(crate) fn action_name(&self) -> &'static str {
         match (&self.before, &self.after) {
             (None, _) => "create",
             (_, None) => "remove",
@@ -43,7 +43,10 @@ impl FileEdit {
     /// Does it, if the file is still as it was when it was planned; returns false if another process has changed it.
     pub(crate) fn apply(&self) -> Result<bool, CommandError> {
         let failed = |error: std::io::Error| {
-            CommandError::new(Kind::Store, format!("cannot {} {}: {error}", self.verb(), self.path.display()))
+            CommandError::new(
+                CommandErrorKind::Store,
+                format!("cannot {} {}: {error}", self.action_name(), self.path.display()),
+            )
         };
         let dir = self.path.parent().unwrap_or(Path::new("."));
         match &self.after {

@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lockstep_setup::record::{Record, Restore, restore};
+use lockstep_setup::record::{InstallRecord, RestoreAction, restore};
 use serde::{Deserialize, Serialize};
 
-use super::{FileEdit, Plan, read};
-use crate::error::{CommandError, Kind};
+use super::{PlannedFileEdit, SetupPlan, read};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::program;
 use crate::steps::commits::git;
 
@@ -53,7 +53,7 @@ impl Hook {
         format!("{}.before-lockstep", self.name())
     }
 
-    fn installed(self, plan: &mut Plan) -> &mut Option<GitHook> {
+    fn installed(self, plan: &mut SetupPlan) -> &mut Option<InstalledGitHook> {
         match self {
             Self::PreCommit => &mut plan.installation.git_hook,
             Self::ReferenceTransaction => &mut plan.installation.ref_hook,
@@ -63,21 +63,21 @@ impl Hook {
 
 /// A hook that `init --git-hook` wrote, so that `uninstall` undoes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct GitHook {
+pub(crate) struct InstalledGitHook {
     path: PathBuf,
     /// The original content and the written content.
-    record: Record,
+    record: InstallRecord,
     /// The mode of the replaced file.
     mode: Option<u32>,
 }
 
 /// Plans the hooks of the repository of the project at `root`.
-pub(crate) fn plan_git_hook(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+pub(crate) fn plan_git_hook(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
     let hooks = hooks_dir(root)?;
     Hook::ALL.into_iter().try_for_each(|hook| plan_hook(hook, root, &hooks, plan))
 }
 
-fn plan_hook(hook: Hook, root: &Path, hooks: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+fn plan_hook(hook: Hook, root: &Path, hooks: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
     let path = hooks.join(hook.name());
     refuse_link(hook, &path)?;
     let before = read(&path)?;
@@ -96,19 +96,19 @@ fn plan_hook(hook: Hook, root: &Path, hooks: &Path, plan: &mut Plan) -> Result<(
     if let Some(text) = before.as_ref().filter(|_| !ours) {
         if kept.exists() {
             return Err(CommandError::new(
-                Kind::Configuration,
+                CommandErrorKind::Configuration,
                 format!("{} is there already", kept.display()),
             )
             .hint(
                 "an earlier hook was put there; look at both, and remove the one that is no longer wanted",
             ));
         }
-        plan.edits.push(FileEdit { path: kept, before: None, after: Some(text.clone()), mode });
+        plan.edits.push(PlannedFileEdit { path: kept, before: None, after: Some(text.clone()), mode });
         plan.notes.push(format!("The hook that was there runs first; it is now {}.", hook.chained()));
     }
-    let record = Record::new(original.as_deref(), &after);
-    *hook.installed(plan) = Some(GitHook { path: path.clone(), record, mode });
-    plan.edits.push(FileEdit { path, before, after: Some(after), mode: Some(EXECUTABLE) });
+    let record = InstallRecord::new(original.as_deref(), &after);
+    *hook.installed(plan) = Some(InstalledGitHook { path: path.clone(), record, mode });
+    plan.edits.push(PlannedFileEdit { path, before, after: Some(after), mode: Some(EXECUTABLE) });
     Ok(())
 }
 
@@ -118,16 +118,16 @@ fn mode_of(path: &Path) -> Option<u32> {
 }
 
 /// Plans taking the hooks out, and those that were there before back in.
-pub(crate) fn plan_git_hook_removal(plan: &mut Plan) -> Result<(), CommandError> {
+pub(crate) fn plan_git_hook_removal(plan: &mut SetupPlan) -> Result<(), CommandError> {
     Hook::ALL.into_iter().try_for_each(|hook| plan_removal(hook, plan))
 }
 
-fn plan_removal(hook: Hook, plan: &mut Plan) -> Result<(), CommandError> {
-    let Some(GitHook { path, record, mode }) = hook.installed(plan).take() else { return Ok(()) };
+fn plan_removal(hook: Hook, plan: &mut SetupPlan) -> Result<(), CommandError> {
+    let Some(InstalledGitHook { path, record, mode }) = hook.installed(plan).take() else { return Ok(()) };
     let Some(before) = read(&path)? else { return Ok(()) };
     let after = match restore(&record, &before) {
-        Some(Restore::Remove) => None,
-        Some(Restore::Write(text)) => Some(text),
+        Some(RestoreAction::Remove) => None,
+        Some(RestoreAction::Write(text)) => Some(text),
         None => {
             plan.notes
                 .push(format!("{} was edited since `lockstep init` wrote it: it stays.", path.display()));
@@ -136,9 +136,9 @@ fn plan_removal(hook: Hook, plan: &mut Plan) -> Result<(), CommandError> {
     };
     let chained = path.with_file_name(hook.chained());
     let kept = read(&chained)?;
-    plan.edits.push(FileEdit { path, before: Some(before), after, mode });
+    plan.edits.push(PlannedFileEdit { path, before: Some(before), after, mode });
     if kept.is_some() {
-        plan.edits.push(FileEdit { path: chained, before: kept, after: None, mode: None });
+        plan.edits.push(PlannedFileEdit { path: chained, before: kept, after: None, mode: None });
     }
     Ok(())
 }
@@ -172,7 +172,7 @@ fn hooks_dir(root: &Path) -> Result<PathBuf, CommandError> {
     let asked = |arguments: &[&str]| {
         git(root, arguments).map(|text| PathBuf::from(text.trim_end_matches('\n'))).map_err(|why| {
             CommandError::new(
-                Kind::Configuration,
+                CommandErrorKind::Configuration,
                 format!("there is no repository to put a hook into: {why}"),
             )
             .hint("run `git init` first, or leave --git-hook out")
@@ -189,7 +189,7 @@ fn hooks_dir(root: &Path) -> Result<PathBuf, CommandError> {
         return Ok(hooks);
     }
     Err(CommandError::new(
-        Kind::Configuration,
+        CommandErrorKind::Configuration,
         format!(
             "core.hooksPath leads out of the repository, to {}: other repositories use it too",
             hooks.display()
@@ -200,8 +200,11 @@ fn hooks_dir(root: &Path) -> Result<PathBuf, CommandError> {
 
 fn refuse_link(hook: Hook, path: &Path) -> Result<(), CommandError> {
     if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
-        return Err(CommandError::new(Kind::Configuration, format!("{} is a symbolic link", path.display()))
-            .hint(format!("call `lockstep {}` at the end of the hook it leads to", hook.command())));
+        return Err(CommandError::new(
+            CommandErrorKind::Configuration,
+            format!("{} is a symbolic link", path.display()),
+        )
+        .hint(format!("call `lockstep {}` at the end of the hook it leads to", hook.command())));
     }
     Ok(())
 }
@@ -209,18 +212,21 @@ fn refuse_link(hook: Hook, path: &Path) -> Result<(), CommandError> {
 fn script(hook: Hook, root: &Path) -> String {
     let prefix = git(root, &["rev-parse", "--show-prefix"]).unwrap_or_default();
     let prefix = prefix.trim_end().trim_end_matches('/');
-    let program = program::own_name();
+    let program = program::self_command();
     match hook {
         Hook::PreCommit => {
-            let place =
-                if prefix.is_empty() { String::new() } else { format!(" -C {}", program::quoted(prefix)) };
+            let place = if prefix.is_empty() {
+                String::new()
+            } else {
+                format!(" -C {}", program::shell_quote(prefix))
+            };
             pre_commit(&program, &place)
         }
         Hook::ReferenceTransaction => {
             let below = if prefix.is_empty() {
                 String::new()
             } else {
-                format!(" --below {}", program::quoted(prefix))
+                format!(" --below {}", program::shell_quote(prefix))
             };
             reference_transaction(&program, &below)
         }

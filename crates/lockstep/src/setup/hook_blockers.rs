@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use lockstep_setup::claude::{self, HookSwitches, Weight};
+use lockstep_setup::claude::{self, HookSwitches, Severity};
 
-use super::{LOCAL_SETTINGS, Plan, SHARED_SETTINGS};
+use super::{LOCAL_SETTINGS, SHARED_SETTINGS, SetupPlan};
 use crate::env_vars::client_directory;
 
 /// The settings that an administrator writes, which no other settings can override.
@@ -21,7 +21,7 @@ struct SettingsTexts {
 }
 
 impl SettingsTexts {
-    fn read(root: &Path, plan: &Plan) -> Self {
+    fn read(root: &Path, plan: &SetupPlan) -> Self {
         let others =
             [root.join(LOCAL_SETTINGS), root.join(SHARED_SETTINGS)].into_iter().chain(user_settings());
         let read = |path: PathBuf| {
@@ -43,7 +43,7 @@ fn user_settings() -> Option<PathBuf> {
 
 /// Returns the reasons why no hook will run in the project at `root` after `plan` was carried out, each with its fix. `registered`
 /// is the settings file with the hooks; `None` if the plugin has them.
-pub(crate) fn hook_blockers(root: &Path, registered: Option<&str>, plan: &Plan) -> Vec<String> {
+pub(crate) fn hook_blockers(root: &Path, registered: Option<&str>, plan: &SetupPlan) -> Vec<String> {
     let texts = SettingsTexts::read(root, plan);
     let mut blockers: Vec<String> = managed_blocker(&texts, registered.is_some()).into_iter().collect();
     blockers.extend(disabled(&texts));
@@ -89,8 +89,8 @@ fn unusable(path: &Path, texts: &SettingsTexts) -> Vec<String> {
     claude::inspect(text)
         .into_iter()
         .filter(|finding| {
-            let by_switch = matches!(finding.kind, claude::FindingKind::HooksDisabled);
-            finding.kind.weight() == Weight::Fault && !by_switch
+            let by_switch = matches!(finding.kind, claude::SettingsFindingKind::HooksDisabled);
+            finding.kind.weight() == Severity::Error && !by_switch
         })
         .map(|finding| format!("{}: {finding}", path.display()))
         .collect()

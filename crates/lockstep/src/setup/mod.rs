@@ -1,6 +1,6 @@
 //! Sets up a project for its clients, and undoes it. [`init`](crate::cli) and `uninstall` use this module.
 //!
-//! Everything is planned as [`FileEdit`]s first, so that `--dry-run` shows exactly the changes.
+//! Everything is planned as [`PlannedFileEdit`]s first, so that `--dry-run` shows exactly the changes.
 
 mod file_edit;
 mod git_hook;
@@ -17,14 +17,14 @@ use std::time::Duration;
 
 use lockstep_config::{FILE_NAME, Project};
 use lockstep_setup::claude::{self, HookEntry, SettingsError};
-use lockstep_setup::record::{Record, Restore, restore};
+use lockstep_setup::record::{InstallRecord, RestoreAction, restore};
 
-use crate::cache::entry::arguments;
-use crate::error::{CommandError, Kind};
-use crate::hook::route::{REGISTRATIONS, Registration};
+use crate::cache::entry::hook_arguments;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::hook::route::{HookRegistrationSpec, REGISTRATIONS};
 use crate::program;
 
-pub(crate) use file_edit::FileEdit;
+pub(crate) use file_edit::PlannedFileEdit;
 pub(crate) use git_hook::{git_hook_programs, plan_git_hook, plan_git_hook_removal, silent_git_hooks};
 pub(crate) use hook_blockers::{MANAGED_SETTINGS, hook_blockers};
 pub(crate) use installation::Installation;
@@ -48,8 +48,8 @@ pub(crate) fn root_of(dir: &Path) -> Result<PathBuf, CommandError> {
 
 /// The entries for every event that leads somewhere; as many for a session's start as the session cache needs.
 pub(crate) fn hook_entries(session_starts: usize) -> Vec<HookEntry> {
-    let command = format!("{} hook claude", program::own_name());
-    let of_registration = |registration: &Registration| {
+    let command = format!("{} hook claude", program::self_command());
+    let of_registration = |registration: &HookRegistrationSpec| {
         let entries = if registration.event == "SessionStart" { session_starts } else { 1 };
         let entry = |arguments: String| HookEntry {
             event: registration.event.to_owned(),
@@ -57,35 +57,39 @@ pub(crate) fn hook_entries(session_starts: usize) -> Vec<HookEntry> {
             command: format!("{command}{arguments}"),
             timeout_seconds: registration.timeout_seconds,
         };
-        arguments(entries).into_iter().map(entry).collect::<Vec<_>>()
+        hook_arguments(entries).into_iter().map(entry).collect::<Vec<_>>()
     };
     REGISTRATIONS.iter().flat_map(of_registration).collect()
 }
 
 /// The planned changes of a set-up: files and their records.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
-    pub(crate) edits: Vec<FileEdit>,
+pub(crate) struct SetupPlan {
+    pub(crate) edits: Vec<PlannedFileEdit>,
     pub(crate) installation: Installation,
     /// Notes for the user.
     pub(crate) notes: Vec<String>,
 }
 
 /// Plans `lockstep.toml` if it is missing.
-pub(crate) fn plan_configuration(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+pub(crate) fn plan_configuration(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
     // A linked worktree may have its configuration in the main one.
     if Project::of_directory(root)?.is_some_and(|project| project.root == root) {
         return Ok(());
     }
     let text = lockstep_config::template::SHORT;
-    plan.installation.configuration = Some(Record::new(None, text));
+    plan.installation.configuration = Some(InstallRecord::new(None, text));
     let after = Some(text.to_owned());
-    plan.edits.push(FileEdit { path: root.join(FILE_NAME), before: None, after, mode: None });
+    plan.edits.push(PlannedFileEdit { path: root.join(FILE_NAME), before: None, after, mode: None });
     Ok(())
 }
 
 /// Plans the registration in one settings file of Claude Code.
-pub(crate) fn plan_registration(root: &Path, settings: &str, plan: &mut Plan) -> Result<(), CommandError> {
+pub(crate) fn plan_registration(
+    root: &Path,
+    settings: &str,
+    plan: &mut SetupPlan,
+) -> Result<(), CommandError> {
     let path = confined(root, settings)?;
     let before = read_settings(&path)?;
     let refused = |error| refused(&path, error);
@@ -99,38 +103,38 @@ pub(crate) fn plan_registration(root: &Path, settings: &str, plan: &mut Plan) ->
         None => None,
     };
     let record = match (plan.installation.settings.get(settings), &before, &without) {
-        (Some(record), Some(before), Some(without)) => record.renew(before, without, &edit.text),
-        _ => Record::new(without.as_deref(), &edit.text),
+        (Some(record), Some(before), Some(without)) => record.update(before, without, &edit.text),
+        _ => InstallRecord::new(without.as_deref(), &edit.text),
     };
     plan.installation.settings.insert(settings.to_owned(), record);
-    plan.edits.push(FileEdit { path, before, after: Some(edit.text), mode: None });
+    plan.edits.push(PlannedFileEdit { path, before, after: Some(edit.text), mode: None });
     Ok(())
 }
 
 /// Plans removing Lockstep from one settings file: restores the original if it was not edited since,
 /// otherwise removes only our entries.
-pub(crate) fn plan_removal(root: &Path, settings: &str, plan: &mut Plan) -> Result<(), CommandError> {
+pub(crate) fn plan_removal(root: &Path, settings: &str, plan: &mut SetupPlan) -> Result<(), CommandError> {
     let path = confined(root, settings)?;
     let Some(before) = read_settings(&path)? else { return Ok(()) };
     let exact = plan.installation.settings.remove(settings).and_then(|record| restore(&record, &before));
     let after = match exact {
-        Some(Restore::Remove) => None,
-        Some(Restore::Write(text)) => Some(text),
+        Some(RestoreAction::Remove) => None,
+        Some(RestoreAction::Write(text)) => Some(text),
         None => Some(claude::uninstall(&before).map_err(|error| refused(&path, error))?.text),
     };
     if after.as_ref() != Some(&before) {
-        plan.edits.push(FileEdit { path, before: Some(before), after, mode: None });
+        plan.edits.push(PlannedFileEdit { path, before: Some(before), after, mode: None });
     }
     Ok(())
 }
 
 /// Plans removing `lockstep.toml` if `init` wrote it and it was not edited since.
-pub(crate) fn plan_deactivation(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+pub(crate) fn plan_deactivation(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
     let path = root.join(FILE_NAME);
     let Some(before) = read(&path)? else { return Ok(()) };
     let ours = plan.installation.configuration.take().is_some_and(|record| record.matches(&before));
     if ours {
-        plan.edits.push(FileEdit { path, before: Some(before), after: None, mode: None });
+        plan.edits.push(PlannedFileEdit { path, before: Some(before), after: None, mode: None });
     } else {
         plan.notes.push(format!(
             "{} was not written by `lockstep init`, or edited since: it stays.",
@@ -149,7 +153,7 @@ pub(crate) fn confined(root: &Path, relative: &str) -> Result<PathBuf, CommandEr
     });
     match (real, root.canonicalize()) {
         (Ok(real), Ok(root)) if !real.starts_with(&root) => Err(CommandError::new(
-            Kind::Configuration,
+            CommandErrorKind::Configuration,
             format!("{} leads out of the project, to {}; it is not changed", path.display(), real.display()),
         )
         .hint("register the hooks there by hand, or replace the link by a file")),
@@ -179,10 +183,13 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, CommandError> {
     match lockstep_fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(CommandError::new(Kind::Store, format!("cannot read {}: {error}", path.display()))),
+        Err(error) => Err(CommandError::new(
+            CommandErrorKind::Store,
+            format!("cannot read {}: {error}", path.display()),
+        )),
     }
 }
 
 fn refused(path: &Path, error: SettingsError) -> CommandError {
-    CommandError::new(Kind::Configuration, format!("{}: {error}", path.display()))
+    CommandError::new(CommandErrorKind::Configuration, format!("{}: {error}", path.display()))
 }

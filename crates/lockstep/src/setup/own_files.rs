@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lockstep_config::FILE_NAME;
-use lockstep_setup::record::Record;
+use lockstep_setup::record::InstallRecord;
 use lockstep_store::StateDir;
 
 use super::Installation;
@@ -19,7 +19,7 @@ impl OwnFiles {
     /// Reads the installation record of the project at `root`. Without a usable record, only the state
     /// directory is Lockstep's.
     pub(crate) fn load(root: &Path) -> Self {
-        let installation = Installation::load(&StateDir::of(root)).unwrap_or_default();
+        let installation = Installation::load(&StateDir::for_project(root)).unwrap_or_default();
         Self { root: root.to_owned(), installation }
     }
 
@@ -39,7 +39,7 @@ impl OwnFiles {
         record.is_some_and(|record| self.is_as_written(path, record))
     }
 
-    fn is_as_written(&self, path: &str, record: &Record) -> bool {
+    fn is_as_written(&self, path: &str, record: &InstallRecord) -> bool {
         lockstep_fs::read_to_string(self.root.join(path)).is_ok_and(|text| record.matches(&text))
     }
 }

@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use lockstep_setup::record::Record;
+use lockstep_setup::record::InstallRecord;
 
 use super::session_cache::session_starts;
-use super::{FileEdit, Plan, confined, read};
+use super::{PlannedFileEdit, SetupPlan, confined, read};
 use crate::cache::installed_plugins;
 use crate::error::CommandError;
 use crate::plugin::{FILES, HOOKS_FILE, NAME, hooks_json_of};
@@ -32,7 +32,7 @@ fn is_installed(root: &Path) -> bool {
 }
 
 /// Plans the copy: writes missing files and those of an earlier version; keeps edited files.
-pub(crate) fn plan_plugin(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+pub(crate) fn plan_plugin(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
     if !has_plugin(root) && is_installed(root) {
         plan.notes
             .push("The plugin is installed from a marketplace: no copy is put into the project.".to_owned());
@@ -52,37 +52,37 @@ pub(crate) fn plan_plugin(root: &Path, plan: &mut Plan) -> Result<(), CommandErr
                 plan.notes.push(format!("{relative} was edited: it stays as it is."));
                 continue;
             }
-            _ => plan.edits.push(FileEdit { path, before, after: Some(text.to_owned()), mode: None }),
+            _ => plan.edits.push(PlannedFileEdit { path, before, after: Some(text.to_owned()), mode: None }),
         }
-        plan.installation.plugin.insert(relative, Record::new(None, text));
+        plan.installation.plugin.insert(relative, InstallRecord::new(None, text));
     }
-    plan_leftovers(root, plan)
+    plan_obsolete_files(root, plan)
 }
 
 /// Plans the removal of files that an earlier version wrote and this one does not have.
-fn plan_leftovers(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+fn plan_obsolete_files(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
     let present: BTreeSet<String> = FILES.iter().map(|(name, _)| format!("{PLUGIN_DIR}/{name}")).collect();
     let old: Vec<String> =
         plan.installation.plugin.keys().filter(|path| !present.contains(*path)).cloned().collect();
     for relative in old {
-        plan_taking_out(root, &relative, None, plan)?;
+        plan_file_removal(root, &relative, None, plan)?;
     }
     Ok(())
 }
 
 /// Plans taking the copy out: every file that is as it was written.
-pub(crate) fn plan_plugin_removal(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+pub(crate) fn plan_plugin_removal(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
     for (name, text) in FILES {
-        plan_taking_out(root, &format!("{PLUGIN_DIR}/{name}"), Some(text), plan)?;
+        plan_file_removal(root, &format!("{PLUGIN_DIR}/{name}"), Some(text), plan)?;
     }
-    plan_leftovers(root, plan)
+    plan_obsolete_files(root, plan)
 }
 
-fn plan_taking_out(
+fn plan_file_removal(
     root: &Path,
     relative: &str,
     written: Option<&str>,
-    plan: &mut Plan,
+    plan: &mut SetupPlan,
 ) -> Result<(), CommandError> {
     let record = plan.installation.plugin.remove(relative);
     let path = confined(root, relative)?;
@@ -93,7 +93,7 @@ fn plan_taking_out(
         None => written == Some(before.as_str()),
     };
     match ours {
-        true => plan.edits.push(FileEdit { path, before: Some(before), after: None, mode: None }),
+        true => plan.edits.push(PlannedFileEdit { path, before: Some(before), after: None, mode: None }),
         false => plan.notes.push(format!("{relative} was edited, or is not Lockstep's: it stays.")),
     }
     Ok(())

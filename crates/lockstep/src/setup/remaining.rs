@@ -9,7 +9,7 @@ use lockstep_store::StateDir;
 use crate::cache;
 use crate::clock;
 use crate::project::ActiveProject;
-use crate::steps::Steps;
+use crate::steps::StepContext;
 
 /// A file or directory that stays.
 pub(crate) struct RemainingFile {
@@ -44,9 +44,9 @@ pub(crate) fn remaining_files(root: &Path) -> Vec<RemainingFile> {
     if let Ok(cache) = cache::open(&project) {
         add(&cache.path(), "the session cache");
     }
-    add(&project.events(), "the audit of the task");
-    let steps = Steps::new(&project, clock::now());
-    if steps.are_used() {
+    add(&project.task_audit_path(), "the audit of the task");
+    let steps = StepContext::new(&project, clock::now());
+    if steps.has_steps() {
         add(&root.join(&project.config().steps.dir.0), "the steps and their audit trail");
     }
     found.extend(journals(&project));
@@ -56,7 +56,7 @@ pub(crate) fn remaining_files(root: &Path) -> Vec<RemainingFile> {
 fn journals(project: &ActiveProject) -> Option<RemainingFile> {
     let journal = project.journal();
     let store = lockstep_store::Store::open_existing(&project.state).ok()??;
-    let of_project = |session: &lockstep_model::ids::SessionId| store.knows_session(session).unwrap_or(false);
+    let of_project = |session: &lockstep_model::ids::SessionId| store.has_session(session).unwrap_or(false);
     let count = journal.sessions().ok()?.iter().filter(|session| of_project(session)).count();
     let noun = if count == 1 { "journal" } else { "journals" };
     (count > 0).then(|| RemainingFile {

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use lockstep_cache::delivery::Mode;
-use lockstep_cache::document::BEGINNING;
-use lockstep_cache::{BuildOptions, Cache};
+use lockstep_cache::delivery::DeliveryMode;
+use lockstep_cache::document::HEADER_PREFIX;
+use lockstep_cache::{BuildOptions, SessionCache};
 use lockstep_config::Project;
 use lockstep_store::StateDir;
 
-use super::{FileEdit, PLUGIN_DIR, Plan, confined, read};
-use crate::cache::{self, CacheFault, ProjectProvider, delivery};
+use super::{PLUGIN_DIR, PlannedFileEdit, SetupPlan, confined, read};
+use crate::cache::{self, ProjectProvider, SessionCacheError, delivery};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::source_date;
@@ -22,14 +22,14 @@ const TRACES: [&str; 3] = [".isdlc", ".claude/skills", ".claude/agents"];
 /// yet.
 pub(super) fn session_starts(root: &Path) -> Result<usize, CommandError> {
     match Project::of_directory(root)?.map(ActiveProject::load).transpose()? {
-        Some(project) => Ok(delivery::entries(&project)?),
+        Some(project) => Ok(delivery::required_entries(&project)?),
         None => Ok(1),
     }
 }
 
 /// Builds the cache of the project at `root` if one is wanted; a failure is only a note. With `dry_run`, only
 /// reports that it would be built.
-pub(crate) fn build_cache(root: &Path, dry_run: bool, plan: &mut Plan) -> Result<(), CommandError> {
+pub(crate) fn build_cache(root: &Path, dry_run: bool, plan: &mut SetupPlan) -> Result<(), CommandError> {
     let project = Project::of_directory(root)?.map(ActiveProject::load).transpose()?;
     if !is_wanted(root, project.as_ref()) {
         return Ok(());
@@ -49,15 +49,22 @@ pub(crate) fn build_cache(root: &Path, dry_run: bool, plan: &mut Plan) -> Result
     Ok(())
 }
 
-fn not_built(fault: &CacheFault) -> String {
+fn not_built(fault: &SessionCacheError) -> String {
     format!("The session cache was not built: {fault}.")
 }
 
-fn build(project: &ActiveProject, cache: &Cache, plan: &mut Plan) -> Result<Option<String>, CacheFault> {
+fn build(
+    project: &ActiveProject,
+    cache: &SessionCache,
+    plan: &mut SetupPlan,
+) -> Result<Option<String>, SessionCacheError> {
     let (path, target) = (cache.path(), cache.settings().target());
     let there = path.exists();
-    let built =
-        cache.build(&ProjectProvider::new(project), source_date::timestamp(), BuildOptions::default())?;
+    let built = cache.build(
+        &ProjectProvider::new(project),
+        source_date::build_timestamp(),
+        BuildOptions::default(),
+    )?;
     if !there && !Path::new(target).starts_with(StateDir::NAME) {
         plan.installation.cache = Some(target.to_owned());
     }
@@ -77,23 +84,24 @@ fn is_wanted(root: &Path, project: Option<&ActiveProject>) -> bool {
         let config = &project.config().cache;
         !config.section.is_empty() || !config.conventions.0.is_empty()
     };
-    let off = project.is_some_and(|project| delivery::mode(project) == Mode::Off);
-    let traces = TRACES.iter().any(|trace| holds_others(&root.join(trace)));
-    !off && (traces || project.is_some_and(|project| configured(project) || delivery::is_there(project)))
+    let off = project.is_some_and(|project| delivery::mode(project) == DeliveryMode::Off);
+    let traces = TRACES.iter().any(|trace| has_foreign_entries(&root.join(trace)));
+    !off && (traces
+        || project.is_some_and(|project| configured(project) || delivery::cache_file_exists(project)))
 }
 
 /// Returns true if the directory has content besides our plugin.
-fn holds_others(dir: &Path) -> bool {
+fn has_foreign_entries(dir: &Path) -> bool {
     let mut entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries.any(|entry| !Path::new(PLUGIN_DIR).ends_with(entry.file_name()))
 }
 
 /// Plans the removal of the cache that `init` has created, if it is outside the state directory.
-pub(crate) fn plan_cache_removal(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+pub(crate) fn plan_cache_removal(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
     let Some(target) = plan.installation.cache.take() else { return Ok(()) };
     let path = confined(root, &target)?;
-    if let Some(text) = read(&path)?.filter(|text| text.starts_with(BEGINNING)) {
-        plan.edits.push(FileEdit { path, before: Some(text), after: None, mode: None });
+    if let Some(text) = read(&path)?.filter(|text| text.starts_with(HEADER_PREFIX)) {
+        plan.edits.push(PlannedFileEdit { path, before: Some(text), after: None, mode: None });
     }
     Ok(())
 }

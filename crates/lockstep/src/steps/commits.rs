@@ -4,24 +4,24 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lockstep_steps::gate::Judged;
+use lockstep_steps::gate::GateResult;
 use lockstep_steps::step::Step;
 
-use super::gates::Changed;
+use super::gates::ChangedPath;
 use super::trail::event;
-use super::{Steps, StepsError};
+use super::{StepContext, StepsError};
 use crate::env_vars::{GIT_DIR, GIT_INDEX_FILE};
 
 /// The parent and the tree that a commit is made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Basis {
+struct CommitBase {
     parent: Option<String>,
     tree: Option<String>,
 }
 
-impl Steps<'_> {
+impl StepContext<'_> {
     /// The files that the commit being made changes, from the project's root. Bytes that are no text are replaced.
-    pub(crate) fn staged(&self) -> Result<Vec<String>, StepsError> {
+    pub(crate) fn staged_files(&self) -> Result<Vec<String>, StepsError> {
         let text = self.git(&["diff", "--cached", "--name-only", "--no-renames", "--relative", "-z"])?;
         Ok(names(&text))
     }
@@ -39,7 +39,7 @@ impl Steps<'_> {
     }
 
     /// Returns all differences from the content at the beginning of the step. `None` if that is unknown.
-    pub(crate) fn changed_since(&self, step: Option<&Step>, start: Option<&str>) -> Option<Vec<Changed>> {
+    pub(crate) fn changed_since(&self, step: Option<&Step>, start: Option<&str>) -> Option<Vec<ChangedPath>> {
         let begun = step.is_some_and(|step| !step.is_pristine());
         let from = match start.filter(|_| begun) {
             Some(tree) => tree.to_owned(),
@@ -62,7 +62,7 @@ impl Steps<'_> {
     /// `assume-unchanged`) and times of files have no effect.
     pub(crate) fn snapshot(&self) -> Result<String, StepsError> {
         let index = self.git(&["rev-parse", "--path-format=absolute", "--git-path", "index"])?;
-        let directory = self.project.state.ensure("")?;
+        let directory = self.project.state.ensure_dir("")?;
         let copy = directory.join(format!("snapshot-{}.index", std::process::id()));
         let _removed = RemovedFile(copy.clone());
         // A repository without an index has nothing to copy.
@@ -91,19 +91,22 @@ impl Steps<'_> {
     }
 
     /// Records the decision of gate 3 about the commit in progress.
-    pub(crate) fn record_commit(&self, judged: &Judged, by_git: bool) {
+    pub(crate) fn record_commit(&self, judged: &GateResult, by_git: bool) {
         let name = if judged.validation.failed() { event::COMMIT_REJECTED } else { event::COMMIT_VALIDATED };
         let mut record = self.gate_record(name, None, judged);
         if by_git {
             let basis = self.basis();
             record = record.with("parent", basis.parent).with("tree", basis.tree);
         }
-        self.audit(None, &record);
+        self.append_audit(None, &record);
     }
 
-    fn basis(&self) -> Basis {
+    fn basis(&self) -> CommitBase {
         let asked = |arguments: &[&str]| self.git(arguments).ok().map(|text| text.trim().to_owned());
-        Basis { parent: asked(&["rev-parse", "--verify", "--quiet", "HEAD"]), tree: asked(&["write-tree"]) }
+        CommitBase {
+            parent: asked(&["rev-parse", "--verify", "--quiet", "HEAD"]),
+            tree: asked(&["write-tree"]),
+        }
     }
 
     /// Returns true if the project is in a repository.

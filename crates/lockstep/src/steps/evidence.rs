@@ -7,13 +7,13 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use lockstep_steps::redact::redact;
-use lockstep_steps::step::evidence::Evidence;
+use lockstep_steps::step::evidence::CommandEvidence;
 
 /// The number of bytes at the end of the output that are kept.
 const TAIL: usize = 2_000;
 
 /// Runs a command with the shell, in the project, and waits for it.
-pub(crate) fn run(command: &str, root: &Path, ran_at: &str) -> io::Result<Evidence> {
+pub(crate) fn run(command: &str, root: &Path, ran_at: &str) -> io::Result<CommandEvidence> {
     let start = Instant::now();
     let (mut reader, writer) = io::pipe()?;
     let mut shell = Command::new("sh");
@@ -37,7 +37,7 @@ pub(crate) fn run(command: &str, root: &Path, ran_at: &str) -> io::Result<Eviden
     }
     let status = child.wait()?;
     let text = String::from_utf8_lossy(tail.make_contiguous()).into_owned();
-    Ok(Evidence {
+    Ok(CommandEvidence {
         command: redact(command),
         exit_code: status.code(),
         duration_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_command_showed_is_kept_without_its_secrets() {
+    fn command_output_is_stored_without_secrets() {
         let root = tempfile::tempdir().unwrap();
         let shown = run("echo out; echo PASSWORD=hunter2 >&2; exit 3", root.path(), "now").unwrap();
         assert_eq!((shown.exit_code, shown.output_tail.as_str()), (Some(3), "out\nPASSWORD=[redacted]\n"));

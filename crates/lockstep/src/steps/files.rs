@@ -4,12 +4,12 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use lockstep_model::path::absolute;
-use lockstep_steps::problem::Problem;
+use lockstep_model::path::absolute_lexical;
+use lockstep_steps::problem::StepProblem;
 use lockstep_steps::step::{MAX_BYTES, Step};
 use lockstep_store::{StateDir, StoreError, append_once};
 
-use super::Steps;
+use super::StepContext;
 
 /// The depth to which the directory of the steps is searched.
 const DEPTH: usize = 4;
@@ -32,34 +32,38 @@ pub(crate) struct StepFile {
     pub(crate) name: String,
 }
 
-impl Steps<'_> {
+impl StepContext<'_> {
     /// The step file a prompt names, relative to the root.
-    pub(crate) fn named(&self, name: &str) -> Result<StepFile, Problem> {
-        self.located(&absolute(&self.project.root, Path::new(name)), name)
+    pub(crate) fn resolve_from_root(&self, name: &str) -> Result<StepFile, StepProblem> {
+        self.confine_path(&absolute_lexical(&self.project.root, Path::new(name)), name)
     }
 
     /// Returns the step file of a name given in `directory`: its path there, its path from the root, or the
     /// step's id.
-    pub(crate) fn given(&self, directory: &Path, name: &str) -> Result<StepFile, Problem> {
+    pub(crate) fn resolve_from_directory(
+        &self,
+        directory: &Path,
+        name: &str,
+    ) -> Result<StepFile, StepProblem> {
         let (root, dir) = (&self.project.root, self.dir());
         let places = [
-            absolute(directory, Path::new(name)),
-            absolute(root, Path::new(name)),
-            absolute(&dir, Path::new(name)),
-            absolute(&dir, Path::new(&format!("{name}.json"))),
+            absolute_lexical(directory, Path::new(name)),
+            absolute_lexical(root, Path::new(name)),
+            absolute_lexical(&dir, Path::new(name)),
+            absolute_lexical(&dir, Path::new(&format!("{name}.json"))),
         ];
         let there = places.iter().find(|path| fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_dir()));
         if let Some(path) = there {
-            return self.located(path, name);
+            return self.confine_path(path, name);
         }
         let mut of_id = self.of_id(name);
         match of_id.len() {
-            0 => self.located(&places[0], name),
+            0 => self.confine_path(&places[0], name),
             1 => Ok(of_id.remove(0)),
             _ => {
                 let names: Vec<_> = of_id.into_iter().map(|file| file.name).collect();
                 let message = format!("Several steps have the id {name:?}: {}", names.join(", "));
-                Err(Problem::invalid("step file", message, "Name the step by its path"))
+                Err(StepProblem::invalid("step file", message, "Name the step by its path"))
             }
         }
     }
@@ -69,7 +73,7 @@ impl Steps<'_> {
         if id.contains('/') {
             return Vec::new();
         }
-        let files = self.all();
+        let files = self.list_step_files();
         let stem = |file: &&StepFile| file.path.file_stem().and_then(|stem| stem.to_str()) == Some(id);
         let by_name: Vec<_> = files.iter().filter(stem).cloned().collect();
         if !by_name.is_empty() {
@@ -87,9 +91,9 @@ impl Steps<'_> {
     }
 
     /// The file of a step that may not be there yet.
-    pub(crate) fn located(&self, path: &Path, said: &str) -> Result<StepFile, Problem> {
+    pub(crate) fn confine_path(&self, path: &Path, said: &str) -> Result<StepFile, StepProblem> {
         let outside = || {
-            Problem::invalid(
+            StepProblem::invalid(
                 "step file",
                 format!("The step file {said:?} lies outside the project"),
                 "Name a step file of this project, by its path from the project's root",
@@ -101,7 +105,7 @@ impl Steps<'_> {
             return Err(outside());
         }
         let linked = |what: &str| {
-            Problem::invalid(
+            StepProblem::invalid(
                 "step file",
                 format!("The step file {said:?} {what}, which could lead anywhere"),
                 "Put the file itself there",
@@ -123,16 +127,16 @@ impl Steps<'_> {
     }
 
     /// Returns the step in a file, or every reason why it cannot be read.
-    pub(crate) fn read(&self, file: &StepFile) -> Result<Step, Vec<Problem>> {
+    pub(crate) fn read(&self, file: &StepFile) -> Result<Step, Vec<StepProblem>> {
         let text = read_text(&file.path).map_err(|error| {
             let fix = match error.kind() {
                 std::io::ErrorKind::NotFound => "Make it with `lockstep step new`, or name another",
                 _ => "Check step file exists and contains valid JSON",
             };
-            vec![Problem::missing("step file", format!("Step file error: {}: {error}", file.name), fix)]
+            vec![StepProblem::missing("step file", format!("Step file error: {}: {error}", file.name), fix)]
         })?;
         Step::parse(&text).map_err(|problems| {
-            let named = |problem: Problem| Problem {
+            let named = |problem: StepProblem| StepProblem {
                 message: problem.message.replacen(
                     "Step file error: ",
                     &format!("Step file error: {}: ", file.name),
@@ -145,26 +149,27 @@ impl Steps<'_> {
     }
 
     /// Every file that may be a step: those in the directory of the steps, and those elsewhere that were recorded.
-    pub(crate) fn all(&self) -> Vec<StepFile> {
+    pub(crate) fn list_step_files(&self) -> Vec<StepFile> {
         let mut paths = Vec::new();
         self.directories().iter().for_each(|dir| collect(dir, DEPTH, &mut paths));
         paths.extend(
-            self.known().iter().map(|name| self.project.root.join(name)).filter(|path| path.is_file()),
+            self.known_steps().iter().map(|name| self.project.root.join(name)).filter(|path| path.is_file()),
         );
         paths.sort();
         paths.dedup();
-        paths.iter().filter_map(|path| self.located(path, &path.display().to_string()).ok()).collect()
+        paths.iter().filter_map(|path| self.confine_path(path, &path.display().to_string()).ok()).collect()
     }
 
-    /// Returns every file in the project that may be a step: those of [`Self::all`], and others that have the
+    /// Returns every file in the project that may be a step: those of [`Self::list_step_files`], and others that have the
     /// log of a step's phases. The boolean is true if the project was too large to search completely.
     pub(crate) fn everywhere(&self) -> (Vec<StepFile>, bool) {
-        let mut paths: Vec<PathBuf> = self.all().into_iter().map(|file| file.path).collect();
+        let mut paths: Vec<PathBuf> = self.list_step_files().into_iter().map(|file| file.path).collect();
         let mut left = MAX_ENTRIES;
         search(&self.project.root, &mut left, &mut paths);
         paths.sort();
         paths.dedup();
-        let located = paths.iter().filter_map(|path| self.located(path, &path.display().to_string()).ok());
+        let located =
+            paths.iter().filter_map(|path| self.confine_path(path, &path.display().to_string()).ok());
         (located.collect(), left == 0)
     }
 
@@ -176,7 +181,7 @@ impl Steps<'_> {
     }
 
     /// The names of all steps that were ever recorded.
-    pub(crate) fn known(&self) -> Vec<String> {
+    pub(crate) fn known_steps(&self) -> Vec<String> {
         let text = lockstep_fs::read_to_string(self.known_path()).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
@@ -187,10 +192,10 @@ impl Steps<'_> {
 
     /// Remembers that a step was recorded.
     pub(crate) fn note_known(&self, name: &str) -> Result<(), StoreError> {
-        if self.known().iter().any(|known| known == name) {
+        if self.known_steps().iter().any(|known| known == name) {
             return Ok(());
         }
-        self.project.state.ensure("steps")?;
+        self.project.state.ensure_dir("steps")?;
         let line = serde_json::to_string(name).expect("a text is JSON") + "\n";
         append_once(&self.known_path(), line.as_bytes()).map(drop)
     }

@@ -3,18 +3,18 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use lockstep_steps::audit::Entry;
+use lockstep_steps::audit::TrailEntry;
 use lockstep_text::single_line;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::Steps;
-use crate::error::{CommandError, Kind};
-use crate::reply::Reply;
+use super::StepContext;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::reply::CommandOutput;
 
 /// Which entries are wanted.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct AuditFilter<'a> {
     /// Only about this step: its file, or its id.
     pub(crate) step: Option<&'a str>,
     /// Only this event.
@@ -27,27 +27,31 @@ pub(crate) struct Wanted<'a> {
 
 /// Entries of the trail, the oldest first.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Entries {
+pub(crate) struct AuditEntriesOutput {
     /// As they are in the trail; `lockstep schema audit-entry` describes them.
     #[serde(serialize_with = "fields")]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<TrailEntry>,
 }
 
-fn fields<S: Serializer>(entries: &[Entry], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(entries.iter().map(Entry::fields))
+fn fields<S: Serializer>(entries: &[TrailEntry], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(entries.iter().map(TrailEntry::fields))
 }
 
-impl Steps<'_> {
+impl StepContext<'_> {
     /// The entries of every trail that are wanted. A step is named from `directory`.
-    pub(crate) fn entries(&self, directory: &Path, wanted: &Wanted<'_>) -> Result<Entries, CommandError> {
+    pub(crate) fn entries(
+        &self,
+        directory: &Path,
+        wanted: &AuditFilter<'_>,
+    ) -> Result<AuditEntriesOutput, CommandError> {
         let (since, until) = (moment(wanted.since)?, moment(wanted.until)?);
         let name_of = |name: &str| {
-            let file = self.given(directory, name);
+            let file = self.resolve_from_directory(directory, name);
             file.map_or_else(|_| name.to_owned(), |file| file.name)
         };
         let step = wanted.step.map(name_of);
-        let fits = |entry: &Entry| {
+        let fits = |entry: &TrailEntry| {
             let at: Option<Timestamp> = entry.text("timestamp").parse().ok();
             step.as_deref().is_none_or(|step| entry.step_file() == Some(step))
                 && wanted.event.is_none_or(|event| entry.event() == event)
@@ -58,15 +62,16 @@ impl Steps<'_> {
         for trail in self.trails() {
             for file in trail.files()? {
                 // Lines that were edited are shown by `verify`.
-                entries.extend(file.text.lines().filter_map(|line| Entry::parse(line).ok()).filter(fits));
+                entries
+                    .extend(file.text.lines().filter_map(|line| TrailEntry::parse(line).ok()).filter(fits));
             }
         }
         entries.sort_by(|a, b| a.text("timestamp").cmp(b.text("timestamp")));
-        Ok(Entries { entries })
+        Ok(AuditEntriesOutput { entries })
     }
 }
 
-impl Reply for Entries {
+impl CommandOutput for AuditEntriesOutput {
     fn text(&self) -> String {
         if self.entries.is_empty() {
             return "the trail has no such entry\n".to_owned();
@@ -76,7 +81,7 @@ impl Reply for Entries {
 }
 
 /// An entry on one line.
-fn line(entry: &Entry) -> String {
+fn line(entry: &TrailEntry) -> String {
     let mut line = format!("{}  {}", entry.text("timestamp"), entry.event());
     for part in [
         entry.step_file().unwrap_or_default(),
@@ -113,7 +118,7 @@ fn moment(text: Option<&str>) -> Result<Option<Timestamp>, CommandError> {
         || Some(text.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp());
     match text.parse().ok().or_else(day) {
         Some(moment) => Ok(Some(moment)),
-        None => Err(CommandError::new(Kind::Usage, format!("{text:?} is no time"))
+        None => Err(CommandError::new(CommandErrorKind::Usage, format!("{text:?} is no time"))
             .hint("write a day, 2026-02-14, or a moment, 2026-02-14T10:00:00Z")),
     }
 }

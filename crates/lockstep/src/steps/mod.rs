@@ -22,14 +22,14 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
-use lockstep_config::steps::{OptionalPath, Proof};
-use lockstep_model::change::timestamp;
+use lockstep_config::steps::{ExpectedOutcome, OptionalPath};
+use lockstep_model::change::format_timestamp;
 use lockstep_steps::commands::CommandTable;
-use lockstep_steps::machine::Machine;
+use lockstep_steps::machine::StepMachines;
 use lockstep_steps::markers::{self, MarkerKind, MarkerNames, Markers};
-use lockstep_steps::problem::Problem;
-use lockstep_steps::sections::Definitions;
-use lockstep_steps::step::evidence::{EvidenceRules, Expectation};
+use lockstep_steps::problem::StepProblem;
+use lockstep_steps::sections::SectionDefinitions;
+use lockstep_steps::step::evidence::{EvidenceRules, ExpectedResult};
 use lockstep_store::step_lock::{Holder, StepLockError};
 use lockstep_store::{StateDir, StoreError, confine};
 
@@ -49,7 +49,7 @@ pub(crate) enum StepsError {
     NoFile(String),
     /// A change was refused, for these reasons.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    Refused(Vec<Problem>),
+    Refused(Vec<StepProblem>),
     /// The command that was to be evidence could not be run.
     #[error("the command could not be run")]
     Run(#[source] std::io::Error),
@@ -71,10 +71,10 @@ impl From<StepLockError> for StepsError {
 
 impl StepsError {
     /// Every reason of a refusal; anything else is a failure.
-    pub(crate) fn into_refusal(self) -> Result<Vec<Problem>, Self> {
+    pub(crate) fn into_refusal(self) -> Result<Vec<StepProblem>, Self> {
         match self {
             Self::Refused(problems) => Ok(problems),
-            Self::Locked(holder) => Ok(vec![Problem::invalid(
+            Self::Locked(holder) => Ok(vec![StepProblem::invalid(
                 "step file",
                 holder.to_string(),
                 "Wait, or write in the holder's name with --as",
@@ -85,18 +85,18 @@ impl StepsError {
 }
 
 /// Returns true if a project has recorded a step, by its state directory alone.
-pub(crate) fn were_used(state: &StateDir) -> bool {
+pub(crate) fn has_step_state(state: &StateDir) -> bool {
     state.path().join("steps").is_dir()
 }
 
 /// The steps of a project, at one moment.
 #[derive(Debug)]
-pub(crate) struct Steps<'p> {
+pub(crate) struct StepContext<'p> {
     pub(crate) project: &'p ActiveProject,
     pub(crate) now: Zoned,
 }
 
-impl<'p> Steps<'p> {
+impl<'p> StepContext<'p> {
     pub(crate) fn new(project: &'p ActiveProject, now: Zoned) -> Self {
         Self { project, now }
     }
@@ -108,7 +108,7 @@ impl<'p> Steps<'p> {
 
     /// Returns true if the project uses steps: one was recorded here, or there is a step file, as in a fresh
     /// clone. A directory that only has the same name does not count. Without either, this costs two checks.
-    pub(crate) fn are_used(&self) -> bool {
+    pub(crate) fn has_steps(&self) -> bool {
         self.known_path().exists() || self.has_step_files()
     }
 
@@ -128,14 +128,14 @@ impl<'p> Steps<'p> {
 
     /// The moment as step files spell it.
     pub(crate) fn moment(&self) -> String {
-        timestamp(&self.now)
+        format_timestamp(&self.now)
     }
 
     /// The state machines.
-    pub(crate) fn machine(&self) -> Result<Machine, StepsError> {
+    pub(crate) fn machine(&self) -> Result<StepMachines, StepsError> {
         let configured = &self.project.config().steps.machine;
-        self.table(configured, "step-execution-fsm.yaml", Machine::built_in, |text| {
-            Machine::parse(text).map_err(|error| error.to_string())
+        self.table(configured, "step-execution-fsm.yaml", StepMachines::built_in, |text| {
+            StepMachines::parse(text).map_err(|error| error.to_string())
         })
     }
 
@@ -148,18 +148,18 @@ impl<'p> Steps<'p> {
     }
 
     /// The sections of a prompt.
-    pub(crate) fn definitions(&self) -> Result<Definitions, StepsError> {
+    pub(crate) fn definitions(&self) -> Result<SectionDefinitions, StepsError> {
         let configured = &self.project.config().steps.sections;
-        self.table(configured, "_section-definitions.yaml", Definitions::built_in, |text| {
-            Definitions::parse(text).map_err(|error| error.to_string())
+        self.table(configured, "_section-definitions.yaml", SectionDefinitions::built_in, |text| {
+            SectionDefinitions::parse(text).map_err(|error| error.to_string())
         })
     }
 
     /// Which phases must have evidence.
     pub(crate) fn evidence_rules(&self) -> EvidenceRules {
-        let expectation = |proof: &Proof| match proof {
-            Proof::Pass => Expectation::Pass,
-            Proof::Fail => Expectation::Fail,
+        let expectation = |proof: &ExpectedOutcome| match proof {
+            ExpectedOutcome::Pass => ExpectedResult::Pass,
+            ExpectedOutcome::Fail => ExpectedResult::Fail,
         };
         let table = &self.project.config().steps.evidence.0;
         EvidenceRules(table.iter().map(|(phase, proof)| (phase.clone(), expectation(proof))).collect())

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use lockstep_steps::gate::Judged;
+use lockstep_steps::gate::GateResult;
 
 use super::commits::git;
 use super::seen::{Commit, Seen};
 use super::trail::event;
-use super::{Steps, StepsError};
+use super::{StepContext, StepsError};
 
 /// A ref that git is about to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) enum MoveVerdict {
     /// The moves only add commits that exist already, or have passed gate 3.
     Known,
     /// The moves add commits that gate 3 judged now.
-    Judged(Box<Judged>),
+    Judged(Box<GateResult>),
 }
 
 /// Returns the moves of branches and of a detached `HEAD` among the lines that git passes to its hook.
@@ -78,7 +78,7 @@ impl Worktrees {
     }
 }
 
-impl Steps<'_> {
+impl StepContext<'_> {
     /// Gate 3 for moves of branches. A move to a commit that a branch, a remote or the baseline has already is no commit.
     pub(crate) fn judge_moves(&self, moves: &[RefMove]) -> Result<MoveVerdict, StepsError> {
         let entries = self.trail().verify()?.unwrap_or_default();
@@ -126,7 +126,7 @@ impl Steps<'_> {
                 .with("commit", commit.id.as_str())
                 .with("parent", commit.parents.first().cloned())
                 .with("tree", commit.tree.as_str());
-            self.audit(None, &record);
+            self.append_audit(None, &record);
         }
         Ok(MoveVerdict::Judged(Box::new(judged)))
     }

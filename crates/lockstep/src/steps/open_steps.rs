@@ -3,18 +3,18 @@
 use lockstep_fs::FileStamp;
 use lockstep_text::single_line;
 
-use super::Steps;
+use super::StepContext;
 
 /// The number of steps that are named.
 const SHOWN: usize = 10;
 
-impl Steps<'_> {
+impl StepContext<'_> {
     /// Returns a text about the open steps. `None` if there are none.
     pub(crate) fn describe_open_steps(&self) -> Option<String> {
         let mut lines = Vec::new();
-        let known = self.known();
-        let (words, _) = if known.is_empty() { Default::default() } else { self.words().ok()? };
-        for file in known.iter().filter_map(|name| self.named(name).ok()) {
+        let known = self.known_steps();
+        let (words, _) = if known.is_empty() { Default::default() } else { self.audit_states().ok()? };
+        for file in known.iter().filter_map(|name| self.resolve_from_root(name).ok()) {
             let Ok(step) = self.read(&file) else {
                 lines.push(single_line(&format!("- {}: it cannot be read", file.name)));
                 continue;
@@ -42,7 +42,7 @@ impl Steps<'_> {
     /// are. `None` if one was written too recently to be sure.
     pub(crate) fn open_steps_stamp(&self) -> Option<Vec<u8>> {
         let (mut bytes, now) = (Vec::new(), lockstep_fs::now());
-        let known = self.known();
+        let known = self.known_steps();
         if known.is_empty() {
             return Some(bytes);
         }

@@ -1,17 +1,17 @@
 //! The result of a verb about a step: the written state, or every reason for a refusal.
 
-use lockstep_steps::problem::Problem;
+use lockstep_steps::problem::StepProblem;
 use lockstep_steps::step::Step;
 use lockstep_text::single_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::files::StepFile;
-use crate::reply::Reply;
+use crate::reply::CommandOutput;
 
 /// A step that was written.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct StepWritten {
+pub(crate) struct StepWriteOutput {
     /// The file, relative to the root.
     step_file: String,
     task_id: String,
@@ -20,12 +20,12 @@ pub(crate) struct StepWritten {
     status: String,
     /// The phase that it was about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    phase: Option<PhaseWritten>,
+    phase: Option<PhaseWriteOutput>,
 }
 
 /// A phase that was written.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-struct PhaseWritten {
+struct PhaseWriteOutput {
     phase_name: String,
     /// The phase's state now.
     status: String,
@@ -33,9 +33,9 @@ struct PhaseWritten {
     outcome: Option<String>,
 }
 
-impl StepWritten {
+impl StepWriteOutput {
     pub(crate) fn new(file: &StepFile, step: &Step, phase: Option<&str>) -> Self {
-        let written = phase.and_then(|name| step.phase(name)).map(|phase| PhaseWritten {
+        let written = phase.and_then(|name| step.phase(name)).map(|phase| PhaseWriteOutput {
             phase_name: phase.name.clone(),
             status: phase.status.clone(),
             outcome: phase.outcome.clone(),
@@ -50,7 +50,7 @@ impl StepWritten {
     }
 }
 
-impl Reply for StepWritten {
+impl CommandOutput for StepWriteOutput {
     fn text(&self) -> String {
         match &self.phase {
             Some(phase) => {
@@ -65,18 +65,18 @@ impl Reply for StepWritten {
 
 /// Every reason why nothing was done.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct StepRefused {
+pub(crate) struct StepRefusalOutput {
     refused: bool,
-    errors: Vec<Problem>,
+    errors: Vec<StepProblem>,
 }
 
-impl StepRefused {
-    pub(crate) fn new(errors: Vec<Problem>) -> Self {
+impl StepRefusalOutput {
+    pub(crate) fn new(errors: Vec<StepProblem>) -> Self {
         Self { refused: true, errors }
     }
 }
 
-impl Reply for StepRefused {
+impl CommandOutput for StepRefusalOutput {
     fn text(&self) -> String {
         let lines: String = self
             .errors

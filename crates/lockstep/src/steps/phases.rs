@@ -1,12 +1,12 @@
 //! Actions on a phase of a step: start, finish, skip, fail; with the evidence of a command.
 
-use lockstep_steps::step::change::{self, PhaseAct, Rules};
-use lockstep_steps::step::evidence::Outcome;
+use lockstep_steps::step::change::{self, PhaseAction, TransitionRules};
+use lockstep_steps::step::evidence::PhaseOutcome;
 use serde_json::json;
 
 use super::files::StepFile;
-use super::output::StepWritten;
-use super::{Steps, StepsError, evidence};
+use super::output::StepWriteOutput;
+use super::{StepContext, StepsError, evidence};
 
 /// An action on a phase.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(crate) enum Act {
     Start,
     /// Finishes the phase. Without an outcome, the command's result decides.
     Done {
-        outcome: Option<Outcome>,
+        outcome: Option<PhaseOutcome>,
         details: Option<String>,
     },
     /// Skips or defers the phase, for this reason.
@@ -41,51 +41,51 @@ impl Act {
 
 /// The actor, and the command that is run as evidence.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Actor<'a> {
+pub(crate) struct PhaseRecorder<'a> {
     pub(crate) who: &'a str,
     pub(crate) run: Option<&'a str>,
 }
 
-impl Steps<'_> {
+impl StepContext<'_> {
     /// Records an action on a phase.
     pub(crate) fn record_phase(
         &self,
         file: &StepFile,
         phase: &str,
         act: Act,
-        actor: Actor<'_>,
-    ) -> Result<StepWritten, StepsError> {
+        actor: PhaseRecorder<'_>,
+    ) -> Result<StepWriteOutput, StepsError> {
         let (machine, rules) = (self.machine()?, self.evidence_rules());
-        let rules = Rules { machine: &machine, evidence: &rules };
+        let rules = TransitionRules { machine: &machine, evidence: &rules };
         // The command may take long, so it runs before the lock is acquired.
         let evidence = actor.run.map(|command| evidence::run(command, &self.project.root, &self.moment()));
         let evidence = evidence.transpose().map_err(StepsError::Run)?;
         let event = act.event();
         let act = match act {
-            Act::Start => PhaseAct::Start,
-            Act::Done { outcome, details } => PhaseAct::Done { outcome, details, evidence },
-            Act::Skip { blocked_by, details } => PhaseAct::Skip { blocked_by, details },
-            Act::Fail { details } => PhaseAct::Fail { details, evidence },
+            Act::Start => PhaseAction::Start,
+            Act::Done { outcome, details } => PhaseAction::Done { outcome, details, evidence },
+            Act::Skip { blocked_by, details } => PhaseAction::Skip { blocked_by, details },
+            Act::Fail { details } => PhaseAction::Fail { details, evidence },
         };
         let step = self.change(
             file,
             actor.who,
             event,
-            |step| change::phase(step, phase, &act, rules, &self.moment()),
+            |step| change::apply_phase_action(step, phase, &act, rules, &self.moment()),
             |record| match &act {
-                PhaseAct::Done { evidence: Some(evidence), .. }
-                | PhaseAct::Fail { evidence: Some(evidence), .. } => record
+                PhaseAction::Done { evidence: Some(evidence), .. }
+                | PhaseAction::Fail { evidence: Some(evidence), .. } => record
                     .with("phase", phase)
                     .with("command", evidence.command.as_str())
                     .with("exit_code", json!(evidence.exit_code))
                     .with("duration_ms", evidence.duration_ms)
                     .with("output_digest", evidence.output_digest.as_str()),
-                PhaseAct::Skip { blocked_by, .. } => {
+                PhaseAction::Skip { blocked_by, .. } => {
                     record.with("phase", phase).with("blocked_by", blocked_by.as_str())
                 }
                 _ => record.with("phase", phase),
             },
         )?;
-        Ok(StepWritten::new(file, &step, Some(phase)))
+        Ok(StepWriteOutput::new(file, &step, Some(phase)))
     }
 }

@@ -2,13 +2,13 @@
 
 use lockstep_steps::markers::{Dialect, MarkerKind, Markers};
 use lockstep_steps::nwave;
-use lockstep_steps::problem::Problem;
-use lockstep_steps::prompt::{PromptCheck, Rules, check};
+use lockstep_steps::problem::StepProblem;
+use lockstep_steps::prompt::{PromptCheck, PromptRules, check};
 
-use super::{Steps, StepsError};
-use crate::reply::Reply;
+use super::{StepContext, StepsError};
+use crate::reply::CommandOutput;
 
-impl Steps<'_> {
+impl StepContext<'_> {
     /// Checks that a prompt has its markers, its sections, and their required contents. An ad-hoc prompt is
     /// not checked.
     pub(crate) fn check_prompt(&self, prompt: &str) -> Result<PromptCheck, StepsError> {
@@ -27,15 +27,19 @@ impl Steps<'_> {
 
     fn check_marked(&self, prompt: &str, markers: &Markers) -> Result<PromptCheck, StepsError> {
         let machine = self.machine()?;
-        let file = markers.step_file.as_deref().and_then(|name| self.named(name).ok());
+        let file = markers.step_file.as_deref().and_then(|name| self.resolve_from_root(name).ok());
         let step = file.and_then(|file| self.read(&file).ok());
         let phases = self.phases_of(step.as_ref(), &machine);
         let (commands, definitions) = (self.commands()?, self.definitions()?);
-        Ok(check(prompt, markers, Rules { commands: &commands, definitions: &definitions, phases: &phases }))
+        Ok(check(
+            prompt,
+            markers,
+            PromptRules { commands: &commands, definitions: &definitions, phases: &phases },
+        ))
     }
 }
 
-impl Reply for PromptCheck {
+impl CommandOutput for PromptCheck {
     fn text(&self) -> String {
         let mut lines: String = self.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
         lines.extend(self.errors.iter().map(told));
@@ -47,6 +51,6 @@ impl Reply for PromptCheck {
     }
 }
 
-fn told(problem: &Problem) -> String {
+fn told(problem: &StepProblem) -> String {
     format!("{problem}\n  {}\n", problem.suggestion)
 }

@@ -1,10 +1,10 @@
 //! The rules that a step is judged by: they stay those under which it began, until a person accepts others.
 
-use lockstep_config::table::all_keys;
+use lockstep_config::key_schema::all_keys;
 use lockstep_steps::step::Step;
 use lockstep_store::project_memory::Identity;
 
-use super::Steps;
+use super::StepContext;
 use super::files::StepFile;
 
 /// The sections whose keys are rules.
@@ -13,7 +13,7 @@ const SECTIONS: [&str; 4] = ["steps", "gates", "audit", "hooks"];
 /// The tables of the steps that a project may have of its own.
 const TABLES: [&str; 3] = ["step-execution-fsm.yaml", "des-commands.yaml", "_section-definitions.yaml"];
 
-impl Steps<'_> {
+impl StepContext<'_> {
     /// The digest of the rules: every key about steps and gates that is not at its default, and the project's own tables.
     pub(crate) fn rules_digest(&self) -> String {
         let config = self.project.config();

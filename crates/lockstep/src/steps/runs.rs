@@ -12,11 +12,11 @@ use lockstep_store::{StateDir, StoreError, append_once};
 use lockstep_wire::claude::transcript;
 use serde::{Deserialize, Serialize};
 
-use super::{Steps, StepsError};
+use super::{StepContext, StepsError};
 
 /// An invocation that passed gate 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Invocation {
+pub(crate) struct RecordedInvocation {
     /// The step file its markers name.
     pub(crate) step_file: Option<String>,
     /// The maximum number of turns.
@@ -28,7 +28,7 @@ pub(crate) struct Invocation {
 
 /// A step that an agent runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Run {
+pub(crate) struct StepRun {
     /// The step file its prompt names.
     pub(crate) step_file: Option<String>,
     /// The maximum number of turns.
@@ -48,18 +48,18 @@ struct AgentRuns {
     prompts: usize,
     /// The invocations that had passed gate 1 when they were read.
     invocations: usize,
-    runs: Vec<Run>,
+    runs: Vec<StepRun>,
 }
 
 impl AgentRuns {
     /// The steps that the agent works at: the latest, and those before it that did not end.
-    fn open(self) -> Vec<Run> {
+    fn open(self) -> Vec<StepRun> {
         let latest = self.runs.len().saturating_sub(1);
-        let open = |(at, run): (usize, Run)| (at == latest || !run.ended).then_some(run);
+        let open = |(at, run): (usize, StepRun)| (at == latest || !run.ended).then_some(run);
         self.runs.into_iter().enumerate().filter_map(open).collect()
     }
 
-    fn begin(&mut self, run: Run) {
+    fn begin(&mut self, run: StepRun) {
         self.runs.retain(|other| other.step_file != run.step_file);
         self.runs.push(run);
     }
@@ -70,12 +70,12 @@ const INVOCATIONS: &str = "invocations";
 
 /// The runs of one session.
 #[derive(Debug)]
-pub(crate) struct Runs<'a> {
+pub(crate) struct SessionRuns<'a> {
     state: &'a StateDir,
     session: &'a SessionId,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> SessionRuns<'a> {
     pub(crate) fn of(state: &'a StateDir, session: &'a SessionId) -> Self {
         Self { state, session }
     }
@@ -90,19 +90,19 @@ impl<'a> Runs<'a> {
     }
 
     fn ensure(&self) -> Result<(), StoreError> {
-        self.state.ensure("steps")?;
-        self.state.ensure("steps/sessions")?;
-        self.state.ensure(&format!("steps/sessions/{}", self.session)).map(drop)
+        self.state.ensure_dir("steps")?;
+        self.state.ensure_dir("steps/sessions")?;
+        self.state.ensure_dir(&format!("steps/sessions/{}", self.session)).map(drop)
     }
 
     /// Remembers an invocation.
-    pub(crate) fn note(&self, invocation: &Invocation) -> Result<(), StoreError> {
+    pub(crate) fn note(&self, invocation: &RecordedInvocation) -> Result<(), StoreError> {
         self.ensure()?;
         let line = serde_json::to_string(invocation).expect("an invocation is plain text") + "\n";
         append_once(&self.dir().join(INVOCATIONS), line.as_bytes()).map(drop)
     }
 
-    fn invocations(&self) -> Vec<Invocation> {
+    fn invocations(&self) -> Vec<RecordedInvocation> {
         let text = lockstep_fs::read_to_string(self.dir().join(INVOCATIONS)).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
@@ -115,8 +115,8 @@ impl<'a> Runs<'a> {
         agent: &AgentId,
         own: Option<&Path>,
         refresh: bool,
-        steps: &Steps<'_>,
-    ) -> Result<Vec<Run>, StepsError> {
+        steps: &StepContext<'_>,
+    ) -> Result<Vec<StepRun>, StepsError> {
         let kept = self.kept(agent);
         let invocations = self.invocations();
         if let Some(kept) = kept.as_ref().filter(|kept| !refresh && kept.invocations == invocations.len()) {
@@ -124,7 +124,7 @@ impl<'a> Runs<'a> {
         }
         // The client may write the transcript later than it reports the agent's end.
         let Some(transcript) = own.and_then(read_transcript).filter(|text| has_prompts(text)) else {
-            let only = || only(&self.unclaimed(invocations)).into_iter().collect();
+            let only = || single_run(&self.unclaimed(invocations)).into_iter().collect();
             return Ok(kept.map_or_else(only, AgentRuns::open));
         };
         let mut found = kept.clone().unwrap_or_default();
@@ -147,11 +147,11 @@ impl<'a> Runs<'a> {
 
     /// Returns the invocations that are not known to belong to another agent. Each agent that runs a step
     /// accounts for one invocation of it.
-    fn unclaimed(&self, mut invocations: Vec<Invocation>) -> Vec<Invocation> {
+    fn unclaimed(&self, mut invocations: Vec<RecordedInvocation>) -> Vec<RecordedInvocation> {
         let files = fs::read_dir(self.dir()).into_iter().flatten().flatten();
         let agents = files.filter(|file| file.file_name() != INVOCATIONS);
         for run in agents.filter_map(|file| read_runs(&file.path())).flat_map(|agent| agent.runs) {
-            let claimed = |invocation: &Invocation| invocation.step_file == run.step_file;
+            let claimed = |invocation: &RecordedInvocation| invocation.step_file == run.step_file;
             if let Some(at) = invocations.iter().position(claimed) {
                 invocations.remove(at);
             }
@@ -161,8 +161,8 @@ impl<'a> Runs<'a> {
 
     /// Returns the runs if the client does not identify the stopping agent: the only possible invocation. It
     /// is stored under `name`.
-    pub(crate) fn of_anyone(&self, name: &AgentId) -> Vec<Run> {
-        let only = || only(&self.invocations()).into_iter().collect();
+    pub(crate) fn run_of_unknown_agent(&self, name: &AgentId) -> Vec<StepRun> {
+        let only = || single_run(&self.invocations()).into_iter().collect();
         self.kept(name).map_or_else(only, AgentRuns::open)
     }
 
@@ -171,7 +171,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Saves the decision of gate 2 about a step of an agent.
-    pub(crate) fn keep(&self, agent: &AgentId, run: &Run) -> Result<(), StoreError> {
+    pub(crate) fn keep(&self, agent: &AgentId, run: &StepRun) -> Result<(), StoreError> {
         let mut kept = self.kept(agent).unwrap_or_default();
         match kept.runs.iter_mut().find(|other| other.step_file == run.step_file) {
             Some(other) => other.clone_from(run),
@@ -198,13 +198,13 @@ impl<'a> Runs<'a> {
     }
 }
 
-impl Invocation {
-    pub(crate) fn run(&self) -> Option<Run> {
-        (!self.stepless).then(|| Run::new(self.step_file.clone(), self.budget))
+impl RecordedInvocation {
+    pub(crate) fn run(&self) -> Option<StepRun> {
+        (!self.stepless).then(|| StepRun::new(self.step_file.clone(), self.budget))
     }
 }
 
-impl Run {
+impl StepRun {
     pub(crate) fn new(step_file: Option<String>, budget: Option<u64>) -> Self {
         Self { step_file, budget, asked: false, ended: false }
     }
@@ -221,7 +221,7 @@ fn has_prompts(transcript: &[u8]) -> bool {
 }
 
 /// The run of the only step that was invoked.
-fn only(invocations: &[Invocation]) -> Option<Run> {
+fn single_run(invocations: &[RecordedInvocation]) -> Option<StepRun> {
     let (first, rest) = invocations.split_first()?;
     let same = rest.iter().all(|other| other.step_file == first.step_file);
     first.run().filter(|_| same)

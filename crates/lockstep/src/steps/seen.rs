@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lockstep_steps::audit::Entry;
+use lockstep_steps::audit::TrailEntry;
 use serde::Serialize;
 use serde_json::json;
 
 use super::trail::event;
-use super::{Steps, StepsError};
+use super::{StepContext, StepsError};
 
 /// A commit that passed no gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -66,7 +66,7 @@ const MAX_BASELINE: usize = 5000;
 const FORMAT: &str = "--format=tformat:%H%x09%T%x09%P%x09%s";
 
 impl Seen {
-    pub(super) fn of(entries: &[Entry]) -> Self {
+    pub(super) fn of(entries: &[TrailEntry]) -> Self {
         let mut seen = Self::default();
         for entry in entries {
             let text = |name: &str| entry.text(name).to_owned();
@@ -89,7 +89,7 @@ impl Seen {
         }
         if seen.baseline.is_none() {
             // A trail from before baselines: the parent of the first judged commit is the baseline.
-            let judged = |entry: &&Entry| entry.fields().contains_key("tree");
+            let judged = |entry: &&TrailEntry| entry.fields().contains_key("tree");
             let parent = entries.iter().find(judged).map(|entry| entry.text("parent").to_owned());
             seen.baseline =
                 parent.map(|parent| vec![parent].into_iter().filter(|id| !id.is_empty()).collect());
@@ -127,16 +127,16 @@ impl Seen {
     }
 }
 
-impl Steps<'_> {
+impl StepContext<'_> {
     /// Records the commits that existed before the first step, once. A project without a repository has none.
     pub(crate) fn ensure_baseline(&self) {
-        let is_baseline = |entry: &Entry| (entry.event() == event::BASELINE).then_some(());
-        let known = self.trail().newest(&[event::BASELINE], is_baseline);
+        let is_baseline = |entry: &TrailEntry| (entry.event() == event::BASELINE).then_some(());
+        let known = self.trail().find_newest(&[event::BASELINE], is_baseline);
         if !self.has_repository() || !matches!(known, Ok(None)) {
             return;
         }
         if let Ok(tips) = self.tips() {
-            self.audit(None, &self.record(event::BASELINE, None).with("tips", json!(tips)));
+            self.append_audit(None, &self.record(event::BASELINE, None).with("tips", json!(tips)));
         }
     }
 
@@ -266,7 +266,7 @@ impl Steps<'_> {
                 .record(event::COMMIT_UNSEEN, None)
                 .with("commit", one.commit.as_str())
                 .with("subject", one.subject.as_str());
-            self.audit(None, &record);
+            self.append_audit(None, &record);
         }
         Ok(unseen)
     }

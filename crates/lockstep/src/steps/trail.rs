@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lockstep_index::accounts;
-use lockstep_steps::audit::{ACCEPTED, Entry, Record};
-use lockstep_steps::gate::{Judged, Recorded};
+use lockstep_steps::audit::{ACCEPTED, TrailEntry, TrailRecord};
+use lockstep_steps::gate::{AuditMatch, GateResult};
 use lockstep_steps::step::Step;
-use lockstep_store::audit::{Append, Trail};
+use lockstep_store::audit::{Append, AuditTrail};
 use lockstep_store::project_memory::Identity;
 use lockstep_store::{StoreError, confine};
 use serde_json::{Value, json};
 
-use super::Steps;
+use super::StepContext;
 use super::files::StepFile;
-use crate::terminal::complain;
+use crate::terminal::print_error;
 
 /// The events of the trail.
 pub(crate) mod event {
@@ -36,7 +36,7 @@ pub(crate) mod event {
 
 /// The records of a valid trail about one step.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Words {
+pub(crate) struct StepAuditState {
     /// The state that was recorded last.
     state: Option<RecordedState>,
     /// The seal of the last stop that was judged, and whether it passed.
@@ -47,8 +47,8 @@ pub(crate) struct Words {
     pub(crate) start: Option<String>,
 }
 
-impl Words {
-    fn take(&mut self, entry: &Entry) {
+impl StepAuditState {
+    fn take(&mut self, entry: &TrailEntry) {
         match entry.event() {
             event::STOP => {
                 self.stop = Some((entry.text("commit_seal").to_owned(), entry.text("result") != "FAIL"))
@@ -72,7 +72,7 @@ impl Words {
         !self.abandoned && status.is_some_and(|status| !matches!(status, "TODO" | "DONE"))
     }
 
-    pub(crate) fn recorded(&self, step: &Step, rules: &str) -> Recorded {
+    pub(crate) fn recorded(&self, step: &Step, rules: &str) -> AuditMatch {
         recorded(self.state.as_ref(), step, || rules.to_owned())
     }
 
@@ -91,7 +91,7 @@ pub(crate) struct RecordedState {
 }
 
 /// Returns the state that an entry records, if it records one.
-fn state_of(entry: &Entry) -> Option<RecordedState> {
+fn state_of(entry: &TrailEntry) -> Option<RecordedState> {
     let seal = entry.fields().get("seal")?.as_str()?.to_owned();
     Some(RecordedState {
         seal,
@@ -101,46 +101,46 @@ fn state_of(entry: &Entry) -> Option<RecordedState> {
 }
 
 /// Only the newest recorded state is valid.
-fn recorded(state: Option<&RecordedState>, step: &Step, rules: impl FnOnce() -> String) -> Recorded {
-    let Some(state) = state else { return Recorded::Nothing };
+fn recorded(state: Option<&RecordedState>, step: &Step, rules: impl FnOnce() -> String) -> AuditMatch {
+    let Some(state) = state else { return AuditMatch::Missing };
     if state.seal != step.seal() {
-        return Recorded::Other { status: state.status.clone() };
+        return AuditMatch::Differs { status: state.status.clone() };
     }
     let is_open = !step.is_pristine() && step.status() != "DONE";
     if is_open && !state.rules.is_empty() && state.rules != rules() {
-        return Recorded::OtherRules;
+        return AuditMatch::OtherRules;
     }
-    Recorded::Same
+    AuditMatch::Matches
 }
 
-impl Steps<'_> {
+impl StepContext<'_> {
     /// The trail of a step.
-    pub(crate) fn trail_of(&self, file: &StepFile) -> Trail {
+    pub(crate) fn trail_of(&self, file: &StepFile) -> AuditTrail {
         // A step that never existed has no directory: its name may come from a prompt.
-        let existed = file.path.exists() || self.known().contains(&file.name);
+        let existed = file.path.exists() || self.known_steps().contains(&file.name);
         let beside = || match file.path.parent() {
             Some(parent) if existed => parent.to_owned(),
             _ => self.dir(),
         };
         let dir = self.project.config().audit.dir.resolve(&self.project.root).unwrap_or_else(beside);
-        Trail::new(dir, &self.project.memory())
+        AuditTrail::new(dir, &self.project.memory())
     }
 
     /// Returns the trail of events that concern no step.
-    pub(crate) fn trail(&self) -> Trail {
+    pub(crate) fn trail(&self) -> AuditTrail {
         let dir = self.project.config().audit.dir.resolve(&self.project.root).unwrap_or_else(|| self.dir());
-        Trail::new(dir, &self.project.memory())
+        AuditTrail::new(dir, &self.project.memory())
     }
 
     /// Every trail of the project, those among them to which the configuration no longer leads.
-    pub(crate) fn trails(&self) -> Vec<Trail> {
+    pub(crate) fn trails(&self) -> Vec<AuditTrail> {
         let mut dirs: Vec<PathBuf> = vec![self.trail().dir().to_owned()];
         let gone = self
-            .known()
+            .known_steps()
             .into_iter()
-            .filter_map(|name| self.located(&self.project.root.join(&name), &name).ok());
+            .filter_map(|name| self.confine_path(&self.project.root.join(&name), &name).ok());
         dirs.extend(
-            self.all()
+            self.list_step_files()
                 .iter()
                 .chain(&gone.collect::<Vec<_>>())
                 .map(|file| self.trail_of(file).dir().to_owned()),
@@ -151,16 +151,21 @@ impl Steps<'_> {
         }
         dirs.sort();
         dirs.dedup();
-        dirs.into_iter().map(|dir| Trail::new(dir, &memory)).collect()
+        dirs.into_iter().map(|dir| AuditTrail::new(dir, &memory)).collect()
     }
 
     /// A record about a step.
-    pub(crate) fn record(&self, event: &str, file: Option<&StepFile>) -> Record {
-        Record::new(self.now.timestamp(), event, file.map(|file| file.name.as_str()))
+    pub(crate) fn record(&self, event: &str, file: Option<&StepFile>) -> TrailRecord {
+        TrailRecord::new(self.now.timestamp(), event, file.map(|file| file.name.as_str()))
     }
 
     /// Creates the record of a gate's decision.
-    pub(crate) fn gate_record(&self, event: &str, file: Option<&StepFile>, judged: &Judged) -> Record {
+    pub(crate) fn gate_record(
+        &self,
+        event: &str,
+        file: Option<&StepFile>,
+        judged: &GateResult,
+    ) -> TrailRecord {
         let validation = &judged.validation;
         self.record(event, file)
             .with("gate_id", validation.gate_id)
@@ -181,32 +186,32 @@ impl Steps<'_> {
         if is_default && let Err(refusal) = confine(&self.project.root, trail.dir()) {
             return Err(StoreError::Path { path: trail.dir().to_owned(), refusal });
         }
-        trail.append(append, || self.trails()).map(|path| self.account_for(&path))
+        trail.append(append, || self.trails()).map(|path| self.mark_own_write(&path))
     }
 
     /// Writes to the trail of a step, or of none. A failure is reported and logged, and does not stop
     /// anything: the trail records, it does not judge.
-    pub(crate) fn audit(&self, file: Option<&StepFile>, record: &Record) {
+    pub(crate) fn append_audit(&self, file: Option<&StepFile>, record: &TrailRecord) {
         let existing = file.filter(|file| file.path.exists());
         let noted = existing.map_or(Ok(()), |file| self.note_known(&file.name));
         if let Err(error) = self.append(file, record).and(noted) {
             let message = format!("the audit entry {} was not written: {error}", record.event);
-            complain(&format!("lockstep: {message}\n"));
+            print_error(&format!("lockstep: {message}\n"));
             let _ = lockstep_store::log::write(&self.project.state, &self.now, "audit", &message);
         }
     }
 
     /// Records Lockstep's own write, so that a sweep does not report it. If it cannot be recorded, the sweep
     /// finds it.
-    pub(crate) fn account_for(&self, path: &Path) {
+    pub(crate) fn mark_own_write(&self, path: &Path) {
         let _ = accounts::note(&self.project.root, &self.project.state, path);
     }
 
     /// Returns the trail's record of a step's present state.
-    pub(crate) fn recorded(&self, file: &StepFile, step: &Step) -> Result<Recorded, StoreError> {
+    pub(crate) fn recorded(&self, file: &StepFile, step: &Step) -> Result<AuditMatch, StoreError> {
         match self.recorded_state(file) {
             Ok(state) => Ok(recorded(state.as_ref(), step, || self.rules_digest())),
-            Err(RecordedError::Broken(why)) => Ok(Recorded::Unknown { why }),
+            Err(RecordedError::Broken(why)) => Ok(AuditMatch::Unknown { why }),
             Err(RecordedError::Store(error)) => Err(error),
         }
     }
@@ -214,10 +219,10 @@ impl Steps<'_> {
     /// The state of a step that was recorded last.
     pub(crate) fn recorded_state(&self, file: &StepFile) -> Result<Option<RecordedState>, RecordedError> {
         let of_step =
-            |entry: &Entry| (entry.step_file() == Some(&file.name)).then(|| state_of(entry)).flatten();
+            |entry: &TrailEntry| (entry.step_file() == Some(&file.name)).then(|| state_of(entry)).flatten();
         // Encoded as in a line; most lines about a step record no state.
         let name = serde_json::to_string(&file.name).expect("a text is JSON");
-        match self.trail_of(file).newest(&[&name, r#""seal":"#], of_step) {
+        match self.trail_of(file).find_newest(&[&name, r#""seal":"#], of_step) {
             Ok(state) => Ok(state),
             Err(StoreError::Trail { why }) => Err(RecordedError::Broken(why)),
             Err(error) => Err(RecordedError::Store(error)),
@@ -225,16 +230,18 @@ impl Steps<'_> {
     }
 
     /// Returns the records of every trail about every step, and the problems of the trails.
-    pub(crate) fn words(&self) -> Result<(BTreeMap<String, Words>, Vec<String>), StoreError> {
+    pub(crate) fn audit_states(&self) -> Result<(BTreeMap<String, StepAuditState>, Vec<String>), StoreError> {
         self.words_and_trails().map(|(words, read)| (words, read.broken))
     }
 
     /// Returns the records of every trail about every step, with the trails themselves.
-    pub(crate) fn words_and_trails(&self) -> Result<(BTreeMap<String, Words>, TrailsRead), StoreError> {
+    pub(crate) fn words_and_trails(
+        &self,
+    ) -> Result<(BTreeMap<String, StepAuditState>, TrailsRead), StoreError> {
         let mut read = self.read_trails()?;
         // A step may have entries in two trails, if `[audit] dir` was changed.
         read.entries.sort_by(|one, other| one.text("timestamp").cmp(other.text("timestamp")));
-        let mut words: BTreeMap<String, Words> = BTreeMap::new();
+        let mut words: BTreeMap<String, StepAuditState> = BTreeMap::new();
         for entry in &read.entries {
             if let Some(name) = entry.step_file() {
                 words.entry(name.to_owned()).or_default().take(entry);
@@ -276,14 +283,14 @@ impl Steps<'_> {
             };
             let record = self.record(ACCEPTED, None).with("why", why).with("accepted", problem.as_str());
             let path = trail.accept(&record, || self.trails())?;
-            self.account_for(&path);
+            self.mark_own_write(&path);
             accepted.push(problem);
         }
         Ok(accepted)
     }
 
     /// A place in a trail, by its path from the root.
-    pub(crate) fn shown(&self, trail: &Trail, place: &str) -> String {
+    pub(crate) fn shown(&self, trail: &AuditTrail, place: &str) -> String {
         match self.relative(trail.dir()) {
             Some(dir) => format!("{dir}/{place}"),
             None => format!("{}/{place}", trail.dir().display()),
@@ -294,7 +301,7 @@ impl Steps<'_> {
 /// Every trail of a project.
 #[derive(Debug, Default)]
 pub(crate) struct TrailsRead {
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<TrailEntry>,
     /// The problems of the trails.
     pub(crate) broken: Vec<String>,
     /// Notes about entries that were not recorded on this machine.
@@ -317,7 +324,12 @@ pub(crate) enum RecordedError {
 }
 
 /// A step's state as an entry records it, with the digest of the rules that the step began under.
-pub(crate) fn with_state(record: Record, before: Option<&Step>, step: &Step, rules: &str) -> Record {
+pub(crate) fn with_state(
+    record: TrailRecord,
+    before: Option<&Step>,
+    step: &Step,
+    rules: &str,
+) -> TrailRecord {
     let before = before.map_or(Value::Null, |before| before.seal().into());
     record
         .with("task_id", step.task_id())

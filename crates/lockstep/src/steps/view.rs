@@ -1,6 +1,6 @@
 //! The view of a step: the document, and data from outside its file.
 
-use lockstep_steps::gate::Recorded;
+use lockstep_steps::gate::AuditMatch;
 use lockstep_steps::step::Step;
 use lockstep_store::step_lock::StepLock;
 use lockstep_text::push_line;
@@ -9,8 +9,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::files::StepFile;
-use super::{Steps, StepsError};
-use crate::reply::Reply;
+use super::{StepContext, StepsError};
+use crate::reply::CommandOutput;
 
 /// A step, with its holder and whether its state was recorded.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -28,21 +28,21 @@ pub(crate) struct StepView {
     step: Step,
 }
 
-impl Steps<'_> {
+impl StepContext<'_> {
     /// A step as it is shown.
     pub(crate) fn show(&self, file: &StepFile) -> Result<StepView, StepsError> {
         self.settle(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;
         let held = StepLock::held(&self.project.state, &file.path, self.now.timestamp());
         let warning = match self.recorded(file, &step)? {
-            Recorded::Same => None,
-            Recorded::Nothing if step.is_pristine() => None,
-            Recorded::Nothing => Some("this state is recorded nowhere; it was written by hand".to_owned()),
-            Recorded::Other { status } => {
+            AuditMatch::Matches => None,
+            AuditMatch::Missing if step.is_pristine() => None,
+            AuditMatch::Missing => Some("this state is recorded nowhere; it was written by hand".to_owned()),
+            AuditMatch::Differs { status } => {
                 Some(format!("this state was written by hand; {status} was recorded"))
             }
-            Recorded::OtherRules => Some("the rules changed after it began".to_owned()),
-            Recorded::Unknown { why } => Some(why),
+            AuditMatch::OtherRules => Some("the rules changed after it began".to_owned()),
+            AuditMatch::Unknown { why } => Some(why),
         };
         Ok(StepView {
             step_file: file.name.clone(),
@@ -54,7 +54,7 @@ impl Steps<'_> {
     }
 }
 
-impl Reply for StepView {
+impl CommandOutput for StepView {
     fn text(&self) -> String {
         let Self { step, document, .. } = self;
         let mut text = String::new();

@@ -1,9 +1,9 @@
 //! Writing a step: under its lock, recorded first, then replaced in one step.
 
 use lockstep_fs::{FsError, write_atomically};
-use lockstep_steps::audit::Record;
-use lockstep_steps::gate::Recorded;
-use lockstep_steps::problem::Problem;
+use lockstep_steps::audit::TrailRecord;
+use lockstep_steps::gate::AuditMatch;
+use lockstep_steps::problem::StepProblem;
 use lockstep_steps::step::Step;
 use lockstep_steps::step::change::fail_by_gate;
 use lockstep_store::StoreError;
@@ -14,9 +14,9 @@ use serde_json::json;
 
 use super::files::StepFile;
 use super::trail::{event, with_state};
-use super::{Steps, StepsError};
+use super::{StepContext, StepsError};
 
-impl Steps<'_> {
+impl StepContext<'_> {
     /// Makes a new step file.
     pub(crate) fn create(&self, file: &StepFile, step: &Step, who: &str) -> Result<(), StepsError> {
         self.ensure_baseline();
@@ -24,7 +24,7 @@ impl Steps<'_> {
         std::fs::create_dir_all(dir).map_err(|error| StoreError::from(FsError::at("create", dir)(error)))?;
         let _lock = StepLock::take(&self.project.state, &file.path, who, self.now.timestamp())?;
         if file.path.exists() {
-            return Err(StepsError::Refused(vec![Problem::invalid(
+            return Err(StepsError::Refused(vec![StepProblem::invalid(
                 "step file",
                 format!("{} is there already", file.name),
                 "Choose another id, or go on with that step",
@@ -32,7 +32,7 @@ impl Steps<'_> {
         }
         let record = self.record("STEP_CREATED", Some(file)).with("by", who);
         let record = with_state(record, None, step, &self.rules_digest());
-        self.put(file, None, step, &record)
+        self.record_and_write(file, None, step, &record)
     }
 
     /// Changes a step by `change`, and records it with the data that `describe` adds. Returns the new step.
@@ -41,21 +41,21 @@ impl Steps<'_> {
         file: &StepFile,
         who: &str,
         event: &str,
-        change: impl FnOnce(&Step) -> Result<Step, Vec<Problem>>,
-        describe: impl FnOnce(Record) -> Record,
+        change: impl FnOnce(&Step) -> Result<Step, Vec<StepProblem>>,
+        describe: impl FnOnce(TrailRecord) -> TrailRecord,
     ) -> Result<Step, StepsError> {
         self.ensure_baseline();
         let _lock = StepLock::take(&self.project.state, &file.path, who, self.now.timestamp())?;
         self.settle_locked(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;
-        self.check_vouched(file, &step)?;
+        self.ensure_recorded(file, &step)?;
         let next = change(&step).map_err(StepsError::Refused)?;
         let mut record = describe(self.record(event, Some(file)).with("by", who));
         if step.is_pristine() && !next.is_pristine() {
             record = self.with_start(record, &next);
         }
         let record = with_state(record, Some(&step), &next, &self.rules_of(file, &step));
-        self.put(file, Some(&step), &next, &record)?;
+        self.record_and_write(file, Some(&step), &next, &record)?;
         Ok(next)
     }
 
@@ -66,18 +66,18 @@ impl Steps<'_> {
         self.settle_locked(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;
         let refused = |message: String, fix: &str| {
-            Err(StepsError::Refused(vec![Problem::invalid("step file", message, fix)]))
+            Err(StepsError::Refused(vec![StepProblem::invalid("step file", message, fix)]))
         };
         match self.recorded(file, &step)? {
-            Recorded::Nothing => {}
-            Recorded::Unknown { why } => return refused(why, "`lockstep audit verify` names the place"),
-            Recorded::Same | Recorded::OtherRules => {
+            AuditMatch::Missing => {}
+            AuditMatch::Unknown { why } => return refused(why, "`lockstep audit verify` names the place"),
+            AuditMatch::Matches | AuditMatch::OtherRules => {
                 return refused(
                     format!("The state of {} is recorded here already", file.name),
                     "Go on with it",
                 );
             }
-            Recorded::Other { status } => {
+            AuditMatch::Differs { status } => {
                 let message = format!(
                     "The state of {} was changed by hand after it was recorded as {status}",
                     file.name
@@ -96,16 +96,16 @@ impl Steps<'_> {
         let record = self.record(event::ADOPTED, Some(file)).with("by", who).with("why", why);
         let record = self.with_start(record, &step);
         let record = with_state(record, None, &step, &self.rules_digest());
-        self.put(file, Some(&step), &step, &record)?;
+        self.record_and_write(file, Some(&step), &step, &record)?;
         Ok(step)
     }
 
     /// The record of a step that begins, with the content of the files it begins with. Only a boundary needs all of it.
-    fn with_start(&self, record: Record, step: &Step) -> Record {
+    fn with_start(&self, record: TrailRecord, step: &Step) -> TrailRecord {
         if !self.has_repository() {
             return record;
         }
-        let tree = if step.boundary().is_open() { self.head_tree() } else { self.snapshot() };
+        let tree = if step.boundary().is_unrestricted() { self.head_tree() } else { self.snapshot() };
         match tree {
             Ok(tree) => record.with("start_tree", tree),
             Err(error) => record.with("start_unknown", error.to_string()),
@@ -113,27 +113,27 @@ impl Steps<'_> {
     }
 
     /// Refuses a change on top of an unrecorded state, because it would make that state look recorded.
-    fn check_vouched(&self, file: &StepFile, step: &Step) -> Result<(), StepsError> {
+    fn ensure_recorded(&self, file: &StepFile, step: &Step) -> Result<(), StepsError> {
         let problem = match self.recorded(file, step)? {
-            Recorded::Same => return Ok(()),
-            Recorded::Nothing if step.is_pristine() => return Ok(()),
-            Recorded::Nothing => {
+            AuditMatch::Matches => return Ok(()),
+            AuditMatch::Missing if step.is_pristine() => return Ok(()),
+            AuditMatch::Missing => {
                 format!("The state of {} ({}) is recorded nowhere", file.name, step.status())
             }
-            Recorded::Other { status } => {
+            AuditMatch::Differs { status } => {
                 format!("The state of {} was changed by hand after it was recorded as {status}", file.name)
             }
-            Recorded::OtherRules => {
+            AuditMatch::OtherRules => {
                 let message = format!("The rules of {} changed after it began", file.name);
                 let fix = format!(
                     "Restore them, or let a person accept them: `lockstep step accept {} --why …`",
                     file.name
                 );
-                return Err(StepsError::Refused(vec![Problem::invalid("step file", message, fix)]));
+                return Err(StepsError::Refused(vec![StepProblem::invalid("step file", message, fix)]));
             }
-            Recorded::Unknown { why } => {
+            AuditMatch::Unknown { why } => {
                 let fix = "`lockstep audit verify` names the place; `lockstep audit accept --why …` accepts the trail as it is";
-                return Err(StepsError::Refused(vec![Problem::invalid("audit trail", why, fix)]));
+                return Err(StepsError::Refused(vec![StepProblem::invalid("audit trail", why, fix)]));
             }
         };
         let fix = format!(
@@ -141,7 +141,7 @@ impl Steps<'_> {
              if it was begun elsewhere, take it over: `lockstep step adopt {0} --why …`",
             file.name
         );
-        Err(StepsError::Refused(vec![Problem::invalid("step file", problem, fix)]))
+        Err(StepsError::Refused(vec![StepProblem::invalid("step file", problem, fix)]))
     }
 
     /// Gate 2's own write: FAILED, from any state. A state written by hand stays unrecorded.
@@ -154,7 +154,7 @@ impl Steps<'_> {
         let _lock = StepLock::take_over(&self.project.state, &file.path, "gate 2", self.now.timestamp())?;
         self.settle_locked(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;
-        let vouched = self.check_vouched(file, &step).is_ok();
+        let vouched = self.ensure_recorded(file, &step).is_ok();
         let next = fail_by_gate(&step, reason, suggestions);
         let record = self
             .record(event::FAILED_BY_GATE, Some(file))
@@ -166,7 +166,7 @@ impl Steps<'_> {
         } else {
             record.with("unrecorded", true)
         };
-        self.put(file, Some(&step), &next, &record)
+        self.record_and_write(file, Some(&step), &next, &record)
     }
 
     /// Accepts the present rules for a step that began under others.
@@ -175,16 +175,16 @@ impl Steps<'_> {
         self.settle_locked(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;
         match self.recorded(file, &step)? {
-            Recorded::OtherRules => {}
-            Recorded::Same => {
+            AuditMatch::OtherRules => {}
+            AuditMatch::Matches => {
                 let message = format!("The rules of {} are those it began under", file.name);
-                return Err(StepsError::Refused(vec![Problem::invalid(
+                return Err(StepsError::Refused(vec![StepProblem::invalid(
                     "step file",
                     message,
                     "Go on with it",
                 )]));
             }
-            _ => self.check_vouched(file, &step)?,
+            _ => self.ensure_recorded(file, &step)?,
         }
         let former = self.recorded_state(file).ok().flatten().map(|state| state.rules);
         let record = self
@@ -193,7 +193,7 @@ impl Steps<'_> {
             .with("why", why)
             .with("former_rules", former);
         let record = with_state(record, Some(&step), &step, &self.rules_digest());
-        self.put(file, Some(&step), &step, &record)
+        self.record_and_write(file, Some(&step), &step, &record)
     }
 
     /// Writes a step file whose change was recorded, if the recording process was killed before it could.
@@ -212,7 +212,7 @@ impl Steps<'_> {
         let is_before = self.read(file).map_or(is_missing && before.is_empty(), |step| step.seal() == before);
         if is_before {
             write_atomically(&file.path, text.as_bytes(), 0o644).map_err(StoreError::from)?;
-            self.account_for(&file.path);
+            self.mark_own_write(&file.path);
         }
         self.forget_unwritten(file)
     }
@@ -229,12 +229,12 @@ impl Steps<'_> {
     }
 
     /// Records a change of a step and then writes its file.
-    fn put(
+    fn record_and_write(
         &self,
         file: &StepFile,
         before: Option<&Step>,
         step: &Step,
-        record: &Record,
+        record: &TrailRecord,
     ) -> Result<(), StepsError> {
         self.note_known(&file.name)?;
         let unwritten =
@@ -246,7 +246,7 @@ impl Steps<'_> {
         self.append(Some(file), append)?;
         write_atomically(&file.path, step.to_text().as_bytes(), 0o644).map_err(StoreError::from)?;
         self.forget_unwritten(file)?;
-        self.account_for(&file.path);
+        self.mark_own_write(&file.path);
         Ok(())
     }
 }

@@ -80,8 +80,8 @@ impl<'a> Callers<'a> {
     ) -> Result<(), StoreError> {
         let noted = |call: &OwnCall| NotedCall { verb: call.verb.clone(), words: call.words.clone() };
         let note = Note { at, agent, calls: calls.iter().map(noted).collect() };
-        self.state.ensure("callers")?;
-        self.state.ensure(&format!("callers/{}", self.session))?;
+        self.state.ensure_dir("callers")?;
+        self.state.ensure_dir(&format!("callers/{}", self.session))?;
         let text = serde_json::to_string(&note).expect("a note is plain text");
         Ok(write_atomically(&self.file(tool_call), text.as_bytes(), 0o600)?)
     }
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn a_caller_is_found_by_verb_and_arguments_until_its_command_ends() {
         let root = tempfile::tempdir().unwrap();
-        let (state, session) = (StateDir::of(root.path()), SessionId::new("s1").unwrap());
+        let (state, session) = (StateDir::for_project(root.path()), SessionId::new("s1").unwrap());
         let callers = Callers::of(&state, &session);
         let now: Timestamp = "2026-02-14T06:30:42Z".parse().unwrap();
         let lead = SeenAgent { agent_id: None, agent_type: None };

@@ -6,11 +6,11 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use lockstep_store::tasks::Mirror;
-use lockstep_task::client::{Agreement, compare};
+use lockstep_store::task_versions::TaskMirror;
+use lockstep_task::client::{ListComparison, compare};
 use serde::{Deserialize, Serialize};
 
-use super::{Present, TaskError, Tasks, files};
+use super::{CurrentTask, TaskContext, TaskError, files};
 use crate::env_vars::client_directory;
 
 /// One list, compared with the store.
@@ -19,15 +19,15 @@ pub(crate) struct Compared {
     pub(crate) session: String,
     /// The task's id in that list.
     pub(crate) task_id: String,
-    pub(crate) source: Source,
+    pub(crate) source: ListSource,
     #[serde(flatten)]
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: ListCheckOutcome,
 }
 
 /// The source of a list's content.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Source {
+pub(crate) enum ListSource {
     /// The client's own file, now.
     List,
     /// The content that the client's tools returned at this time: the file is missing.
@@ -37,9 +37,9 @@ pub(crate) enum Source {
 /// The result of the comparison.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Outcome {
+pub(crate) enum ListCheckOutcome {
     /// Both could be compared.
-    Compared(Agreement),
+    Compared(ListComparison),
     /// Only the subject was ever seen, or the client's file cannot be read.
     Unknown {
         /// The reason.
@@ -50,39 +50,41 @@ pub(crate) enum Outcome {
 impl Compared {
     /// Returns true if list and store agree. An unknown list does not agree.
     pub(crate) fn agrees(&self) -> bool {
-        matches!(&self.outcome, Outcome::Compared(Agreement::Same))
+        matches!(&self.outcome, ListCheckOutcome::Compared(ListComparison::Match))
     }
 }
 
 #[derive(Deserialize)]
-struct ListFile {
+struct ClientListFile {
     #[serde(default)]
     subject: String,
     #[serde(default)]
     description: String,
 }
 
-impl Tasks<'_> {
+impl TaskContext<'_> {
     /// Compares every list that has the task with the present version.
-    pub(crate) fn compare_lists(&self, present: &Present) -> Result<Vec<Compared>, TaskError> {
+    pub(crate) fn compare_lists(&self, present: &CurrentTask) -> Result<Vec<Compared>, TaskError> {
         let mirrors = self.store.mirrors(present.record.task)?;
         Ok(mirrors.into_iter().map(|mirror| self.compare_list(present, mirror)).collect())
     }
 
-    fn compare_list(&self, present: &Present, mirror: Mirror) -> Compared {
+    fn compare_list(&self, present: &CurrentTask, mirror: TaskMirror) -> Compared {
         let judge = |subject: &str, description: &str| {
             let known = present.known(Some(&mirror.client_id));
-            Outcome::Compared(compare(known, subject, description, self.limits()))
+            ListCheckOutcome::Compared(compare(known, subject, description, self.limits()))
         };
         let (source, outcome) = match read_list(&mirror) {
-            Some(Ok(list)) => (Source::List, judge(&list.subject, &list.description)),
-            Some(Err(why)) => (Source::List, Outcome::Unknown { unknown: why }),
+            Some(Ok(list)) => (ListSource::List, judge(&list.subject, &list.description)),
+            Some(Err(why)) => (ListSource::List, ListCheckOutcome::Unknown { unknown: why }),
             None => {
                 let outcome = match &mirror.description {
                     Some(description) => judge(&mirror.subject, description),
-                    None => Outcome::Unknown { unknown: "only its subject was ever seen".to_owned() },
+                    None => {
+                        ListCheckOutcome::Unknown { unknown: "only its subject was ever seen".to_owned() }
+                    }
                 };
-                (Source::LastSeen(mirror.at), outcome)
+                (ListSource::LastSeen(mirror.at), outcome)
             }
         };
         Compared { session: mirror.session.to_string(), task_id: mirror.client_id, source, outcome }
@@ -90,7 +92,7 @@ impl Tasks<'_> {
 }
 
 /// Returns the client's file of the task, if there is one.
-fn read_list(mirror: &Mirror) -> Option<Result<ListFile, String>> {
+fn read_list(mirror: &TaskMirror) -> Option<Result<ClientListFile, String>> {
     let path = list_file(mirror)?;
     path.exists().then(|| {
         let bytes = files::read(&path).map_err(|why| format!("{}: {why}", path.display()))?;
@@ -99,7 +101,7 @@ fn read_list(mirror: &Mirror) -> Option<Result<ListFile, String>> {
 }
 
 /// `~/.claude/tasks/SESSION/ID.json`. An id that could lead elsewhere names no file.
-fn list_file(mirror: &Mirror) -> Option<PathBuf> {
+fn list_file(mirror: &TaskMirror) -> Option<PathBuf> {
     let base = client_directory()?;
     let plain = !mirror.client_id.is_empty()
         && mirror.client_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));

@@ -1,6 +1,6 @@
 //! The project's task: its versions in the store, read and written by the rules of `lockstep-task`.
 //!
-//! [`Tasks`] is the open store with the rules in effect; [`write`] executes a judged write, [`writer`]
+//! [`TaskContext`] is the open store with the rules in effect; [`write`] executes a judged write, [`writer`]
 //! identifies the author. The command line, the hooks and the MCP server use this module.
 
 pub(crate) mod callers;
@@ -19,22 +19,22 @@ pub(crate) mod writer;
 use std::path::Path;
 
 use jiff::Timestamp;
-use lockstep_store::tasks::TaskVersion;
+use lockstep_store::task_versions::TaskVersion;
 use lockstep_store::{Store, StoreError};
 use lockstep_task::access::AccessTable;
-use lockstep_task::client::Known;
-use lockstep_task::document::{Document, Limits};
-use lockstep_task::pointer::Lookup;
-use lockstep_task::problem::Problem;
-use lockstep_task::update::Rules;
-use lockstep_task::version::subject::Subject;
-use lockstep_task::version::swap::Held;
+use lockstep_task::client::KnownTask;
+use lockstep_task::document::{DocumentLimits, TaskDocument};
+use lockstep_task::pointer::PointerResolver;
+use lockstep_task::problem::DocumentProblem;
+use lockstep_task::update::WriteRules;
+use lockstep_task::version::subject::TaskSubject;
+use lockstep_task::version::swap::CurrentVersion;
 
 use self::files::ProjectFiles;
 use crate::project::ActiveProject;
 
 /// The task of one project.
-pub(crate) struct Tasks<'p> {
+pub(crate) struct TaskContext<'p> {
     pub(crate) project: &'p ActiveProject,
     pub(crate) store: Store,
     pub(crate) access: AccessTable,
@@ -44,9 +44,9 @@ pub(crate) struct Tasks<'p> {
 
 /// The present version.
 #[derive(Debug, Clone)]
-pub(crate) struct Present {
+pub(crate) struct CurrentTask {
     pub(crate) record: TaskVersion,
-    pub(crate) document: Document,
+    pub(crate) document: TaskDocument,
 }
 
 /// The reason why the task could not be read or written.
@@ -55,103 +55,106 @@ pub(crate) enum TaskError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("PT-v{version} in the store cannot be read: {problem}")]
-    Stored { version: u64, problem: Problem },
+    Stored { version: u64, problem: DocumentProblem },
     #[error("the scratch in the store cannot be read: {0}")]
-    Scratch(Problem),
+    Scratch(DocumentProblem),
 }
 
-impl<'p> Tasks<'p> {
+impl<'p> TaskContext<'p> {
     /// Opens the store, made when needed.
     pub(crate) fn open(project: &'p ActiveProject, now: Timestamp) -> Result<Self, StoreError> {
-        Ok(Self::over(project, Store::open(&project.state)?, now))
+        Ok(Self::with_store(project, Store::open(&project.state)?, now))
     }
 
     /// Opens the store if there is one.
-    pub(crate) fn existing(project: &'p ActiveProject, now: Timestamp) -> Result<Option<Self>, StoreError> {
-        Ok(Store::open_existing(&project.state)?.map(|store| Self::over(project, store, now)))
+    pub(crate) fn open_existing(
+        project: &'p ActiveProject,
+        now: Timestamp,
+    ) -> Result<Option<Self>, StoreError> {
+        Ok(Store::open_existing(&project.state)?.map(|store| Self::with_store(project, store, now)))
     }
 
-    fn over(project: &'p ActiveProject, store: Store, now: Timestamp) -> Self {
+    fn with_store(project: &'p ActiveProject, store: Store, now: Timestamp) -> Self {
         Self { access: access(project), files: ProjectFiles::of(&project.root), project, store, now }
     }
 
     /// The size limits of a version.
-    pub(crate) fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> DocumentLimits {
         limits(self.project)
     }
 
     /// The present version, delivered or not.
-    pub(crate) fn present(&self) -> Result<Option<Present>, TaskError> {
+    pub(crate) fn present(&self) -> Result<Option<CurrentTask>, TaskError> {
         present(&self.store)
     }
 
     /// A version of the present task.
-    pub(crate) fn version(&self, task: u64, number: u64) -> Result<Option<Present>, TaskError> {
+    pub(crate) fn version(&self, task: u64, number: u64) -> Result<Option<CurrentTask>, TaskError> {
         self.store.task_version(task, number)?.map(read).transpose()
     }
 
     /// Runs `judge` with the rules in effect.
-    pub(crate) fn with_rules<T>(&self, judge: impl FnOnce(Rules<'_>) -> T) -> T {
+    pub(crate) fn with_rules<T>(&self, judge: impl FnOnce(WriteRules<'_>) -> T) -> T {
         with_rules(&self.files, &self.access, self.limits(), judge)
     }
 }
 
 /// The present version in a store, delivered or not.
-pub(crate) fn present(store: &Store) -> Result<Option<Present>, TaskError> {
-    store.present_task()?.map(read).transpose()
+pub(crate) fn present(store: &Store) -> Result<Option<CurrentTask>, TaskError> {
+    store.current_task()?.map(read).transpose()
 }
 
 /// Runs `judge` with these rules, and pointers looked up in `files`.
 pub(crate) fn with_rules<T>(
     files: &ProjectFiles,
     access: &AccessTable,
-    limits: Limits,
-    judge: impl FnOnce(Rules<'_>) -> T,
+    limits: DocumentLimits,
+    judge: impl FnOnce(WriteRules<'_>) -> T,
 ) -> T {
     let exists = |path: &Path| files.exists(path);
-    judge(Rules { access, limits, lookup: &Lookup::new(&exists) })
+    judge(WriteRules { access, limits, lookup: &PointerResolver::new(&exists) })
 }
 
 /// The rules of the project: the defaults, and its own in place of them.
 pub(crate) fn access(project: &ActiveProject) -> AccessTable {
     let task = &project.config().task;
     let own = AccessTable { agents: task.agents.0.clone(), skills: task.skills.0.clone() };
-    AccessTable::default().with(own)
+    AccessTable::default().with_overrides(own)
 }
 
 /// The size limits of a version.
-pub(crate) fn limits(project: &ActiveProject) -> Limits {
-    Limits { max_bytes: project.config().task.max_bytes.0 }
+pub(crate) fn limits(project: &ActiveProject) -> DocumentLimits {
+    DocumentLimits { max_bytes: project.config().task.max_bytes.0 }
 }
 
 /// A stored version is read whatever the limit is today.
-fn read(record: TaskVersion) -> Result<Present, TaskError> {
-    let limits = Limits { max_bytes: record.document.len().max(1) };
-    match Document::parse(record.document.as_bytes(), limits) {
-        Ok(document) => Ok(Present { record, document }),
+fn read(record: TaskVersion) -> Result<CurrentTask, TaskError> {
+    let limits = DocumentLimits { max_bytes: record.document.len().max(1) };
+    match TaskDocument::parse(record.document.as_bytes(), limits) {
+        Ok(document) => Ok(CurrentTask { record, document }),
         Err(problem) => Err(TaskError::Stored { version: record.version, problem }),
     }
 }
 
-impl Present {
+impl CurrentTask {
     /// The version, as it is judged.
-    pub(crate) fn held(&self) -> Held<'_> {
+    pub(crate) fn as_current_version(&self) -> CurrentVersion<'_> {
         let TaskVersion { version, delivered, .. } = self.record;
-        Held { version, delivered, document: &self.document }
+        CurrentVersion { version, delivered, document: &self.document }
     }
 
     /// The version, as a client's call is judged.
-    pub(crate) fn known<'a>(&'a self, task_id: Option<&'a str>) -> Known<'a> {
-        Known { task_id, subject: &self.record.subject, held: self.held() }
+    pub(crate) fn known<'a>(&'a self, task_id: Option<&'a str>) -> KnownTask<'a> {
+        KnownTask { task_id, subject: &self.record.subject, held: self.as_current_version() }
     }
 
     /// The title in its subject.
     pub(crate) fn title(&self) -> String {
-        Subject::parse(&self.record.subject).map(|subject| subject.title).unwrap_or_default()
+        TaskSubject::parse(&self.record.subject).map(|subject| subject.title).unwrap_or_default()
     }
 }
 
 /// The subject of a version.
 pub(crate) fn subject(version: u64, title: &str, delivered: bool) -> String {
-    Subject { version: Some(version), delivered, title: title.to_owned() }.to_string()
+    TaskSubject { version: Some(version), delivered, title: title.to_owned() }.to_string()
 }

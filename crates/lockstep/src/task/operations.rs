@@ -1,48 +1,48 @@
 //! The writes of the task: create, update, restore, deliver, reopen, complete a phase, migrate. Each is a judgement
-//! for [`Tasks::write`].
+//! for [`TaskContext::write`].
 
-use lockstep_task::access::{Access, Action, Request};
-use lockstep_task::document::{Document, SUBJECT};
-use lockstep_task::phase::Phase;
-use lockstep_task::place::Place;
-use lockstep_task::problem::Problem;
-use lockstep_task::update::{self, Reason, Rules, Update};
+use lockstep_task::access::{AccessDecision, AccessRequest, TaskAction};
+use lockstep_task::document::{SUBJECT, TaskDocument};
+use lockstep_task::phase::TaskPhase;
+use lockstep_task::place::KeyPath;
+use lockstep_task::problem::DocumentProblem;
+use lockstep_task::update::{self, RefusalReason, WriteRequest, WriteRules};
 use lockstep_task::value::{Map, Value};
 use lockstep_task::version::deliver;
 use lockstep_task::version::diff::diff;
-use lockstep_task::version::swap::{Proposal, Swap};
+use lockstep_task::version::swap::{SwapDecision, VersionProposal};
 
-use super::write::{Next, WriteDecision, Written};
-use super::writer::Writer;
-use super::{Present, TaskError, Tasks};
+use super::write::{PreparedVersion, WriteDecision, WriteResult};
+use super::writer::TaskWriter;
+use super::{CurrentTask, TaskContext, TaskError};
 
 /// A requested next version.
 #[derive(Debug, Clone)]
 pub(crate) struct Proposed {
     /// The version it was made from.
     pub(crate) base: u64,
-    pub(crate) document: Document,
+    pub(crate) document: TaskDocument,
     pub(crate) merge: bool,
-    pub(crate) drops: Vec<Place>,
+    pub(crate) drops: Vec<KeyPath>,
     pub(crate) title: Option<String>,
 }
 
-impl Tasks<'_> {
+impl TaskContext<'_> {
     /// Creates the task.
     pub(crate) fn create(
         &mut self,
-        writer: &Writer,
+        writer: &TaskWriter,
         title: &str,
-        document: &Document,
-    ) -> Result<Written, TaskError> {
+        document: &TaskDocument,
+    ) -> Result<WriteResult, TaskError> {
         self.write(writer, |present, rules| {
             let open =
                 present.filter(|present| !present.record.delivered).map(|present| present.record.version);
             let skill = writer.skill.as_deref();
-            let warnings = update::judge_new(&writer.principal, skill, open, document, rules)?;
+            let warnings = update::evaluate_creation(&writer.principal, skill, open, document, rules)?;
             let mut sections: Vec<_> = document.root().keys().map(str::to_owned).collect();
             sections.push(SUBJECT.to_owned());
-            Ok(WriteDecision::Write(Box::new(Next {
+            Ok(WriteDecision::Write(Box::new(PreparedVersion {
                 title: title.to_owned(),
                 delivered: false,
                 document: document.clone(),
@@ -56,22 +56,26 @@ impl Tasks<'_> {
     }
 
     /// Updates the task from the version the proposal was made from.
-    pub(crate) fn update(&mut self, writer: &Writer, proposed: &Proposed) -> Result<Written, TaskError> {
-        let base = match self.store.present_task()? {
+    pub(crate) fn update(
+        &mut self,
+        writer: &TaskWriter,
+        proposed: &Proposed,
+    ) -> Result<WriteResult, TaskError> {
+        let base = match self.store.current_task()? {
             Some(present) => self.version(present.task, proposed.base)?,
             None => None,
         };
         self.write(writer, |present, rules| {
             let present = present.ok_or_else(none)?;
             let changes_subject = proposed.title.as_ref().is_some_and(|title| *title != present.title());
-            let proposal = Proposal {
+            let proposal = VersionProposal {
                 base: proposed.base,
                 base_document: base.as_ref().map(|base| &base.document),
                 document: &proposed.document,
                 merge: proposed.merge,
                 drops: &proposed.drops,
             };
-            let judged = judge(writer, present, proposal, changes_subject, rules)?;
+            let judged = evaluate(writer, present, proposal, changes_subject, rules)?;
             Ok(with_title(judged, present, proposed.title.clone()))
         })
     }
@@ -79,126 +83,135 @@ impl Tasks<'_> {
     /// Makes an earlier version the next one.
     pub(crate) fn restore(
         &mut self,
-        writer: &Writer,
-        earlier: &Document,
-        drops: &[Place],
-    ) -> Result<Written, TaskError> {
+        writer: &TaskWriter,
+        earlier: &TaskDocument,
+        drops: &[KeyPath],
+    ) -> Result<WriteResult, TaskError> {
         self.write(writer, |present, rules| {
             let present = present.ok_or_else(none)?;
-            judge(writer, present, from_present(present, earlier, drops), false, rules)
+            evaluate(writer, present, from_present(present, earlier, drops), false, rules)
         })
     }
 
     /// Delivers the task.
     pub(crate) fn deliver(
         &mut self,
-        writer: &Writer,
+        writer: &TaskWriter,
         metrics: &Map,
-        assumed: &[Phase],
-    ) -> Result<Written, TaskError> {
+        assumed: &[TaskPhase],
+    ) -> Result<WriteResult, TaskError> {
         self.write(writer, |present, rules| {
             let present = present.ok_or_else(none)?;
-            let document = deliver::deliver(present.held(), metrics, assumed).map_err(invalid)?;
-            let judged = judge(writer, present, from_present(present, &document, &[]), true, rules)?;
+            let document =
+                deliver::deliver(present.as_current_version(), metrics, assumed).map_err(invalid)?;
+            let judged = evaluate(writer, present, from_present(present, &document, &[]), true, rules)?;
             let next = match judged {
-                WriteDecision::Write(next) => Next { delivered: true, ..*next },
-                WriteDecision::Unchanged => {
-                    Next { delivered: true, ..Next::of(present, document, vec![SUBJECT.to_owned()]) }
-                }
+                WriteDecision::Write(next) => PreparedVersion { delivered: true, ..*next },
+                WriteDecision::Unchanged => PreparedVersion {
+                    delivered: true,
+                    ..PreparedVersion::of(present, document, vec![SUBJECT.to_owned()])
+                },
             };
             Ok(WriteDecision::Write(Box::new(next)))
         })
     }
 
     /// Opens a delivered task again. The rules of versions forbid any write to it, so only access is judged.
-    pub(crate) fn reopen(&mut self, writer: &Writer, why: &str) -> Result<Written, TaskError> {
+    pub(crate) fn reopen(&mut self, writer: &TaskWriter, why: &str) -> Result<WriteResult, TaskError> {
         self.write(writer, |present, rules| {
             let present = present.ok_or_else(none)?;
-            let document =
-                deliver::reopen(present.held(), why).map_err(|problem| vec![Reason::Invalid(problem)])?;
+            let document = deliver::reopen(present.as_current_version(), why)
+                .map_err(|problem| vec![RefusalReason::Invalid(problem)])?;
             let changes = diff(&present.document, &document);
             let mut places = changes.places();
-            places.push(Place::section(SUBJECT));
-            let request = Request {
+            places.push(KeyPath::section(SUBJECT));
+            let request = AccessRequest {
                 principal: &writer.principal,
                 skill: writer.skill.as_deref(),
-                action: Action::UpdateTask,
+                action: TaskAction::UpdateTask,
                 places: &places,
                 verdict: document.section("validation_verdict").and_then(Value::as_text),
             };
-            if let Access::Refused(refusal) = rules.access.check(&request) {
-                return Err(vec![Reason::Access(refusal)]);
+            if let AccessDecision::Refused(refusal) = rules.access.check(&request) {
+                return Err(vec![RefusalReason::Access(refusal)]);
             }
             let mut sections = changes.sections();
             sections.push(SUBJECT.to_owned());
-            Ok(WriteDecision::Write(Box::new(Next {
+            Ok(WriteDecision::Write(Box::new(PreparedVersion {
                 delivered: false,
-                ..Next::of(present, document, sections)
+                ..PreparedVersion::of(present, document, sections)
             })))
         })
     }
 
     /// Writes a document that `make` derives from the current version, or returns the reasons why it cannot.
-    pub(crate) fn rewrite(
+    pub(crate) fn write_derived(
         &mut self,
-        writer: &Writer,
-        mut make: impl FnMut(&Present, Rules<'_>) -> Result<Document, Vec<Problem>>,
-    ) -> Result<Written, TaskError> {
+        writer: &TaskWriter,
+        mut make: impl FnMut(&CurrentTask, WriteRules<'_>) -> Result<TaskDocument, Vec<DocumentProblem>>,
+    ) -> Result<WriteResult, TaskError> {
         self.write(writer, |present, rules| {
             let present = present.ok_or_else(none)?;
             let document = make(present, rules).map_err(invalid)?;
-            judge(writer, present, from_present(present, &document, &[]), false, rules)
+            evaluate(writer, present, from_present(present, &document, &[]), false, rules)
         })
     }
 }
 
-fn from_present<'a>(present: &'a Present, document: &'a Document, drops: &'a [Place]) -> Proposal<'a> {
+fn from_present<'a>(
+    present: &'a CurrentTask,
+    document: &'a TaskDocument,
+    drops: &'a [KeyPath],
+) -> VersionProposal<'a> {
     let (base, base_document) = (present.record.version, Some(&present.document));
-    Proposal { base, base_document, document, merge: false, drops }
+    VersionProposal { base, base_document, document, merge: false, drops }
 }
 
-fn judge(
-    writer: &Writer,
-    present: &Present,
-    proposal: Proposal<'_>,
+fn evaluate(
+    writer: &TaskWriter,
+    present: &CurrentTask,
+    proposal: VersionProposal<'_>,
     changes_subject: bool,
-    rules: Rules<'_>,
-) -> Result<WriteDecision, Vec<Reason>> {
+    rules: WriteRules<'_>,
+) -> Result<WriteDecision, Vec<RefusalReason>> {
     let (principal, skill) = (&writer.principal, writer.skill.as_deref());
-    let update = Update { principal, skill, current: present.held(), proposal, changes_subject };
-    let judged = update::judge(&update, rules)?;
+    let update =
+        WriteRequest { principal, skill, current: present.as_current_version(), proposal, changes_subject };
+    let judged = update::evaluate_update(&update, rules)?;
     Ok(match judged.swap {
-        Swap::Unchanged => WriteDecision::Unchanged,
-        Swap::Next(next) => {
+        SwapDecision::Unchanged => WriteDecision::Unchanged,
+        SwapDecision::Next(next) => {
             let mut sections = next.diff.sections();
             if changes_subject {
                 sections.push(SUBJECT.to_owned());
             }
-            WriteDecision::Write(Box::new(Next {
+            WriteDecision::Write(Box::new(PreparedVersion {
                 merged: next.merged,
                 warnings: judged.warnings,
                 idle_drops: next.idle_drops,
-                ..Next::of(present, next.document, sections)
+                ..PreparedVersion::of(present, next.document, sections)
             }))
         }
     })
 }
 
 /// Applies a new title. A title alone is a change too.
-fn with_title(judged: WriteDecision, present: &Present, title: Option<String>) -> WriteDecision {
+fn with_title(judged: WriteDecision, present: &CurrentTask, title: Option<String>) -> WriteDecision {
     let Some(title) = title.filter(|title| *title != present.title()) else { return judged };
     let next = match judged {
         WriteDecision::Write(next) => *next,
-        WriteDecision::Unchanged => Next::of(present, present.document.clone(), vec![SUBJECT.to_owned()]),
+        WriteDecision::Unchanged => {
+            PreparedVersion::of(present, present.document.clone(), vec![SUBJECT.to_owned()])
+        }
     };
-    WriteDecision::Write(Box::new(Next { title, ..next }))
+    WriteDecision::Write(Box::new(PreparedVersion { title, ..next }))
 }
 
-fn invalid(problems: Vec<Problem>) -> Vec<Reason> {
-    problems.into_iter().map(Reason::Invalid).collect()
+fn invalid(problems: Vec<DocumentProblem>) -> Vec<RefusalReason> {
+    problems.into_iter().map(RefusalReason::Invalid).collect()
 }
 
 /// There is no task.
-fn none() -> Vec<Reason> {
-    invalid(vec![Problem::of("task", "there is none yet", "`lockstep task new` creates it")])
+fn none() -> Vec<RefusalReason> {
+    invalid(vec![DocumentProblem::of("task", "there is none yet", "`lockstep task new` creates it")])
 }

@@ -1,12 +1,12 @@
 //! Outputs of the task's verbs: the written version, or every reason for a refusal.
 
-use lockstep_task::problem::{Findings, Problem};
-use lockstep_task::update::Reason;
+use lockstep_task::problem::{Diagnostics, DocumentProblem};
+use lockstep_task::update::RefusalReason;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::write::Written;
-use crate::reply::Reply;
+use super::write::WriteResult;
+use crate::reply::CommandOutput;
 
 /// A written version, or one with unchanged content.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -51,10 +51,10 @@ enum Verdict {
 struct ReasonOutput {
     message: String,
     #[serde(flatten)]
-    reason: Reason,
+    reason: RefusalReason,
 }
 
-impl Written {
+impl WriteResult {
     /// Converts the result to its output.
     pub(crate) fn told(self) -> Result<TaskWriteOutput, TaskRefusalOutput> {
         match self {
@@ -90,12 +90,12 @@ impl Written {
 
 impl TaskWriteOutput {
     /// Adds further notes.
-    pub(crate) fn noting(self, notes: Vec<String>) -> Self {
+    pub(crate) fn with_notes(self, notes: Vec<String>) -> Self {
         Self { notes, ..self }
     }
 }
 
-impl Reply for TaskWriteOutput {
+impl CommandOutput for TaskWriteOutput {
     fn text(&self) -> String {
         let Some(subject) = &self.subject else {
             return format!("PT-v{} says the same already; nothing was written\n", self.version);
@@ -112,35 +112,35 @@ impl Reply for TaskWriteOutput {
 }
 
 impl TaskRefusalOutput {
-    pub(crate) fn new(present: Option<u64>, reasons: Vec<Reason>) -> Self {
-        let told = |reason: Reason| ReasonOutput { message: reason.to_string(), reason };
+    pub(crate) fn new(present: Option<u64>, reasons: Vec<RefusalReason>) -> Self {
+        let told = |reason: RefusalReason| ReasonOutput { message: reason.to_string(), reason };
         let reasons = reasons.into_iter().map(told).collect();
         Self { refused: true, present, reasons, verdict: Verdict::Refused }
     }
 
     /// Problems as reasons.
-    pub(crate) fn problems(present: Option<u64>, problems: Vec<Problem>) -> Self {
-        Self::new(present, problems.into_iter().map(Reason::Invalid).collect())
+    pub(crate) fn problems(present: Option<u64>, problems: Vec<DocumentProblem>) -> Self {
+        Self::new(present, problems.into_iter().map(RefusalReason::Invalid).collect())
     }
 
     /// A phase cannot begin.
-    pub(crate) fn not_ready(present: u64, problems: Vec<Problem>) -> Self {
+    pub(crate) fn not_ready(present: u64, problems: Vec<DocumentProblem>) -> Self {
         Self { verdict: Verdict::NotReady, ..Self::problems(Some(present), problems) }
     }
 
     /// A text is no document.
-    pub(crate) fn unreadable(findings: Findings) -> Self {
+    pub(crate) fn unreadable(findings: Diagnostics) -> Self {
         Self::problems(None, findings.problems)
     }
 
     /// There is no task.
     pub(crate) fn none() -> Self {
-        let problem = Problem::of("task", "there is none yet", "`lockstep task new` creates it");
+        let problem = DocumentProblem::of("task", "there is none yet", "`lockstep task new` creates it");
         Self { verdict: Verdict::NoTask, ..Self::problems(None, vec![problem]) }
     }
 }
 
-impl Reply for TaskRefusalOutput {
+impl CommandOutput for TaskRefusalOutput {
     fn text(&self) -> String {
         let count = match self.reasons.len() {
             1 => "1 reason".to_owned(),

@@ -3,20 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use lockstep_model::ids::SessionId;
-use lockstep_task::phase::Phase;
-use lockstep_task::phase::complete::{Completing, Given, complete};
-use lockstep_task::phase::enter::{Entering, EntryContext, enter};
-use lockstep_task::pointer::Lookup;
-use lockstep_task::problem::Problem;
+use lockstep_task::phase::TaskPhase;
+use lockstep_task::phase::complete::{CompleteRequest, InputFile, complete};
+use lockstep_task::phase::enter::{EnterRequest, EntryContext, enter};
+use lockstep_task::pointer::PointerResolver;
+use lockstep_task::problem::DocumentProblem;
 
 use super::output::{TaskRefusalOutput, TaskWriteOutput};
-use super::writer::Writer;
-use super::{TaskError, Tasks, files};
-use crate::reply::Reply;
+use super::writer::TaskWriter;
+use super::{TaskContext, TaskError, files};
+use crate::reply::CommandOutput;
 
 /// The files a phase is completed with, as they were named from `directory`.
 #[derive(Debug, Clone)]
-pub(crate) struct Produced<'a> {
+pub(crate) struct PhaseFiles<'a> {
     pub(crate) directory: &'a Path,
     /// The phase's L2 file.
     pub(crate) l2: PathBuf,
@@ -24,28 +24,28 @@ pub(crate) struct Produced<'a> {
     pub(crate) gate: Option<PathBuf>,
 }
 
-impl Reply for EntryContext {
+impl CommandOutput for EntryContext {
     fn text(&self) -> String {
         self.to_string()
     }
 }
 
-impl Tasks<'_> {
+impl TaskContext<'_> {
     /// Returns the data that a phase starts from, or every reason why it cannot begin.
     pub(crate) fn enter(
         &self,
-        phase: Phase,
+        phase: TaskPhase,
         session: Option<&SessionId>,
     ) -> Result<Result<EntryContext, TaskRefusalOutput>, TaskError> {
         let Some(present) = self.present()? else { return Ok(Err(TaskRefusalOutput::none())) };
         let (exists, content) = (|path: &Path| self.files.exists(path), |path: &Path| self.files.read(path));
-        let entered = enter(&Entering {
+        let entered = enter(&EnterRequest {
             phase,
-            held: present.held(),
+            held: present.as_current_version(),
             access: &self.access,
             session: session.map(SessionId::as_str),
             l2_template: &self.project.config().task.l2_path.0,
-            lookup: &Lookup::new(&exists),
+            lookup: &PointerResolver::new(&exists),
             content: &content,
         });
         Ok(entered.map_err(|problems| TaskRefusalOutput::not_ready(present.record.version, problems)))
@@ -54,9 +54,9 @@ impl Tasks<'_> {
     /// Completes a phase: one version, or every reason why not.
     pub(crate) fn complete(
         &mut self,
-        mut writer: Writer,
-        phase: Phase,
-        produced: &Produced<'_>,
+        mut writer: TaskWriter,
+        phase: TaskPhase,
+        produced: &PhaseFiles<'_>,
     ) -> Result<Result<TaskWriteOutput, TaskRefusalOutput>, TaskError> {
         let mut missing = Vec::new();
         let mut given = |path: &Path| match read_given(self, produced.directory, path) {
@@ -70,12 +70,12 @@ impl Tasks<'_> {
         let gate = produced.gate.as_deref().map(&mut given);
         writer.why.get_or_insert_with(|| format!("{phase} is complete"));
         let mut notes = Vec::new();
-        let written = self.rewrite(&writer, |present, rules| {
-            let done = complete(&Completing {
+        let written = self.write_derived(&writer, |present, rules| {
+            let done = complete(&CompleteRequest {
                 phase,
-                held: present.held(),
-                l2: Given { path: &l2.0, bytes: &l2.1 },
-                gate: gate.as_ref().map(|(path, bytes)| Given { path, bytes }),
+                held: present.as_current_version(),
+                l2: InputFile { path: &l2.0, bytes: &l2.1 },
+                gate: gate.as_ref().map(|(path, bytes)| InputFile { path, bytes }),
                 lookup: rules.lookup,
             });
             match done {
@@ -84,24 +84,28 @@ impl Tasks<'_> {
                     Ok(completion.document)
                 }
                 Ok(_) => Err(missing.clone()),
-                Err(problems) => Err(told_once(&missing, problems)),
+                Err(problems) => Err(without_duplicates(&missing, problems)),
             }
         })?;
-        Ok(written.told().map(|written| written.noting(notes)))
+        Ok(written.told().map(|written| written.with_notes(notes)))
     }
 }
 
 /// Removes problems that only follow from an unreadable file.
-fn told_once(missing: &[Problem], problems: Vec<Problem>) -> Vec<Problem> {
-    let about = |problem: &Problem| missing.iter().any(|m| problem.at.starts_with(&m.at));
+fn without_duplicates(missing: &[DocumentProblem], problems: Vec<DocumentProblem>) -> Vec<DocumentProblem> {
+    let about = |problem: &DocumentProblem| missing.iter().any(|m| problem.at.starts_with(&m.at));
     let rest: Vec<_> = problems.into_iter().filter(|problem| !about(problem)).collect();
     missing.iter().cloned().chain(rest).collect()
 }
 
-fn read_given(tasks: &Tasks<'_>, directory: &Path, path: &Path) -> Result<(String, Vec<u8>), Problem> {
+fn read_given(
+    tasks: &TaskContext<'_>,
+    directory: &Path,
+    path: &Path,
+) -> Result<(String, Vec<u8>), DocumentProblem> {
     let problem = |why: String| {
         let what = format!("it cannot be read: {why}");
-        Problem::of(&path.display().to_string(), what, "give a file of the project")
+        DocumentProblem::of(&path.display().to_string(), what, "give a file of the project")
     };
     let relative = tasks.files.relative(directory, path).map_err(problem)?;
     let bytes = files::read(&directory.join(path)).map_err(problem)?;

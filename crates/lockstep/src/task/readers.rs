@@ -4,21 +4,26 @@ use std::collections::BTreeSet;
 
 use lockstep_model::ids::SessionId;
 use lockstep_store::mailbox::TakenNotice;
-use lockstep_store::readings::Reading;
+use lockstep_store::task_reads::TaskRead;
 use lockstep_store::{Store, StoreError};
 use lockstep_task::access::Principal;
-use lockstep_task::readers::{ActiveAgent, ReadRecord, Reader, notice, readers};
+use lockstep_task::readers::{ActiveAgent, ReadRecord, TaskReader, outdated_readers_notice, readers};
 
-use super::writer::Writer;
-use super::{TaskError, Tasks};
+use super::writer::TaskWriter;
+use super::{TaskContext, TaskError};
 
 /// The subject of a notice about readers.
 const SUBJECT: &str = "task-readers";
 
-impl Tasks<'_> {
+impl TaskContext<'_> {
     /// Records that a writer or reader knows a version. Without a session or a name there is no agent to
     /// notify later.
-    pub(crate) fn note_reading(&mut self, reader: &Writer, task: u64, version: u64) -> Result<(), TaskError> {
+    pub(crate) fn note_reading(
+        &mut self,
+        reader: &TaskWriter,
+        task: u64,
+        version: u64,
+    ) -> Result<(), TaskError> {
         let Some(session) = reader.session.clone().filter(|_| reader.principal != Principal::Unknown) else {
             return Ok(());
         };
@@ -27,13 +32,13 @@ impl Tasks<'_> {
             (None, name) => (name, None),
             known => known,
         };
-        let reading = Reading { task, session, agent_id, agent_type, version, at: self.now };
-        Ok(self.store.note_reading(&reading)?)
+        let reading = TaskRead { task, session, agent_id, agent_type, version, at: self.now };
+        Ok(self.store.record_task_read(&reading)?)
     }
 
     /// Every agent at work that has read the task, with its session.
-    pub(crate) fn readers(&self, task: u64, present: u64) -> Result<Vec<(String, Reader)>, TaskError> {
-        let readings = self.store.readings(task)?;
+    pub(crate) fn readers(&self, task: u64, present: u64) -> Result<Vec<(String, TaskReader)>, TaskError> {
+        let readings = self.store.active_task_reads(task)?;
         let sessions: BTreeSet<&String> = readings.iter().map(|reading| &reading.session).collect();
         Ok(sessions
             .into_iter()
@@ -44,11 +49,11 @@ impl Tasks<'_> {
     }
 
     /// Puts a notice into the mailbox of every session in which agents work from an older version.
-    pub(super) fn tell_leads(&mut self, task: u64, present: u64) -> Result<(), TaskError> {
-        let readings = self.store.readings(task)?;
+    pub(super) fn notify_leads(&mut self, task: u64, present: u64) -> Result<(), TaskError> {
+        let readings = self.store.active_task_reads(task)?;
         let sessions: BTreeSet<&String> = readings.iter().map(|reading| &reading.session).collect();
         for session in sessions {
-            let text = notice(&in_session(&readings, session, present), present);
+            let text = outdated_readers_notice(&in_session(&readings, session, present), present);
             if let (Some(text), Ok(id)) = (text, SessionId::new(session)) {
                 self.store.put_notice(&id, SUBJECT, &text, self.now)?;
             }
@@ -59,14 +64,14 @@ impl Tasks<'_> {
 
 /// Returns the current form of a notice: agents may have read or stopped since it was stored. `None` if it no
 /// longer applies.
-pub(crate) fn as_of_now(store: &Store, session: &SessionId, waiting: &TakenNotice) -> Option<String> {
+pub(crate) fn refresh_notice(store: &Store, session: &SessionId, waiting: &TakenNotice) -> Option<String> {
     if waiting.subject != SUBJECT {
         return Some(waiting.text.clone());
     }
     let now = || {
-        let Some(present) = store.present_task()? else { return Ok(None) };
-        let readings = store.readings(present.task)?;
-        Ok::<_, StoreError>(notice(
+        let Some(present) = store.current_task()? else { return Ok(None) };
+        let readings = store.active_task_reads(present.task)?;
+        Ok::<_, StoreError>(outdated_readers_notice(
             &in_session(&readings, session.as_str(), present.version),
             present.version,
         ))
@@ -74,11 +79,11 @@ pub(crate) fn as_of_now(store: &Store, session: &SessionId, waiting: &TakenNotic
     now().unwrap_or_else(|_| Some(waiting.text.clone()))
 }
 
-fn in_session(readings: &[Reading], session: &str, present: u64) -> Vec<Reader> {
+fn in_session(readings: &[TaskRead], session: &str, present: u64) -> Vec<TaskReader> {
     let (records, active): (Vec<ReadRecord>, Vec<ActiveAgent>) = readings
         .iter()
         .filter(|reading| reading.session == session)
-        .map(|Reading { agent_id, agent_type, version, at, .. }| {
+        .map(|TaskRead { agent_id, agent_type, version, at, .. }| {
             (
                 ReadRecord {
                     agent_id: agent_id.clone(),

@@ -1,14 +1,14 @@
 //! A session's scratch, read and written by its rules.
 
 use lockstep_model::ids::SessionId;
-use lockstep_task::problem::{Findings, Problem};
+use lockstep_task::problem::{Diagnostics, DocumentProblem};
 use lockstep_task::scratch::{Scratch, may_write};
-use lockstep_task::update::Reason;
+use lockstep_task::update::RefusalReason;
 
-use super::writer::Writer;
-use super::{TaskError, Tasks};
+use super::writer::TaskWriter;
+use super::{TaskContext, TaskError};
 
-impl Tasks<'_> {
+impl TaskContext<'_> {
     /// The scratch of a session, if it has some.
     pub(crate) fn scratch(&self, session: &SessionId) -> Result<Option<Scratch>, TaskError> {
         match self.store.scratch(session)? {
@@ -21,8 +21,8 @@ impl Tasks<'_> {
     pub(crate) fn set_scratch(
         &mut self,
         session: &SessionId,
-        mut change: impl FnMut(Scratch) -> Result<Scratch, Findings>,
-    ) -> Result<Result<Scratch, Findings>, TaskError> {
+        mut change: impl FnMut(Scratch) -> Result<Scratch, Diagnostics>,
+    ) -> Result<Result<Scratch, Diagnostics>, TaskError> {
         loop {
             let before = self.store.scratch(session)?;
             let next = match change(self.scratch(session)?.unwrap_or_default()) {
@@ -36,16 +36,16 @@ impl Tasks<'_> {
     }
 
     /// Returns an error if the writer may not write scratch.
-    pub(crate) fn may_write_scratch(&self, writer: &Writer) -> Result<(), Reason> {
-        may_write(&writer.principal, &self.access).map_err(Reason::Access)
+    pub(crate) fn may_write_scratch(&self, writer: &TaskWriter) -> Result<(), RefusalReason> {
+        may_write(&writer.principal, &self.access).map_err(RefusalReason::Access)
     }
 }
 
-fn stored(findings: &Findings) -> TaskError {
+fn stored(findings: &Diagnostics) -> TaskError {
     let problem = findings
         .problems
         .first()
         .cloned()
-        .unwrap_or_else(|| Problem::of("scratch", "it cannot be read", "write it anew"));
+        .unwrap_or_else(|| DocumentProblem::of("scratch", "it cannot be read", "write it anew"));
     TaskError::Scratch(problem)
 }

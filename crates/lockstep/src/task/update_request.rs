@@ -2,21 +2,21 @@
 
 use std::path::Path;
 
-use lockstep_task::document::{Document, Limits};
-use lockstep_task::place::Place;
-use lockstep_task::pointer::Lookup;
-use lockstep_task::problem::{Findings, Problem};
+use lockstep_task::document::{DocumentLimits, TaskDocument};
+use lockstep_task::place::KeyPath;
+use lockstep_task::pointer::PointerResolver;
+use lockstep_task::problem::{Diagnostics, DocumentProblem};
 use lockstep_task::yaml;
 
-use super::Tasks;
+use super::TaskContext;
 use super::operations::Proposed;
 use super::output::{TaskRefusalOutput, TaskWriteOutput};
-use super::writer::Writer;
+use super::writer::TaskWriter;
 use crate::error::CommandError;
 
 /// A text that is to be the next version. JSON is YAML.
 #[derive(Debug, Clone)]
-pub(crate) struct Proposal<'a> {
+pub(crate) struct UpdateRequest<'a> {
     /// The version it was made from.
     pub(crate) base: u64,
     /// The complete document, or a section's value.
@@ -24,16 +24,16 @@ pub(crate) struct Proposal<'a> {
     /// The section to replace, if it is only one.
     pub(crate) section: Option<&'a str>,
     pub(crate) merge: bool,
-    pub(crate) drops: Vec<Place>,
+    pub(crate) drops: Vec<KeyPath>,
     pub(crate) title: Option<String>,
 }
 
-impl Tasks<'_> {
+impl TaskContext<'_> {
     /// Judges a proposal and writes it.
-    pub(crate) fn propose(
+    pub(crate) fn submit_update(
         &mut self,
-        writer: &Writer,
-        proposal: Proposal<'_>,
+        writer: &TaskWriter,
+        proposal: UpdateRequest<'_>,
     ) -> Result<Result<TaskWriteOutput, TaskRefusalOutput>, CommandError> {
         let document = match proposal.section {
             None => parse_document(proposal.text, self.limits()),
@@ -44,39 +44,39 @@ impl Tasks<'_> {
                     true => self.version_or_error(&present, proposal.base)?,
                     false => present,
                 };
-                with_section(base.document, name, proposal.text, self.limits().readable())
+                with_section(base.document, name, proposal.text, self.limits().max_parse_bytes())
             }
         };
         let document = match document {
             Ok(document) => document,
             Err(findings) => return Ok(Err(TaskRefusalOutput::unreadable(findings))),
         };
-        let Proposal { base, merge, drops, title, .. } = proposal;
+        let UpdateRequest { base, merge, drops, title, .. } = proposal;
         Ok(self.update(writer, &Proposed { base, document, merge, drops, title })?.told())
     }
 }
 
 /// A text as a document, its shape not yet judged; else everything that keeps it from being one.
-pub(crate) fn parse_document(bytes: &[u8], limits: Limits) -> Result<Document, Findings> {
-    Document::parse(bytes, limits).map_err(|_| {
+pub(crate) fn parse_document(bytes: &[u8], limits: DocumentLimits) -> Result<TaskDocument, Diagnostics> {
+    TaskDocument::parse(bytes, limits).map_err(|_| {
         let nothing_exists = |_: &Path| false;
-        Document::read(bytes, limits, &Lookup::new(&nothing_exists)).findings
+        TaskDocument::read(bytes, limits, &PointerResolver::new(&nothing_exists)).findings
     })
 }
 
 fn with_section(
-    mut document: Document,
+    mut document: TaskDocument,
     name: &str,
     bytes: &[u8],
     limit: usize,
-) -> Result<Document, Findings> {
+) -> Result<TaskDocument, Diagnostics> {
     match yaml::read(bytes, limit) {
         Ok(value) => {
             document.set(name, value);
             Ok(document)
         }
-        Err(error) => Err(Findings {
-            problems: vec![Problem::of(name, error.to_string(), "nothing was stored")],
+        Err(error) => Err(Diagnostics {
+            problems: vec![DocumentProblem::of(name, error.to_string(), "nothing was stored")],
             warnings: Vec::new(),
         }),
     }

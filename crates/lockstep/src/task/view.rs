@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::output::TaskRefusalOutput;
-use super::writer::Writer;
-use super::{Present, Tasks};
-use crate::error::{CommandError, Kind};
-use crate::reply::Reply;
+use super::writer::TaskWriter;
+use super::{CurrentTask, TaskContext};
+use crate::error::{CommandError, CommandErrorKind};
+use crate::reply::CommandOutput;
 
 /// A version of the task.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -33,12 +33,12 @@ pub(crate) struct TaskView {
     document: Map,
 }
 
-impl Tasks<'_> {
+impl TaskContext<'_> {
     /// Returns the current version or another one; complete, or one section. Records the reading if the
     /// `reader` is known.
     pub(crate) fn show(
         &mut self,
-        reader: Option<&Writer>,
+        reader: Option<&TaskWriter>,
         number: Option<u64>,
         section: Option<&str>,
     ) -> Result<Result<TaskView, TaskRefusalOutput>, CommandError> {
@@ -68,28 +68,35 @@ impl Tasks<'_> {
     }
 
     /// A version of the present task, by its number.
-    pub(crate) fn version_or_error(&self, present: &Present, number: u64) -> Result<Present, CommandError> {
+    pub(crate) fn version_or_error(
+        &self,
+        present: &CurrentTask,
+        number: u64,
+    ) -> Result<CurrentTask, CommandError> {
         self.version(present.record.task, number)?.ok_or_else(|| {
             let last = present.record.version;
-            CommandError::new(Kind::Usage, format!("there is no PT-v{number}"))
+            CommandError::new(CommandErrorKind::Usage, format!("there is no PT-v{number}"))
                 .hint(format!("the versions are PT-v1 to PT-v{last}; `lockstep task history` lists them"))
         })
     }
 }
 
-impl Reply for TaskView {
+impl CommandOutput for TaskView {
     fn text(&self) -> String {
         format!("# {}\n{}", self.subject, yaml::write(&Value::Map(self.document.clone())))
     }
 }
 
-fn only(shown: &Present, name: &str) -> Result<Map, CommandError> {
+fn only(shown: &CurrentTask, name: &str) -> Result<Map, CommandError> {
     let Some(value) = shown.document.section(name) else {
         let there: Vec<_> = shown.document.root().keys().collect();
         let known = SECTIONS.iter().any(|section| section.name == name);
         let what = if known { "is not written yet" } else { "is no section of the task" };
-        return Err(CommandError::new(Kind::Usage, format!("{name} {what} in PT-v{}", shown.record.version))
-            .hint(format!("it has {}", there.join(", "))));
+        return Err(CommandError::new(
+            CommandErrorKind::Usage,
+            format!("{name} {what} in PT-v{}", shown.record.version),
+        )
+        .hint(format!("it has {}", there.join(", "))));
     };
     let mut map = Map::new();
     map.set(name, value.clone());

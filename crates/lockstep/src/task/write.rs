@@ -1,33 +1,33 @@
 //! One write of the task: judged against the current version, swapped, audited, reported.
 
-use lockstep_store::tasks::{Follows, NewVersion, Swapped};
-use lockstep_task::audit::AuditVerdict;
-use lockstep_task::document::Document;
-use lockstep_task::place::Place;
-use lockstep_task::problem::Problem;
-use lockstep_task::update::{Reason, Rules};
+use lockstep_store::task_versions::{ExpectedVersion, NewVersion, SwapOutcome};
+use lockstep_task::audit::TaskAuditVerdict;
+use lockstep_task::document::TaskDocument;
+use lockstep_task::place::KeyPath;
+use lockstep_task::problem::DocumentProblem;
+use lockstep_task::update::{RefusalReason, WriteRules};
 
-use super::writer::{Verdict, Writer};
-use super::{Present, TaskError, Tasks, subject};
+use super::writer::{TaskAuditOutcome, TaskWriter};
+use super::{CurrentTask, TaskContext, TaskError, subject};
 
 /// The next version.
 #[derive(Debug, Clone)]
-pub(crate) struct Next {
+pub(crate) struct PreparedVersion {
     pub(crate) title: String,
     pub(crate) delivered: bool,
-    pub(crate) document: Document,
+    pub(crate) document: TaskDocument,
     /// The sections it changes, `subject` among them.
     pub(crate) sections: Vec<String>,
     pub(crate) merged: bool,
-    pub(crate) warnings: Vec<Problem>,
-    pub(crate) idle_drops: Vec<Place>,
+    pub(crate) warnings: Vec<DocumentProblem>,
+    pub(crate) idle_drops: Vec<KeyPath>,
     /// Set if it is the first version of a new task.
     pub(crate) first: bool,
 }
 
-impl Next {
+impl PreparedVersion {
     /// The next version of the present task.
-    pub(crate) fn of(present: &Present, document: Document, sections: Vec<String>) -> Self {
+    pub(crate) fn of(present: &CurrentTask, document: TaskDocument, sections: Vec<String>) -> Self {
         Self {
             title: present.title(),
             delivered: present.record.delivered,
@@ -44,30 +44,30 @@ impl Next {
 /// The result of judging a write.
 pub(crate) enum WriteDecision {
     /// The version to write.
-    Write(Box<Next>),
+    Write(Box<PreparedVersion>),
     /// The content equals the current version.
     Unchanged,
 }
 
 /// The result of a write.
 #[derive(Debug)]
-pub(crate) enum Written {
+pub(crate) enum WriteResult {
     /// A version was written.
-    Version { version: u64, subject: String, next: Box<Next> },
+    Version { version: u64, subject: String, next: Box<PreparedVersion> },
     /// Nothing was to be written.
     Unchanged { version: u64 },
     /// The write is refused for these reasons.
-    Refused { present: Option<u64>, reasons: Vec<Reason> },
+    Refused { present: Option<u64>, reasons: Vec<RefusalReason> },
 }
 
-impl Tasks<'_> {
+impl TaskContext<'_> {
     /// Judges and writes. If another writer is first, the write is judged again: each round, some writer has
     /// made progress.
     pub(crate) fn write(
         &mut self,
-        writer: &Writer,
-        mut judge: impl FnMut(Option<&Present>, Rules<'_>) -> Result<WriteDecision, Vec<Reason>>,
-    ) -> Result<Written, TaskError> {
+        writer: &TaskWriter,
+        mut judge: impl FnMut(Option<&CurrentTask>, WriteRules<'_>) -> Result<WriteDecision, Vec<RefusalReason>>,
+    ) -> Result<WriteResult, TaskError> {
         loop {
             let present = self.present()?;
             let judged = self.with_rules(|rules| judge(present.as_ref(), rules));
@@ -75,15 +75,15 @@ impl Tasks<'_> {
             let next = match judged {
                 Ok(WriteDecision::Write(next)) => next,
                 Ok(WriteDecision::Unchanged) => {
-                    return Ok(Written::Unchanged { version: number.unwrap_or(0) });
+                    return Ok(WriteResult::Unchanged { version: number.unwrap_or(0) });
                 }
                 Err(reasons) => {
                     self.audit_refused(writer, number, &reasons)?;
-                    return Ok(Written::Refused { present: number, reasons });
+                    return Ok(WriteResult::Refused { present: number, reasons });
                 }
             };
             if let Some((version, subject)) = self.swap(present.as_ref(), writer, &next)? {
-                return Ok(Written::Version { version, subject, next });
+                return Ok(WriteResult::Version { version, subject, next });
             }
         }
     }
@@ -91,16 +91,16 @@ impl Tasks<'_> {
     /// Writes the version if the present one is still the one it was judged against.
     fn swap(
         &mut self,
-        present: Option<&Present>,
-        writer: &Writer,
-        next: &Next,
+        present: Option<&CurrentTask>,
+        writer: &TaskWriter,
+        next: &PreparedVersion,
     ) -> Result<Option<(u64, String)>, TaskError> {
         let (follows, version) = match present {
             Some(present) if !next.first => {
                 let (task, version) = (present.record.task, present.record.version);
-                (Follows::Version { task, version }, version + 1)
+                (ExpectedVersion::Version { task, version }, version + 1)
             }
-            other => (Follows::Delivered(other.map(|present| present.record.task)), 1),
+            other => (ExpectedVersion::NoOpenTask(other.map(|present| present.record.task)), 1),
         };
         let subject = subject(version, &next.title, next.delivered);
         let new = NewVersion {
@@ -112,32 +112,32 @@ impl Tasks<'_> {
         };
         let (project, now) = (self.project, self.now);
         let record = |version| {
-            let verdict = Verdict {
-                verdict: AuditVerdict::Granted,
+            let verdict = TaskAuditOutcome {
+                verdict: TaskAuditVerdict::Granted,
                 version: Some(version),
                 sections: &next.sections,
                 reason: None,
             };
             writer.audit(project, now, verdict)
         };
-        let Swapped::Written { task, version } = self.store.swap_task_with(follows, new, record)? else {
+        let SwapOutcome::Written { task, version } = self.store.swap_task_with(follows, new, record)? else {
             return Ok(None);
         };
         self.note_reading(writer, task, version)?;
-        self.tell_leads(task, version)?;
+        self.notify_leads(task, version)?;
         Ok(Some((version, subject)))
     }
 
     /// Records a refused write in the audit.
     pub(crate) fn audit_refused(
         &self,
-        writer: &Writer,
+        writer: &TaskWriter,
         version: Option<u64>,
-        reasons: &[Reason],
+        reasons: &[RefusalReason],
     ) -> Result<(), TaskError> {
         let reason: Vec<_> = reasons.iter().map(ToString::to_string).collect();
-        let verdict = Verdict {
-            verdict: AuditVerdict::Refused,
+        let verdict = TaskAuditOutcome {
+            verdict: TaskAuditVerdict::Refused,
             version,
             sections: &[],
             reason: Some(reason.join("\n")),

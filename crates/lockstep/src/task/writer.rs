@@ -4,16 +4,16 @@ use std::fs;
 
 use jiff::Timestamp;
 use lockstep_fs::FsError;
-use lockstep_store::tasks::Author;
+use lockstep_store::task_versions::VersionAuthor;
 use lockstep_store::{StoreError, append_to_own};
 use lockstep_task::access::{Principal, UNKNOWN};
-use lockstep_task::audit::{AuditEntry, AuditVerdict};
+use lockstep_task::audit::{TaskAuditEntry, TaskAuditVerdict};
 
 use crate::project::ActiveProject;
 
 /// A writer of the task.
 #[derive(Debug, Clone)]
-pub(crate) struct Writer {
+pub(crate) struct TaskWriter {
     pub(crate) principal: Principal,
     pub(crate) agent_id: Option<String>,
     pub(crate) skill: Option<String>,
@@ -26,14 +26,14 @@ pub(crate) struct Writer {
 }
 
 /// The outcome of a write, for the audit.
-pub(crate) struct Verdict<'a> {
-    pub(crate) verdict: AuditVerdict,
+pub(crate) struct TaskAuditOutcome<'a> {
+    pub(crate) verdict: TaskAuditVerdict,
     pub(crate) version: Option<u64>,
     pub(crate) sections: &'a [String],
     pub(crate) reason: Option<String>,
 }
 
-impl Writer {
+impl TaskWriter {
     pub(crate) fn agent_type(&self) -> Option<String> {
         match &self.principal {
             Principal::Lead => None,
@@ -43,8 +43,8 @@ impl Writer {
     }
 
     /// The writer as the store keeps it.
-    pub(crate) fn author(&self) -> Author {
-        Author {
+    pub(crate) fn author(&self) -> VersionAuthor {
+        VersionAuthor {
             agent_type: self.agent_type(),
             agent_id: self.agent_id.clone(),
             skill: self.skill.clone(),
@@ -58,9 +58,9 @@ impl Writer {
         &self,
         project: &ActiveProject,
         at: Timestamp,
-        verdict: Verdict<'_>,
+        verdict: TaskAuditOutcome<'_>,
     ) -> Result<(), StoreError> {
-        let entry = AuditEntry {
+        let entry = TaskAuditEntry {
             timestamp: at,
             session: self.session.clone(),
             agent_id: self.agent_id.clone(),
@@ -72,13 +72,13 @@ impl Writer {
             verdict: verdict.verdict,
             reason: verdict.reason.or_else(|| self.why.clone()),
         };
-        let path = project.events();
+        let path = project.task_audit_path();
         if path.starts_with(project.state.path()) {
-            project.state.ensure("")?;
+            project.state.ensure_dir("")?;
         } else if let Some(folder) = path.parent() {
             // The project configured a directory that does not exist yet.
             fs::create_dir_all(folder).map_err(FsError::at("create", folder))?;
         }
-        append_to_own(&path, entry.to_line().as_bytes(), |line| AuditEntry::parse(line).is_ok()).map(drop)
+        append_to_own(&path, entry.to_line().as_bytes(), |line| TaskAuditEntry::parse(line).is_ok()).map(drop)
     }
 }

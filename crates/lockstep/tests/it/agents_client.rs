@@ -4,10 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use lockstep_rehearsal::client::{Client, VERSIONS, version_of_test};
-use lockstep_rehearsal::run::{Outcome, Rehearsal};
+use lockstep_rehearsal::client::{ClientBinary, VERSIONS, version_of_test};
+use lockstep_rehearsal::run::{Rehearsal, RehearsalResult};
 use lockstep_rehearsal::scenario::{Scenario, Turn};
-use lockstep_rehearsal::transcript::Agent;
+use lockstep_rehearsal::transcript::RequestAgent;
 use lockstep_testkit::TestEnv;
 use serde_json::{Value, json};
 
@@ -34,11 +34,11 @@ fn project() -> TestEnv {
     }
     env.git(["add", "--all"]);
     env.git(["commit", "--quiet", "--message", "first"]);
-    env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
+    env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();
     env
 }
 
-fn play(env: &TestEnv, client: Client, scenario: Scenario) -> Outcome {
+fn play(env: &TestEnv, client: ClientBinary, scenario: Scenario) -> RehearsalResult {
     let rehearsal = Rehearsal::new(client, scenario, env.project());
     let outcome = rehearsal.home(env.home()).env("TMPDIR", env.tmp()).run().unwrap();
     let (unplayed, transcript) = (&outcome.unplayed, &outcome.transcript);
@@ -65,7 +65,7 @@ fn wait_for_reports(count: usize) -> Turn {
 
 fn changes(env: &TestEnv) -> Vec<(String, String, String)> {
     let listing: Value =
-        serde_json::from_str(&env.lockstep(["changes", "--format", "json"]).succeeded()).unwrap();
+        serde_json::from_str(&env.lockstep(["changes", "--format", "json"]).assert_success()).unwrap();
     let text = |value: &Value| value.as_str().unwrap_or("lead").to_owned();
     let of_change = |change: &Value| {
         let file = text(&change["path"]).rsplit('/').next().unwrap().to_owned();
@@ -86,7 +86,7 @@ fn change(file: &str, agent: &str) -> (String, String, String) {
 
 /// There is no index, and no editing tool is used.
 fn the_first_session_with_edits_through_bash_only_names_the_dependent() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let env = project();
     let mut scenario = Scenario::new("Rename hello.");
     scenario.lead = vec![agent("RENAMER: rename hello", false), Turn::text("Renamed.")];
@@ -97,13 +97,13 @@ fn the_first_session_with_edits_through_bash_only_names_the_dependent() {
     assert_eq!(changes(&env), [change("a.py", "general-purpose")]);
     assert_eq!(transcript.lead().count(ALERT), 1, "{transcript}");
     assert_eq!(transcript.lead().count("b.py:1,3 (refs hello) [breaks]"), 1, "{transcript}");
-    assert_eq!(transcript.who_saw(ALERT), [Agent::Lead].into());
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert_eq!(transcript.recipients_of(ALERT), [RequestAgent::Lead].into());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 /// The agent ends while the Lead is at work.
 fn a_background_agent_that_ends_first_is_reported_once() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let env = project();
     let mut scenario = Scenario::new("Rename hello in the background.");
     scenario.lead = vec![agent("RENAMER: rename hello", true), wait_for_reports(1), Turn::text("Renamed.")];
@@ -116,12 +116,12 @@ fn a_background_agent_that_ends_first_is_reported_once() {
     assert_eq!(transcript.lead().count(ALERT), 1, "{transcript}");
     assert_eq!(transcript.lead().count("b.py:1,3 (refs hello) [breaks]"), 1, "{transcript}");
     assert!(transcript.lead().first_with(ALERT) > Some(1), "not with the launch\n{transcript}");
-    assert_eq!(transcript.who_saw(ALERT), [Agent::Lead].into());
+    assert_eq!(transcript.recipients_of(ALERT), [RequestAgent::Lead].into());
 }
 
 /// The Lead stops while the agent is at work. Its end reaches the Lead as a notification, and the alert with it.
 fn a_stop_of_the_lead_is_not_the_end_of_its_agents() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let env = project();
     let mut scenario = Scenario::new("Rename hello in the background.");
     scenario.lead =
@@ -136,12 +136,12 @@ fn a_stop_of_the_lead_is_not_the_end_of_its_agents() {
     assert!(notified.is_some(), "{transcript}");
     assert_eq!(transcript.lead().first_with(ALERT), notified, "with the notification\n{transcript}");
     assert_eq!(transcript.lead().count("0 impact candidates"), 0, "{transcript}");
-    assert_eq!(transcript.who_saw(ALERT), [Agent::Lead].into());
+    assert_eq!(transcript.recipients_of(ALERT), [RequestAgent::Lead].into());
 }
 
 /// Two notifications under one id, and one alert for the new changes of each.
 fn a_continued_agent_reports_only_what_is_new() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let env = project();
     let mut scenario = Scenario::new("Rename hello, then load.");
     // Both versions know a finished agent by its id, and only the newest knows it by its name.
@@ -178,7 +178,7 @@ fn a_continued_agent_reports_only_what_is_new() {
 
 /// Every way to start or continue an agent with a prompt that gate 1 refuses.
 fn no_tool_starts_an_agent_with_an_incomplete_step_prompt() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let env = project();
     let prompt = step_prompt(&env, "01-01", "REFUSED").replace("## TASK_CONTEXT", "## REFUSED");
     let script = |name: &str| {
@@ -210,8 +210,9 @@ fn no_tool_starts_an_agent_with_an_incomplete_step_prompt() {
     let refused = "Mandatory section 'TASK_CONTEXT' not found";
     assert_eq!(transcript.lead().count(refused), 6, "{transcript}");
     assert_eq!(transcript.lead().count("cannot read what the agents of this workflow"), 1, "{transcript}");
-    let own = |request: &&lockstep_rehearsal::transcript::Request| {
-        !matches!(request.agent, Agent::Lead | Agent::Side) && request.agent != Agent::subagent("HELPER")
+    let own = |request: &&lockstep_rehearsal::transcript::ModelRequest| {
+        !matches!(request.agent, RequestAgent::Lead | RequestAgent::ClientInternal)
+            && request.agent != RequestAgent::subagent("HELPER")
     };
     assert_eq!(transcript.requests().iter().filter(own).count(), 0, "no other agent ran\n{transcript}");
     assert_eq!(transcript.subagents("HELPER")[0].requests().len(), 1, "it was not continued\n{transcript}");
@@ -221,12 +222,12 @@ fn no_tool_starts_an_agent_with_an_incomplete_step_prompt() {
 fn step_prompt(env: &TestEnv, step: &str, tag: &str) -> String {
     yes(env, &format!("step new {step} --project auth --phases tdd-3"));
     let args = ["prompt", "render", "execute_step", "--step", step, "--set", "agent_name=crafter", "--set"];
-    env.lockstep(args.into_iter().chain([format!("description={tag}: work").as_str()])).succeeded()
+    env.lockstep(args.into_iter().chain([format!("description={tag}: work").as_str()])).assert_success()
 }
 
 /// Both agents leave a phase open, are asked once, and leave it open again.
 fn gate_2_finds_the_steps_of_a_workflow_and_of_a_message() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let env = project();
     let by_workflow = serde_json::to_string(&step_prompt(&env, "01-01", "FLOW")).unwrap();
     let by_message = step_prompt(&env, "01-02", "LATER");
@@ -256,7 +257,11 @@ fn gate_2_finds_the_steps_of_a_workflow_and_of_a_message() {
     let outcome = play(&env, client, scenario);
     let transcript = &outcome.transcript;
     let asked = "This is said once: if it stays so, the step is set to FAILED.";
-    assert_eq!(transcript.who_saw(asked), ["FLOW", "HELPER"].map(Agent::subagent).into(), "{transcript}");
+    assert_eq!(
+        transcript.recipients_of(asked),
+        ["FLOW", "HELPER"].map(RequestAgent::subagent).into(),
+        "{transcript}"
+    );
     for step in ["01-01", "01-02"] {
         let text = std::fs::read_to_string(env.project().join(format!("steps/{step}.json"))).unwrap();
         let step: Value = serde_json::from_str(&text).unwrap();
@@ -267,7 +272,7 @@ fn gate_2_finds_the_steps_of_a_workflow_and_of_a_message() {
 
 /// The commands of two agents, twenty in all and each with pauses of its own: every one overlaps with others in another way.
 fn overlapping_commands_of_two_agents_are_not_attributed_to_a_wrong_one() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let env = project();
     let mut scenario = Scenario::new("Work side by side.");
     let start = |tag: &str, background: bool| json!({"description": "work", "subagent_type": "general-purpose", "prompt": tag, "run_in_background": background});
@@ -293,11 +298,13 @@ fn overlapping_commands_of_two_agents_are_not_attributed_to_a_wrong_one() {
     scenario.subagents.insert("ALONE".to_owned(), alone);
     let outcome = play(&env, client, scenario);
     let id = |tag: &str| {
-        let own = |request: &&lockstep_rehearsal::transcript::Request| request.agent == Agent::subagent(tag);
+        let own = |request: &&lockstep_rehearsal::transcript::ModelRequest| {
+            request.agent == RequestAgent::subagent(tag)
+        };
         outcome.transcript.requests().iter().find(own).and_then(|it| it.agent_id.clone()).unwrap()
     };
     let listing: Value =
-        serde_json::from_str(&env.lockstep(["changes", "--format", "json"]).succeeded()).unwrap();
+        serde_json::from_str(&env.lockstep(["changes", "--format", "json"]).assert_success()).unwrap();
     let mut seen = BTreeSet::new();
     for change in listing["changes"].as_array().unwrap() {
         let file = change["path"].as_str().unwrap().rsplit('/').next().unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::Duration;
 
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::{Value, json};
 
@@ -20,27 +20,28 @@ fn session() -> TestEnv {
         env.write(file, "x = 1\n");
     }
     sleep(Duration::from_millis(50));
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env
 }
 
 /// An event of an agent, or of the Lead.
-fn by(event: Event, agent: &str) -> Event {
-    if agent == "lead" { event.by_lead() } else { event.by(agent, "implementer") }
+fn by(event: HookEvent, agent: &str) -> HookEvent {
+    if agent == "lead" { event.by_lead() } else { event.by_agent(agent, "implementer") }
 }
 
 fn start(env: &TestEnv, agent: &str, call: &str) {
-    env.hook(&by(Event::of(samples::PRE_TOOL_USE_BASH).with("tool_use_id", call), agent)).silent();
+    env.hook(&by(HookEvent::from_sample(samples::PRE_TOOL_USE_BASH).with("tool_use_id", call), agent))
+        .assert_silent();
 }
 
 fn end(env: &TestEnv, agent: &str, call: &str) {
-    env.hook(&by(Event::bash().with("tool_use_id", call), agent)).silent();
+    env.hook(&by(HookEvent::bash().with("tool_use_id", call), agent)).assert_silent();
 }
 
 /// `(agents, attribution)` by file.
 fn attributed(env: &TestEnv) -> BTreeMap<String, (String, String)> {
     let listing: Value =
-        serde_json::from_str(&env.lockstep(["changes", "--format", "json"]).succeeded()).unwrap();
+        serde_json::from_str(&env.lockstep(["changes", "--format", "json"]).assert_success()).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let changes = listing["changes"].as_array().unwrap().iter().map(|change| {
         let agents: Vec<String> =
@@ -58,7 +59,7 @@ fn assert_attributed(env: &TestEnv, expected: &[(&str, &str, &str)]) {
         .map(|(file, agents, word)| ((*file).to_owned(), ((*agents).to_owned(), (*word).to_owned())))
         .collect();
     assert_eq!(attributed(env), expected);
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
@@ -72,11 +73,11 @@ fn a_change_in_two_windows_belongs_to_both_agents() {
     env.write("b.py", "x = 2\n");
     end(&env, "a2", "t2");
     assert_attributed(&env, &[("a.py", "a1 or a2", "shared"), ("b.py", "a2", "exact")]);
-    let listed = |agent: &str| env.lockstep(["changes", "--agent", agent]).succeeded();
+    let listed = |agent: &str| env.lockstep(["changes", "--agent", agent]).assert_success();
     assert!(listed("a1").contains("a1 or a2") && !listed("a1").contains("b.py"), "{}", listed("a1"));
     assert!(listed("a2").contains("a.py") && listed("a2").contains("b.py"), "{}", listed("a2"));
     // The contract of the journal: three columns, and the agent whose command ended first.
-    let journal = env.journaled("s1");
+    let journal = env.journal_text("s1");
     let columns: Vec<Vec<&str>> = journal.lines().map(|line| line.split('\t').collect()).collect();
     assert_eq!((columns[0][1], columns[0][3], columns[0][4]), ("Sweep", "a1", "t1"));
     assert!(columns[0][2].ends_with("/a.py"), "{journal}");
@@ -89,19 +90,20 @@ fn a_file_that_another_agents_tool_is_writing_is_left_to_its_event() {
     let env = session();
     start(&env, "a1", "t1");
     let path = env.project().join("a.py");
-    let before = Event::of(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
-        .by("a2", "implementer")
+    let before = HookEvent::from_sample(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
+        .by_agent("a2", "implementer")
         .with("tool_use_id", "t2")
         .with("tool_input", json!({"file_path": path}));
-    env.hook(&before).silent();
+    env.hook(&before).assert_silent();
     env.write("a.py", "x = 2\n");
     env.write("b.py", "x = 2\n");
     end(&env, "a1", "t1");
     assert_attributed(&env, &[("b.py", "a1", "exact")]);
-    env.hook(&Event::edit("a.py").by("a2", "implementer").with("tool_use_id", "t2")).silent();
-    env.hook(&Event::stop()).succeeded();
+    env.hook(&HookEvent::edit("a.py").by_agent("a2", "implementer").with("tool_use_id", "t2"))
+        .assert_silent();
+    env.hook(&HookEvent::stop()).assert_success();
     assert_attributed(&env, &[("a.py", "a2", "exact"), ("b.py", "a1", "exact")]);
-    assert_eq!(env.journaled("s1").lines().count(), 2, "{}", env.journaled("s1"));
+    assert_eq!(env.journal_text("s1").lines().count(), 2, "{}", env.journal_text("s1"));
 }
 
 #[test]
@@ -123,7 +125,7 @@ fn a_change_while_no_command_ran_is_unknown() {
     start(&env, "a1", "t1");
     end(&env, "a1", "t1");
     assert_attributed(&env, &[("a.py", "a1", "unknown")]);
-    assert!(env.lockstep(["changes"]).succeeded().contains("a1?"));
+    assert!(env.lockstep(["changes"]).assert_success().contains("a1?"));
 }
 
 #[test]
@@ -131,9 +133,9 @@ fn a_stop_does_not_take_the_changes_of_a_running_command() {
     let env = session();
     start(&env, "a2", "t2");
     env.write("a.py", "x = 2\n");
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
     env.write("b.py", "x = 2\n");
-    env.hook(&Event::stop()).silent();
+    env.hook(&HookEvent::stop()).assert_silent();
     assert_attributed(&env, &[("a.py", "a2", "exact"), ("b.py", "a2", "exact")]);
 }
 
@@ -141,7 +143,7 @@ fn a_stop_does_not_take_the_changes_of_a_running_command() {
 fn a_command_whose_end_was_not_seen_ends_with_its_agent() {
     let env = session();
     start(&env, "a1", "denied elsewhere");
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
     start(&env, "a2", "t2");
     env.write("a.py", "x = 2\n");
     end(&env, "a2", "t2");
@@ -153,14 +155,15 @@ fn a_background_command_runs_until_its_end_is_reported() {
     let env = session();
     start(&env, "a1", "t1");
     let launched = json!({"stdout": "", "backgroundTaskId": "b1"});
-    env.hook(&by(Event::bash().with("tool_use_id", "t1").with("tool_response", launched), "a1")).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    env.hook(&by(HookEvent::bash().with("tool_use_id", "t1").with("tool_response", launched), "a1"))
+        .assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
     start(&env, "a2", "t2");
     env.write("a.py", "x = 2\n");
     end(&env, "a2", "t2");
     let prompt =
         "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>";
-    env.hook(&Event::prompt().with("prompt", prompt)).silent();
+    env.hook(&HookEvent::prompt().with("prompt", prompt)).assert_silent();
     start(&env, "a2", "t3");
     env.write("b.py", "x = 2\n");
     end(&env, "a2", "t3");
@@ -168,12 +171,15 @@ fn a_background_command_runs_until_its_end_is_reported() {
 }
 
 /// The end of a command that lists its edit of a file, at this line.
-fn listed(agent: &str, call: &str, file: &str, line: usize, shared: bool) -> Event {
+fn listed(agent: &str, call: &str, file: &str, line: usize, shared: bool) -> HookEvent {
     let hunks = json!([{"newStart": line, "lines": ["-x = 1", "+x = 2"]}]);
     let path = format!("/repo/{file}");
     let list = json!({"files": [{"filePath": path, "hunks": hunks}], "moreFiles": 0,
         "changedFiles": [path], "shared": shared});
-    by(Event::bash().with("tool_use_id", call).with("tool_response", json!({"bashEditDiff": list})), agent)
+    by(
+        HookEvent::bash().with("tool_use_id", call).with("tool_response", json!({"bashEditDiff": list})),
+        agent,
+    )
 }
 
 #[test]
@@ -188,7 +194,7 @@ fn a_list_of_one_command_that_explains_the_change_is_exact() {
         start(&env, "a1", "t1");
         start(&env, "a2", "t2");
         env.write("a.py", "x = 2\n");
-        env.hook(&listed("a1", "t1", "a.py", line, shared)).silent();
+        env.hook(&listed("a1", "t1", "a.py", line, shared)).assert_silent();
         assert_attributed(&env, &[("a.py", expected.0, expected.1)]);
     }
 }
@@ -198,7 +204,7 @@ fn a_list_that_is_shared_with_a_command_that_was_not_seen_is_unknown() {
     let env = session();
     start(&env, "a1", "t1");
     env.write("a.py", "x = 2\n");
-    env.hook(&listed("a1", "t1", "a.py", 1, true)).silent();
+    env.hook(&listed("a1", "t1", "a.py", 1, true)).assert_silent();
     assert_attributed(&env, &[("a.py", "a1", "unknown")]);
 }
 
@@ -210,7 +216,7 @@ fn a_change_that_a_list_missed_is_not_attributed_to_the_other_agent_alone() {
     start(&env, "a2", "t2");
     env.write("a.py", "x = 2\n");
     env.write("c.py", "x = 2\n");
-    env.hook(&listed("a2", "t2", "a.py", 1, false)).silent();
+    env.hook(&listed("a2", "t2", "a.py", 1, false)).assert_silent();
     sleep(TICK);
     env.write("b.py", "x = 2\n");
     end(&env, "a1", "t1");
@@ -226,14 +232,14 @@ fn a_change_that_a_list_missed_is_not_attributed_to_the_other_agent_alone() {
 fn reports_and_alerts_name_every_agent_of_a_shared_change() {
     let env = session();
     env.write("user.py", "from a import x\n");
-    env.lockstep(["index", "--quiet"]).succeeded();
-    env.hook(&Event::stop()).succeeded();
+    env.lockstep(["index", "--quiet"]).assert_success();
+    env.hook(&HookEvent::stop()).assert_success();
     start(&env, "a1", "t1");
     start(&env, "a2", "t2");
     env.write("a.py", "y = 1\n");
     end(&env, "a1", "t1");
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    let told = env.hook(&Event::agent_done()).succeeded();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    let told = env.hook(&HookEvent::agent_done()).assert_success();
     assert!(told.contains("a.py (") && told.contains("by a1 or a2)"), "{told}");
     let reports = env.state().join("reports/s1");
     let texts = std::fs::read_dir(reports).unwrap().map(|entry| entry.unwrap().path());

@@ -4,7 +4,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::Duration;
 
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::{Value, json};
 
@@ -16,21 +16,21 @@ fn session() -> TestEnv {
     env.write("a.py", "def hello():\n    return 1\n");
     env.write("b.py", "from a import hello\n\nhello()\n");
     env.write("old.py", "x = 1\n");
-    env.lockstep(["index", "--quiet"]).succeeded();
+    env.lockstep(["index", "--quiet"]).assert_success();
     // Times this fresh are not trusted.
     sleep(Duration::from_millis(50));
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env
 }
 
-fn before() -> Event {
-    Event::of(samples::PRE_TOOL_USE_BASH).by("a1", "implementer").with("tool_use_id", "t1")
+fn before() -> HookEvent {
+    HookEvent::from_sample(samples::PRE_TOOL_USE_BASH).by_agent("a1", "implementer").with("tool_use_id", "t1")
 }
 
 /// The end of a command of `a1`, with this `bashEditDiff`.
-fn after(list: Value) -> Event {
-    Event::of(samples::POST_TOOL_USE_BASH_EDIT_IN_SUBAGENT)
-        .by("a1", "implementer")
+fn after(list: Value) -> HookEvent {
+    HookEvent::from_sample(samples::POST_TOOL_USE_BASH_EDIT_IN_SUBAGENT)
+        .by_agent("a1", "implementer")
         .with("tool_use_id", "t1")
         .with("tool_response", json!({"stdout": "", "bashEditDiff": list}))
 }
@@ -48,7 +48,7 @@ fn complete(files: Value) -> Value {
 /// `(kind, file, agents, attribution)` of every change, by file.
 fn changes(env: &TestEnv) -> Vec<(String, String, String, String)> {
     let listing: Value =
-        serde_json::from_str(&env.lockstep(["changes", "--format", "json"]).succeeded()).unwrap();
+        serde_json::from_str(&env.lockstep(["changes", "--format", "json"]).assert_success()).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let of_change = |change: &Value| {
         let agents: Vec<String> =
@@ -68,18 +68,18 @@ fn change(kind: &str, file: &str) -> (String, String, String, String) {
 #[test]
 fn a_complete_list_is_journaled_without_a_sweep() {
     let env = session();
-    env.hook(&before()).silent();
+    env.hook(&before()).assert_silent();
     env.write("a.py", "def greet():\n    return 1\n");
     // Something else changes that the client does not know of. Only a sweep could find it.
     env.write("other.py", "y = 1\n");
-    env.hook(&after(complete(json!([renamed()])))).silent();
+    env.hook(&after(complete(json!([renamed()])))).assert_silent();
     assert_eq!(changes(&env), [change("written", "a.py")]);
     // The next stop finds what the list missed, and nothing twice.
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
     let files: Vec<_> = changes(&env).into_iter().map(|(kind, file, ..)| (kind, file)).collect();
     let expected = [("created", "other.py"), ("written", "a.py")];
     assert_eq!(files, expected.map(|(kind, file)| (kind.to_owned(), file.to_owned())));
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
@@ -92,10 +92,10 @@ fn a_list_that_is_not_complete_is_followed_by_a_sweep() {
     named["changedFiles"] = json!(["/repo/a.py", "/repo/other.py"]);
     for list in [unavailable, more, named, Value::Null, json!({"files": 7})] {
         let env = session();
-        env.hook(&before()).silent();
+        env.hook(&before()).assert_silent();
         env.write("a.py", "def greet():\n    return 1\n");
         env.write("other.py", "y = 1\n");
-        env.hook(&after(list.clone())).silent();
+        env.hook(&after(list.clone())).assert_silent();
         assert_eq!(changes(&env), [change("created", "other.py"), change("written", "a.py")], "{list}");
     }
 }
@@ -108,10 +108,10 @@ fn a_list_that_contradicts_the_disk_is_followed_by_a_sweep() {
         json!({"filePath": "/repo/missing.py", "hunks": hunks}),
     ] {
         let env = session();
-        env.hook(&before()).silent();
+        env.hook(&before()).assert_silent();
         env.write("a.py", "def greet():\n    return 1\n");
         env.write("other.py", "y = 1\n");
-        env.hook(&after(complete(json!([file])))).silent();
+        env.hook(&after(complete(json!([file])))).assert_silent();
         assert_eq!(changes(&env), [change("created", "other.py"), change("written", "a.py")], "{file}");
     }
 }
@@ -119,24 +119,24 @@ fn a_list_that_contradicts_the_disk_is_followed_by_a_sweep() {
 #[test]
 fn a_listed_file_that_did_not_change_is_not_journaled() {
     let env = session();
-    env.hook(&before()).silent();
+    env.hook(&before()).assert_silent();
     env.write("a.py", "def greet():\n    return 1\n");
     let stale =
         json!({"filePath": "/repo/old.py", "hunks": [{"newStart": 1, "lines": ["-x = 0", "+x = 1"]}]});
     let outside = json!({"filePath": "/elsewhere/x.py", "hunks": [{"newStart": 1, "lines": ["+x"]}]});
     let own = json!({"filePath": "/repo/.lockstep/x", "hunks": [{"newStart": 1, "lines": ["+x"]}], "created": true});
-    env.hook(&after(complete(json!([renamed(), stale, outside, own])))).silent();
+    env.hook(&after(complete(json!([renamed(), stale, outside, own])))).assert_silent();
     assert_eq!(changes(&env), [change("written", "a.py")]);
     // A second command lists what the first one changed: it is known.
-    env.hook(&before().with("tool_use_id", "t2")).silent();
-    env.hook(&after(complete(json!([renamed()]))).with("tool_use_id", "t2")).silent();
+    env.hook(&before().with("tool_use_id", "t2")).assert_silent();
+    env.hook(&after(complete(json!([renamed()]))).with("tool_use_id", "t2")).assert_silent();
     assert_eq!(changes(&env), [change("written", "a.py")]);
 }
 
 #[test]
 fn created_deleted_and_moved_files_are_told_apart() {
     let env = session();
-    env.hook(&before()).silent();
+    env.hook(&before()).assert_silent();
     env.write("new.py", "z = 1\n");
     fs::remove_file(env.project().join("b.py")).unwrap();
     fs::rename(env.project().join("old.py"), env.project().join("moved.py")).unwrap();
@@ -146,7 +146,7 @@ fn created_deleted_and_moved_files_are_told_apart() {
         {"filePath": "/repo/old.py", "hunks": [{"newStart": 1, "lines": ["-x = 1"]}], "deleted": true},
         {"filePath": "/repo/moved.py", "hunks": [{"newStart": 1, "lines": ["+x = 1"]}], "created": true},
     ]));
-    env.hook(&after(list)).silent();
+    env.hook(&after(list)).assert_silent();
     let expected = [
         change("created", "new.py"),
         change("deleted", "b.py"),
@@ -155,9 +155,9 @@ fn created_deleted_and_moved_files_are_told_apart() {
     ];
     assert_eq!(changes(&env), expected);
     // The sweep of the stop finds none of it again.
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
     assert_eq!(changes(&env), expected);
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 /// Neither git nor the index has the former content.
@@ -175,14 +175,14 @@ fn the_list_gives_the_former_content() {
         let env = inactive();
         env.configure("");
         env.write("b.py", "from a import hello\n\nhello()\n");
-        env.lockstep(["index", "--quiet"]).succeeded();
-        env.hook(&Event::session_start()).silent();
+        env.lockstep(["index", "--quiet"]).assert_success();
+        env.hook(&HookEvent::session_start()).assert_silent();
         env.write("a.py", present.replace("greet", "hello"));
-        env.hook(&before()).silent();
+        env.hook(&before()).assert_silent();
         env.write("a.py", present);
-        env.hook(&after(complete(json!([file])))).silent();
-        env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-        let told = env.hook(&Event::agent_done()).succeeded();
+        env.hook(&after(complete(json!([file])))).assert_silent();
+        env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+        let told = env.hook(&HookEvent::agent_done()).assert_success();
         assert!(told.contains("a.py (hello → greet)") && told.contains("b.py:1,3"), "{file}: {told}");
     }
 }
@@ -216,33 +216,34 @@ fn odd_lists_do_no_harm() {
     let many = |number: usize| json!({"filePath": format!("/repo/none{number}.py"), "deleted": true});
     for list in odd.into_iter().map(|file| vec![file, renamed()]).chain([(0..5_000).map(many).collect()]) {
         let env = session();
-        std::os::unix::fs::symlink(env.elsewhere(), env.project().join("linked")).unwrap();
+        std::os::unix::fs::symlink(env.outside_dir(), env.project().join("linked")).unwrap();
         std::os::unix::fs::symlink("/dev/zero", env.project().join("endless")).unwrap();
         fs::create_dir(env.project().join("folder")).unwrap();
-        env.hook(&Event::stop()).succeeded();
-        env.hook(&before()).silent();
+        env.hook(&HookEvent::stop()).assert_success();
+        env.hook(&before()).assert_silent();
         env.write("a.py", "def greet():\n    return 1\n");
         env.write("folder/new.txt", "x\n");
         env.write(".git/odd", "x\n");
-        fs::write(env.elsewhere().join("outside.py"), "x\n").unwrap();
+        fs::write(env.outside_dir().join("outside.py"), "x\n").unwrap();
         let pipe = std::process::Command::new("mkfifo").arg(env.project().join("pipe")).status().unwrap();
         assert!(pipe.success());
-        env.hook(&after(complete(list.clone().into()))).silent();
+        env.hook(&after(complete(list.clone().into()))).assert_silent();
         let files: Vec<String> = changes(&env).into_iter().map(|(_, file, ..)| file).collect();
         assert_eq!(files.iter().filter(|file| *file == "a.py").count(), 1, "{:?}: {files:?}", list[0]);
         let known = ["a.py", "new.txt", "linked", "endless"];
         assert!(files.iter().all(|file| known.contains(&file.as_str())), "{:?}: {files:?}", list[0]);
-        assert!(env.logged().is_empty(), "{:?}: {:?}", list[0], env.logged());
+        assert!(env.log_lines().is_empty(), "{:?}: {:?}", list[0], env.log_lines());
     }
 }
 
 #[test]
 fn a_failed_command_is_swept_too() {
     let env = session();
-    env.hook(&before()).silent();
+    env.hook(&before()).assert_silent();
     env.write("a.py", "def greet():\n    return 1\n");
-    let failed =
-        Event::of(samples::POST_TOOL_USE_FAILURE_BASH).by("a1", "implementer").with("tool_use_id", "t1");
-    env.hook(&failed).silent();
+    let failed = HookEvent::from_sample(samples::POST_TOOL_USE_FAILURE_BASH)
+        .by_agent("a1", "implementer")
+        .with("tool_use_id", "t1");
+    env.hook(&failed).assert_silent();
     assert_eq!(changes(&env), [change("written", "a.py")]);
 }

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use lockstep_testkit::attacks::{PLACES, PLANTS, make_fifo};
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use crate::observed;
 use crate::steps::{with_step, yes};
@@ -44,7 +44,7 @@ fn begun() -> TestEnv {
     env.write("a.py", "def hello(): pass\n");
     env.write("sub/b.py", "from a import hello\n");
     env.shell("git init -q && git add -A && git -c user.name=a -c user.email=a@a commit -qm a");
-    env.hook(&Event::session_start()).succeeded();
+    env.hook(&HookEvent::session_start()).assert_success();
     yes(&env, "step phase start 01-01 RED");
     env
 }
@@ -83,7 +83,7 @@ fn gate_2_is_asked_when_the_transcript_is_a_pipe_or_a_device() {
     for (what, put) in PLANTS {
         let env = begun();
         let prompt = prompt(&env);
-        env.hook(&invoke(&prompt)).succeeded();
+        env.hook(&invoke(&prompt)).assert_success();
         let path = transcript(&env, "a1", &prompt, 1);
         // The first read of the transcript determines the agent's step.
         assert!(asked(&env.hook(&stop(&env, "a1", false))).is_some(), "{what}");
@@ -100,8 +100,8 @@ fn the_sweep_sees_changes_beside_a_rule_file_that_is_a_pipe() {
     plant(&env, "project/.lockstepignore", make_fifo);
     plant(&env, "project/.gitignore", make_fifo);
     env.shell("echo changed > a.py; echo new > sub/new.py");
-    env.hook(&Event::bash()).succeeded();
-    let journal = env.journaled("s1");
+    env.hook(&HookEvent::bash()).assert_success();
+    let journal = env.journal_text("s1");
     assert!(journal.contains("/a.py\t") && journal.contains("/sub/new.py\t"), "{journal}");
 }
 
@@ -109,8 +109,8 @@ fn the_sweep_sees_changes_beside_a_rule_file_that_is_a_pipe() {
 fn a_directory_that_cannot_be_looked_into_is_not_deleted() {
     let env = begun();
     plant(&env, "project/sub/.gitignore", make_fifo);
-    env.hook(&Event::bash()).succeeded();
-    assert!(!env.journaled("s1").contains("sub/b.py"), "{}", env.journaled("s1"));
+    env.hook(&HookEvent::bash()).assert_success();
+    assert!(!env.journal_text("s1").contains("sub/b.py"), "{}", env.journal_text("s1"));
 }
 
 /// The regular files below a directory.
@@ -149,7 +149,7 @@ fn no_file_of_the_state_can_be_a_pipe_that_is_waited_for() {
     let files = files_below(&env.state());
     assert!(files.iter().any(|file| file.ends_with("cache/lock")), "{files:?}");
     for file in files {
-        let kept = env.elsewhere().join("kept");
+        let kept = env.outside_dir().join("kept");
         if fs::rename(&file, &kept).is_err() {
             // A command has removed it.
             continue;

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use lockstep_cache::fixture::{self, Shape};
-use lockstep_rehearsal::client::Client;
-use lockstep_rehearsal::run::{Outcome, Rehearsal};
+use lockstep_cache::fixture::{self, FixtureSize};
+use lockstep_rehearsal::client::ClientBinary;
+use lockstep_rehearsal::run::{Rehearsal, RehearsalResult};
 use lockstep_rehearsal::scenario::Scenario;
-use lockstep_rehearsal::transcript::Agent;
+use lockstep_rehearsal::transcript::RequestAgent;
 use lockstep_testkit::TestEnv;
 use serde_json::Value;
 
@@ -18,44 +18,44 @@ use crate::inactive;
 const PREVIEWS: [&str; 2] = ["saved to", "Output too large"];
 
 /// A project with a cache of about 170,000 characters, and a session in it that starts a subagent of the type `agent-03`.
-fn play(env: &TestEnv, deliver: &str) -> Option<Outcome> {
-    let client = Client::obtain_or_skip()?;
-    fixture::write(&env.project(), Shape::USUAL).unwrap();
+fn play(env: &TestEnv, deliver: &str) -> Option<RehearsalResult> {
+    let client = ClientBinary::find_or_skip_test()?;
+    fixture::write(&env.project(), FixtureSize::USUAL).unwrap();
     env.configure(&format!("[cache]\nbudget_chars = 200000\ndeliver = \"{deliver}\"\n"));
-    env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
+    env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();
     assert!(cache_text(env).encode_utf16().count() > 150_000);
     let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/session-cache.toml");
     let scenario = Scenario::read(&scenario).unwrap();
     let outcome = Rehearsal::new(client, scenario, env.project()).env("TMPDIR", env.tmp()).run().unwrap();
     assert!(outcome.success(), "{outcome:?}");
     assert!(outcome.unplayed.is_empty(), "the session took another way: {:?}", outcome.unplayed);
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
     Some(outcome)
 }
 
 /// The texts that the hook sends, by the command that prints them.
 fn sent(env: &TestEnv, args: &[&str]) -> Vec<String> {
     let all = ["cache", "inject", "--format", "json"].iter().chain(args);
-    let parts: Value = serde_json::from_str(&env.lockstep(all).succeeded()).unwrap();
+    let parts: Value = serde_json::from_str(&env.lockstep(all).assert_success()).unwrap();
     parts.as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap().to_owned()).collect()
 }
 
 /// The Lead's first request has `text` exactly once, and no request has a preview of a file.
-fn arrived_whole(outcome: &Outcome, text: &str) {
+fn arrived_whole(outcome: &RehearsalResult, text: &str) {
     let transcript = &outcome.transcript;
     let lead = transcript.lead();
     let first = lead.requests().first().expect("the Lead asked the model");
     assert_eq!(first.count(text), 1, "{} …\n{transcript}", &text[..200]);
     for preview in PREVIEWS {
-        assert!(transcript.who_saw(preview).is_empty(), "{preview}: {transcript}");
+        assert!(transcript.recipients_of(preview).is_empty(), "{preview}: {transcript}");
     }
 }
 
 /// Asserts that only the subagent has its agent's part.
-fn subagent_has_its_part(env: &TestEnv, outcome: &Outcome) {
+fn subagent_has_its_part(env: &TestEnv, outcome: &RehearsalResult) {
     let parts = sent(env, &["--agent", "agent-03"]);
     assert!(parts[0].contains("## Agent: agent-03\n") && parts[0].contains("External Skill: external-3"));
-    assert_eq!(outcome.transcript.who_saw(&parts[0]), [Agent::subagent("LOOKER")].into());
+    assert_eq!(outcome.transcript.recipients_of(&parts[0]), [RequestAgent::subagent("LOOKER")].into());
 }
 
 fn the_models_first_request_has_the_index_whole() {

@@ -10,7 +10,7 @@ use crate::active;
 use crate::planted::{commit, list, rust, status};
 
 fn json(env: &TestEnv, args: &[&str]) -> Value {
-    let text = env.lockstep(args.iter().chain(&["--format", "json"])).succeeded();
+    let text = env.lockstep(args.iter().chain(&["--format", "json"])).assert_success();
     serde_json::from_str(&text).unwrap()
 }
 
@@ -57,26 +57,26 @@ fn a_lead_goes_from_change_to_convergence() {
     );
     assert_eq!(json(&env, &["cascade", "next"])["groups"][0]["group"], "2a");
     rename(&env, "src/r2/m0.rs");
-    let analyst = env.lockstep(["cascade", "next", "--analyst"]).succeeded();
+    let analyst = env.lockstep(["cascade", "next", "--analyst"]).assert_success();
     assert!(analyst.contains("a second opinion"), "{analyst}");
     let done = json(&env, &["cascade", "done", "2a", "--status", "complete"]);
     assert_eq!(
         (&done["status"], &done["convergence"], &done["next"]),
         (&"converged".into(), &true.into(), &"execution-review".into())
     );
-    let l1 = env.lockstep(["cascade", "report", "--format", "yaml"]).succeeded();
+    let l1 = env.lockstep(["cascade", "report", "--format", "yaml"]).assert_success();
     assert!(l1.starts_with("domain: execution\nskill: cascade\nstatus: converged\niterations: 2\n"), "{l1}");
     assert_eq!(fs::read_to_string(env.state().join("reports/cascade/1/report.yaml")).unwrap(), l1);
-    let l2 = env.lockstep(["cascade", "report"]).succeeded();
+    let l2 = env.lockstep(["cascade", "report"]).assert_success();
     assert!(l2.contains("-use crate::f0::f0_old;\n+use crate::f0::f0_new;"), "{l2}");
-    let over = env.lockstep(["cascade", "next"]).failed(2);
+    let over = env.lockstep(["cascade", "next"]).assert_failure(2);
     assert!(over.contains("no cascade is active") && over.contains("hint: "), "{over}");
 }
 
 #[test]
-fn what_an_agent_did_not_do_is_found_retried_and_skipped() {
+fn unfinished_work_is_found_retried_and_skipped() {
     let env = rust(1, 1);
-    env.lockstep(["cascade", "start"]).succeeded();
+    env.lockstep(["cascade", "start"]).assert_success();
     for attempt in 1..=2 {
         let next = json(&env, &["cascade", "next"]);
         assert_eq!(next["groups"][0]["attempt"], attempt);
@@ -96,8 +96,9 @@ fn what_an_agent_did_not_do_is_found_retried_and_skipped() {
 #[test]
 fn a_dependent_that_needs_no_change_is_a_first_class_outcome() {
     let env = rust(1, 1);
-    env.lockstep(["cascade", "start"]).succeeded();
-    let wrong = env.lockstep(["cascade", "done", "--not-needed", "src/lib.rs", "--why", "x"]).failed(2);
+    env.lockstep(["cascade", "start"]).assert_success();
+    let wrong =
+        env.lockstep(["cascade", "done", "--not-needed", "src/lib.rs", "--why", "x"]).assert_failure(2);
     assert!(wrong.contains("no open dependent of this cascade; those are src/r1/m0.rs"), "{wrong}");
     let done = json(&env, &["cascade", "done", "--not-needed", "src/r1/m0.rs", "--why", "is generated"]);
     assert_eq!(
@@ -107,20 +108,20 @@ fn a_dependent_that_needs_no_change_is_a_first_class_outcome() {
 }
 
 #[test]
-fn it_survives_into_another_session_and_can_be_aborted() {
+fn cascade_continues_in_new_session_and_can_be_aborted() {
     let env = rust(1, 1);
     let mut start = env.command(["cascade", "start"]);
     start.env("CLAUDE_CODE_SESSION_ID", "first");
-    env.run(start, b"").succeeded();
+    env.run(start, b"").assert_success();
     let mut again = env.command(["cascade", "start"]);
     again.env("CLAUDE_CODE_SESSION_ID", "first");
-    let refused = env.run(again, b"").failed(2);
+    let refused = env.run(again, b"").assert_failure(2);
     assert!(refused.contains("cascade 1 is active already"), "{refused}");
     let mut next = env.command(["cascade", "next", "--format", "json"]);
     next.env("CLAUDE_CODE_SESSION_ID", "second");
-    let next: Value = serde_json::from_str(&env.run(next, b"").succeeded()).unwrap();
+    let next: Value = serde_json::from_str(&env.run(next, b"").assert_success()).unwrap();
     assert_eq!(next["groups"][0]["group"], "1a");
-    env.lockstep(["cascade", "abort", "--why", "the rename is taken back"]).succeeded();
+    env.lockstep(["cascade", "abort", "--why", "the rename is taken back"]).assert_success();
     let status = status(&env);
     assert_eq!(
         (&status["session"], &status["status"], list(&status, "unresolved")),
@@ -142,12 +143,12 @@ fn a_report_from_elsewhere_is_taken_and_its_evidence_decides() {
     );
     let mut start = env.command(["cascade", "start", "--from", "-"]);
     start.stdin(std::process::Stdio::piped());
-    env.run(start, l1.as_bytes()).succeeded();
-    env.lockstep(["cascade", "next"]).succeeded();
+    env.run(start, l1.as_bytes()).assert_success();
+    env.lockstep(["cascade", "next"]).assert_success();
     env.write("b.txt", "see new-name here\n");
     env.write("c.txt", "see old-name here\nmore\n");
-    env.lockstep(["cascade", "done", "1a", "--status", "complete"]).succeeded();
-    env.lockstep(["cascade", "next"]).succeeded();
+    env.lockstep(["cascade", "done", "1a", "--status", "complete"]).assert_success();
+    env.lockstep(["cascade", "next"]).assert_success();
     let output = env.lockstep(["cascade", "done", "1a", "--status", "complete"]);
     assert_eq!(output.code, Some(1), "{}", output.snapshot());
     let status = status(&env);
@@ -171,9 +172,9 @@ fn hostile_reports_are_skipped_with_their_reason() {
     let env = active();
     env.write("a.rs", "pub fn a() {}\n");
     env.write("locked.rs", "use crate::a;\n");
-    fs::write(env.elsewhere().join("victim.rs"), "use crate::a;\n").unwrap();
-    symlink(env.elsewhere().join("victim.rs"), env.project().join("link.rs")).unwrap();
-    symlink(env.elsewhere(), env.project().join("door")).unwrap();
+    fs::write(env.outside_dir().join("victim.rs"), "use crate::a;\n").unwrap();
+    symlink(env.outside_dir().join("victim.rs"), env.project().join("link.rs")).unwrap();
+    symlink(env.outside_dir(), env.project().join("door")).unwrap();
     commit(&env);
     let one = |file: &str| {
         format!(
@@ -184,7 +185,7 @@ fn hostile_reports_are_skipped_with_their_reason() {
     for n in 1..40 {
         bomb += &format!("a{n}: &a{n} [*a{0}, *a{0}, *a{0}, *a{0}, *a{0}, *a{0}]\n", n - 1);
     }
-    let elsewhere = env.elsewhere().join("victim.rs").display().to_string();
+    let elsewhere = env.outside_dir().join("victim.rs").display().to_string();
     for (report, why) in [
         (String::new(), "the impact report is empty"),
         ("impacts".to_owned(), "malformed"),
@@ -218,8 +219,8 @@ fn hostile_reports_are_skipped_with_their_reason() {
     let missing = env.lockstep(["cascade", "start", "--from", "no-such-file.yaml"]);
     assert_eq!(missing.code, Some(1));
     assert!(missing.snapshot().contains("the impact report cannot be read"), "{}", missing.snapshot());
-    assert_eq!(fs::read_dir(env.elsewhere()).unwrap().count(), 1);
-    assert_eq!(fs::read_to_string(env.elsewhere().join("victim.rs")).unwrap(), "use crate::a;\n");
+    assert_eq!(fs::read_dir(env.outside_dir()).unwrap().count(), 1);
+    assert_eq!(fs::read_to_string(env.outside_dir().join("victim.rs")).unwrap(), "use crate::a;\n");
     assert_eq!(
         env.run(
             env.command(["cascade", "run", "--agent", "touch started", "--from", "no-such-file.yaml"]),
@@ -234,40 +235,40 @@ fn hostile_reports_are_skipped_with_their_reason() {
 #[test]
 fn a_template_of_the_projects_own_is_used_and_a_broken_one_is_told() {
     let env = rust(1, 1);
-    env.lockstep(["cascade", "start"]).succeeded();
+    env.lockstep(["cascade", "start"]).assert_success();
     env.write(".lockstep/templates/cascade-implementer.md", "{{ nothing }}");
-    let told = env.lockstep(["cascade", "next"]).failed(3);
+    let told = env.lockstep(["cascade", "next"]).assert_failure(3);
     assert!(told.contains("cascade-implementer.md cannot be rendered") && told.contains("hint: "), "{told}");
     assert_eq!(status(&env)["groups"][0]["stage"], "waiting", "it was not handed out");
     env.write(".lockstep/templates/cascade-implementer.md", "Fix {{ files[0].path }} for {{ group }}.");
-    let next = env.lockstep(["cascade", "next"]).succeeded();
+    let next = env.lockstep(["cascade", "next"]).assert_success();
     assert!(next.ends_with("Fix src/r1/m0.rs for 1a.\n"), "{next}");
 }
 
 #[test]
 fn a_cascade_that_another_version_wrote_can_be_given_up() {
     let env = rust(1, 1);
-    env.lockstep(["cascade", "start"]).succeeded();
+    env.lockstep(["cascade", "start"]).assert_success();
     let db = rusqlite::Connection::open(env.state().join("state.db")).unwrap();
     db.execute("UPDATE cascade SET state = json_set(state, '$.format', 99)", []).unwrap();
-    let refused = env.lockstep(["cascade", "next"]).failed(4);
+    let refused = env.lockstep(["cascade", "next"]).assert_failure(4);
     assert!(refused.contains("its format is 99") && refused.contains("lockstep cascade abort"), "{refused}");
-    let ended = env.lockstep(["cascade", "abort", "--why", "it was of another version"]).succeeded();
+    let ended = env.lockstep(["cascade", "abort", "--why", "it was of another version"]).assert_success();
     assert!(ended.contains("Cascade 1: its state cannot be read"), "{ended}");
-    env.lockstep(["cascade", "start"]).succeeded();
+    env.lockstep(["cascade", "start"]).assert_success();
     assert_eq!(json(&env, &["cascade", "status"])["active"], true);
 }
 
 #[test]
 fn a_report_is_looked_for_where_the_command_works() {
     let env = rust(1, 1);
-    env.lockstep(["cascade", "start"]).succeeded();
-    env.lockstep(["cascade", "next"]).succeeded();
+    env.lockstep(["cascade", "start"]).assert_success();
+    env.lockstep(["cascade", "next"]).assert_success();
     rename(&env, "src/r1/m0.rs");
     env.write("out/said.md", "```yaml\nfiles_changed: [src/r1/m0.rs]\nstatus: complete\n```\n");
     let mut command =
         env.command(["-C", "out", "cascade", "done", "1a", "--status", "complete", "--report", "said.md"]);
     command.current_dir(env.project());
-    env.run(command, b"").succeeded();
+    env.run(command, b"").assert_success();
     assert_eq!(json(&env, &["cascade", "status"])["status"], "converged");
 }

@@ -33,7 +33,7 @@ fn an_agent_replaces_its_files_by_links() {
 fn an_agent_prints_without_end() {
     let env = rust(1, 1);
     let flood = "head -c 60000000 /dev/zero | tr '\\0' x; echo the end";
-    run(&env, &format!("{RENAMER}{flood}\n"), &[]).succeeded();
+    run(&env, &format!("{RENAMER}{flood}\n"), &[]).assert_success();
     let reports = env.state().join("reports/cascade");
     let outputs: Vec<_> = fs::read_dir(reports)
         .unwrap()
@@ -51,7 +51,7 @@ fn an_agent_prints_without_end() {
 #[test]
 fn a_name_leads_out_of_the_project() {
     let env = active();
-    let outside = env.elsewhere().join("victim.py");
+    let outside = env.outside_dir().join("victim.py");
     fs::write(&outside, "old_name = 1\n").unwrap();
     env.write("base.py", "def old_name():\n    return 1\n");
     for separator in ["\n", " "] {

@@ -4,11 +4,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use lockstep_rehearsal::Codex;
-use lockstep_rehearsal::client::Client;
-use lockstep_rehearsal::model::Model;
+use lockstep_rehearsal::CodexBinary;
+use lockstep_rehearsal::client::ClientBinary;
+use lockstep_rehearsal::model::ScriptedModel;
 use lockstep_rehearsal::scenario::{Scenario, Turn};
-use lockstep_testkit::{Output, TestEnv};
+use lockstep_testkit::{ProcessOutput, TestEnv};
 use serde_json::json;
 
 use crate::active;
@@ -31,7 +31,7 @@ fn scenario(env: &TestEnv, edits: &[(&str, &str, &str)]) -> Scenario {
 }
 
 /// A program called `claude` that asks the scripted model of its group.
-fn wrapper(env: &TestEnv, client: &Client, models: &[(&str, &Model)]) {
+fn wrapper(env: &TestEnv, client: &ClientBinary, models: &[(&str, &ScriptedModel)]) {
     let mut script = "#!/bin/sh\ncase $LOCKSTEP_GROUP in\n".to_owned();
     for (group, model) in models {
         script += &format!("{group}) export ANTHROPIC_BASE_URL={} ;;\n", model.base_url());
@@ -50,22 +50,22 @@ fn wrapper(env: &TestEnv, client: &Client, models: &[(&str, &Model)]) {
 
 /// A program for `PATH`.
 fn place(env: &TestEnv, name: &str, script: &str) {
-    let path = env.elsewhere().join(name);
+    let path = env.outside_dir().join(name);
     fs::write(&path, script).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// `cascade run` of a preset, whose program is [placed](place).
-fn run_preset(env: &TestEnv, preset: &str) -> Output {
+fn run_preset(env: &TestEnv, preset: &str) -> ProcessOutput {
     let mut command = env.command(["cascade", "run", "--agent", preset, "--time-limit", "240"]);
     tools(&mut command);
-    let path = format!("{}:{}", env.elsewhere().display(), std::env::var("PATH").unwrap());
+    let path = format!("{}:{}", env.outside_dir().display(), std::env::var("PATH").unwrap());
     command.env("PATH", path).env("HOME", env.home());
     env.run(command, b"")
 }
 
 fn two_real_clients_work_side_by_side_and_one_oversteps() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let env = active();
     env.write("src/f0.rs", "pub fn f0_old() {}\n");
     env.write("src/lib.rs", "mod a;\nmod b;\nmod f0;\nmod other;\nmod user;\n");
@@ -81,7 +81,7 @@ fn two_real_clients_work_side_by_side_and_one_oversteps() {
     env.write("src/other.rs", "pub fn other_old() {}\n");
     env.write("src/user.rs", "use crate::other::other_old;\n\npub fn user() {\n    other_old()\n}\n");
     commit(&env);
-    env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
+    env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();
     env.git(["add", "--all"]);
     env.git(["commit", "--quiet", "--message", "set up"]);
     env.write("src/f0.rs", "pub fn f0_new() {}\n");
@@ -92,8 +92,8 @@ fn two_real_clients_work_side_by_side_and_one_oversteps() {
     ];
     let b = [("src/b/one.rs", "f0_old", "f0_new"), ("src/b/two.rs", "f0_old", "f0_new")];
     let second = [("src/user.rs", "other_old", "other_new")];
-    let models =
-        [scenario(&env, &a), scenario(&env, &b), scenario(&env, &second)].map(|s| Model::start(s).unwrap());
+    let models = [scenario(&env, &a), scenario(&env, &b), scenario(&env, &second)]
+        .map(|s| ScriptedModel::start(s).unwrap());
     wrapper(&env, &client, &[("1a", &models[0]), ("1b", &models[1]), ("2a", &models[2])]);
     let output = run_preset(&env, "claude");
     let status = status(&env);
@@ -128,15 +128,15 @@ fn two_real_clients_work_side_by_side_and_one_oversteps() {
 
 #[test]
 fn a_real_codex_follows_a_rename() {
-    let Some(codex) = Codex::obtain_or_skip() else { return };
+    let Some(codex) = CodexBinary::obtain_or_skip() else { return };
     let env = rust(1, 2);
     let mut scenario = Scenario::new("Update references");
     let edit = "sed -i s/f0_old/f0_new/g src/r1/m0.rs src/r1/m1.rs";
     scenario.lead.push(Turn::call("exec_command", json!({"cmd": edit})));
     scenario.lead.push(Turn::text("Both files follow."));
-    let model = Model::start(scenario).unwrap();
+    let model = ScriptedModel::start(scenario).unwrap();
     let home = env.home().join(".codex");
-    Codex::set_up(&home, &model).unwrap();
+    CodexBinary::write_config(&home, &model).unwrap();
     let quiet = "HTTP_PROXY=http://127.0.0.1:9 HTTPS_PROXY=http://127.0.0.1:9 NO_PROXY=127.0.0.1";
     let script = format!(
         "#!/bin/sh\nexport CODEX_HOME={} {quiet}\nexec {} \"$@\"\n",

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use lockstep_testkit::{Output, TestEnv};
+use lockstep_testkit::{ProcessOutput, TestEnv};
 
 use crate::planted::{RENAMER, list, run, run_command, rust, status, touched};
 
@@ -53,7 +53,7 @@ const FILES: [&str; 6] =
 /// The agent's time per file, in seconds.
 const PACE: &str = "0.02";
 
-fn run_paced(env: &TestEnv) -> Output {
+fn run_paced(env: &TestEnv) -> ProcessOutput {
     let mut command = run_command(env, RENAMER, &[]);
     command.env("PACE", PACE);
     env.run(command, b"")
@@ -88,7 +88,7 @@ fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
     // The duration of an undisturbed run: the points are spread over it.
     let whole = project();
     let started = Instant::now();
-    run_paced(&whole).succeeded();
+    run_paced(&whole).assert_success();
     let mut life = started.elapsed();
     let (mut killed, mut tries) = (0, 0);
     let mut points = Points::new();
@@ -111,7 +111,7 @@ fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
         }
         assert_nobody_survives(&mark);
         // The reported state is consistent: each file is unchanged, or was changed once.
-        let shown = env.lockstep(["cascade", "status", "--format", "json"]).succeeded();
+        let shown = env.lockstep(["cascade", "status", "--format", "json"]).assert_success();
         let before: Vec<usize> = FILES.iter().map(|file| touched(&env, file)).collect();
         assert!(before.iter().all(|times| *times <= 1), "point {point}: {before:?}\n{shown}");
         let seen: serde_json::Value = serde_json::from_str(&shown).unwrap();
@@ -124,7 +124,7 @@ fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
         }
         let start = Instant::now();
         if seen["active"] != false {
-            run(&env, RENAMER, &[]).succeeded();
+            run(&env, RENAMER, &[]).assert_success();
         }
         let whole = before.iter().all(|times| *times == 0);
         if whole {
@@ -179,14 +179,14 @@ fn an_interrupted_run_takes_its_agents_with_it_and_goes_on_later() {
     assert_nobody_survives(&mark);
     let before = status(&env);
     assert_eq!((&before["active"], list(&before, "updated").len()), (&true.into(), 0), "{before:#}");
-    run(&env, RENAMER, &[]).succeeded();
+    run(&env, RENAMER, &[]).assert_success();
     let after = status(&env);
     assert_eq!((&after["status"], &after["active"]), (&"converged".into(), &false.into()), "{after:#}");
     assert_eq!(touched(&env, "src/r1/m0.rs"), 1);
 }
 
 #[test]
-fn two_runs_at_once_do_not_meet() {
+fn second_concurrent_run_is_refused() {
     let env = rust(1, 1);
     let mut command = run_command(
         &env,
@@ -199,7 +199,7 @@ fn two_runs_at_once_do_not_meet() {
         assert!(start.elapsed() < Duration::from_secs(300), "the agent was never started");
         thread::sleep(Duration::from_millis(20));
     }
-    let refused = env.lockstep(["cascade", "run", "--agent", "true"]).failed(2);
+    let refused = env.lockstep(["cascade", "run", "--agent", "true"]).assert_failure(2);
     assert!(refused.contains("another `lockstep cascade run` is at work"), "{refused}");
     env.write("go", "");
     let output = first.wait_with_output().unwrap();

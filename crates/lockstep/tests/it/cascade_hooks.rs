@@ -1,15 +1,15 @@
 //! Hooks while a cascade is active: alerts about its own files wait for its report, and new sessions get a
 //! mention.
 
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use crate::active;
 use crate::planted::{commit, list, rust, status};
 
 /// An agent has changed files with its shell, and stops.
 fn agent_stops(env: &TestEnv, agent: &str) {
-    env.hook(&Event::bash().by(agent, "implementer")).silent();
-    env.hook(&Event::subagent_stop(agent, "implementer")).silent();
+    env.hook(&HookEvent::bash().by_agent(agent, "implementer")).assert_silent();
+    env.hook(&HookEvent::subagent_stop(agent, "implementer")).assert_silent();
 }
 
 #[test]
@@ -22,38 +22,38 @@ fn alerts_about_its_own_files_are_held_back_and_listed_in_its_report() {
     env.write("src/other.rs", "pub fn other_old() {}\n");
     env.write("src/user.rs", "use crate::other::other_old;\n\npub fn user() {\n    other_old()\n}\n");
     commit(&env);
-    env.lockstep(["index"]).succeeded();
+    env.lockstep(["index"]).assert_success();
     env.write("src/f0.rs", "pub fn f0_new() {}\n");
-    env.hook(&Event::session_start()).silent();
-    env.lockstep(["cascade", "start"]).succeeded();
-    env.lockstep(["cascade", "next"]).succeeded();
+    env.hook(&HookEvent::session_start()).assert_silent();
+    env.lockstep(["cascade", "start"]).assert_success();
+    env.lockstep(["cascade", "next"]).assert_success();
     env.shell("sed -i s/_old/_new/g src/own.rs");
     agent_stops(&env, "a1");
-    env.hook(&Event::prompt()).silent();
+    env.hook(&HookEvent::prompt()).assert_silent();
     // Changes of other files are reported as usual, without those of the cascade.
     env.shell("echo '// more' >> src/own.rs; sed -i s/_old/_new/g src/other.rs");
     agent_stops(&env, "a2");
-    let (_, alert) = env.hook(&Event::prompt()).context().expect("an alert about the other file");
+    let (_, alert) = env.hook(&HookEvent::prompt()).context().expect("an alert about the other file");
     assert!(alert.contains("other.rs") && alert.contains("user.rs") && !alert.contains("own.rs"), "{alert}");
-    env.lockstep(["cascade", "abort", "--why", "seen enough"]).succeeded();
-    let report = env.lockstep(["cascade", "report"]).succeeded();
+    env.lockstep(["cascade", "abort", "--why", "seen enough"]).assert_success();
+    let report = env.lockstep(["cascade", "report"]).assert_success();
     let held = report.split("## Alerts Held Back").nth(1).unwrap();
     assert!(held.contains("- `.lockstep/reports/s1/1.md`"), "{report}");
     // The cascade has ended: its files are reported again.
     env.shell("sed -i s/own_old/own_new/g src/behind.rs; sed -i s/own_new/own_newer/g src/own.rs");
     agent_stops(&env, "a3");
-    let (_, alert) = env.hook(&Event::prompt()).context().expect("an alert");
+    let (_, alert) = env.hook(&HookEvent::prompt()).context().expect("an alert");
     assert!(alert.contains("own.rs") && alert.contains("behind.rs"), "{alert}");
 }
 
 #[test]
 fn a_session_that_begins_or_has_lost_its_context_is_told_once_of_it() {
     let env = rust(1, 1);
-    env.hook(&Event::session_start()).silent();
-    env.lockstep(["cascade", "start"]).succeeded();
+    env.hook(&HookEvent::session_start()).assert_silent();
+    env.lockstep(["cascade", "start"]).assert_success();
     for source in ["startup", "resume", "clear", "compact"] {
         let (event, text) =
-            env.hook(&Event::session_start().with("source", source)).context().expect("a mention");
+            env.hook(&HookEvent::session_start().with("source", source)).context().expect("a mention");
         assert_eq!(event, "SessionStart");
         assert!(
             text.contains("A cascade is active")
@@ -65,11 +65,11 @@ fn a_session_that_begins_or_has_lost_its_context_is_told_once_of_it() {
     // An agent of the cascade has its own prompt.
     let mut hook = env.hook_command();
     hook.env("LOCKSTEP_GROUP", "1a");
-    env.run(hook, Event::session_start().json(&env.project()).as_bytes()).silent();
-    let impact = env.lockstep(["impact", "--format", "json"]).succeeded();
+    env.run(hook, HookEvent::session_start().json(&env.project()).as_bytes()).assert_silent();
+    let impact = env.lockstep(["impact", "--format", "json"]).assert_success();
     assert!(impact.contains("\"continue-cascade\""), "{impact}");
-    env.lockstep(["cascade", "abort", "--why", "enough"]).succeeded();
-    env.hook(&Event::session_start().with("source", "compact")).silent();
+    env.lockstep(["cascade", "abort", "--why", "enough"]).assert_success();
+    env.hook(&HookEvent::session_start().with("source", "compact")).assert_silent();
     assert!(list(&status(&env), "unresolved").contains(&"src/r1/m0.rs".to_owned()));
 }
 
@@ -88,9 +88,9 @@ fn a_large_cascade_and_a_full_part_of_the_cache_fit_together_into_what_the_clien
     }
     commit(&env);
     env.write("src/f0.py", "def f0_new():\n    pass\n");
-    env.lockstep(["cache", "build", "--quiet"]).succeeded();
-    env.lockstep(["cascade", "start"]).succeeded();
-    let (_, text) = env.hook(&Event::session_start()).context().expect("both");
+    env.lockstep(["cache", "build", "--quiet"]).assert_success();
+    env.lockstep(["cascade", "start"]).assert_success();
+    let (_, text) = env.hook(&HookEvent::session_start()).context().expect("both");
     let units = text.encode_utf16().count();
     assert!(units > 8_000 && units <= 10_000, "{units}");
     assert_eq!(text.matches("A cascade is active in this project").count(), 1, "told once:\n{text}");
@@ -103,11 +103,11 @@ fn the_former_path_of_a_renamed_cause_belongs_to_the_cascade() {
     env.write("src/old.rs", "pub fn call() {}\n");
     env.write("src/user.rs", "use crate::old::call;\n\npub fn user() {\n    call()\n}\n");
     commit(&env);
-    env.lockstep(["index"]).succeeded();
-    env.hook(&Event::session_start()).silent();
+    env.lockstep(["index"]).assert_success();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env.shell("git mv src/old.rs src/new.rs; sed -i 's/mod old/mod new/' src/lib.rs");
-    env.lockstep(["cascade", "start"]).succeeded();
+    env.lockstep(["cascade", "start"]).assert_success();
     // The stop of the first agent is the first to see the rename.
     agent_stops(&env, "a1");
-    env.hook(&Event::prompt()).silent();
+    env.hook(&HookEvent::prompt()).assert_silent();
 }

@@ -20,7 +20,7 @@ fn chains_of_one_to_three_rounds_converge_and_compile_again() {
         check.args(["check", "--quiet", "--offline"]).current_dir(env.project());
         tools(&mut check);
         assert!(!check.output().unwrap().status.success(), "the rename breaks the project");
-        run(&env, RENAMER, CARGO).succeeded();
+        run(&env, RENAMER, CARGO).assert_success();
         assert!(check.output().unwrap().status.success(), "the project compiles again");
         let status = status(&env);
         assert_eq!(
@@ -42,7 +42,7 @@ fn chains_in_typescript_converge_and_compile_again() {
     for rounds in 1..=3 {
         let env = typescript(rounds);
         let check = format!("node {} --project . --pretty false", compiler.display());
-        run(&env, RENAMER, &["--verify", &check]).succeeded();
+        run(&env, RENAMER, &["--verify", &check]).assert_success();
         let status = status(&env);
         assert_eq!(status["iterations"], rounds, "{status:#}");
         assert_eq!(list(&status, "updated").into_iter().collect::<BTreeSet<_>>(), changed(&env, "src/f0.ts"));
@@ -127,7 +127,7 @@ fn files_that_import_each_other_are_one_agents_work() {
     );
     commit(&env);
     env.write("src/f0.rs", "pub fn f0_new() {}\n");
-    run(&env, RENAMER, &["--tier", "COMPLEX"]).succeeded();
+    run(&env, RENAMER, &["--tier", "COMPLEX"]).assert_success();
     let status = status(&env);
     assert_eq!(status["iteration_details"][0]["implementers_spawned"], 1, "one cycle, one group: {status:#}");
     assert_eq!((&status["iterations"], &status["files_updated"]), (&1.into(), &2.into()));
@@ -174,7 +174,7 @@ fn a_file_outside_the_group_is_warned_about_and_checked_for_impacts() {
     env.write("src/f0.rs", "pub fn f0_new() {}\n");
     let agent =
         format!("{RENAMER}[ \"$LOCKSTEP_GROUP\" != 1a ] || sed -i s/other_old/other_new/ src/other.rs\n");
-    run(&env, &agent, &[]).succeeded();
+    run(&env, &agent, &[]).assert_success();
     let status = status(&env);
     let warnings = list(&status, "warnings").join("\n");
     assert!(
@@ -198,7 +198,7 @@ fn an_isolated_agent_brings_back_only_its_own_files() {
         &agent.replace("../places.log", &env.tmp().join("places.log").display().to_string()),
         &["--isolate"],
     )
-    .succeeded();
+    .assert_success();
     let status = status(&env);
     assert_eq!(list(&status, "updated"), ["src/r1/m0.rs", "src/r2/m0.rs"], "{status:#}");
     assert!(!env.project().join("outside.txt").exists());
@@ -257,10 +257,10 @@ fn an_agent_that_cannot_be_started_or_fails_is_told_as_such() {
 #[test]
 fn a_dry_run_shows_the_prompts_and_does_nothing() {
     let env = rust(1, 1);
-    let before = env.lockstep(["cascade", "status"]).succeeded();
-    let shown = run(&env, "exit 1\n", &["--dry-run"]).succeeded();
+    let before = env.lockstep(["cascade", "status"]).assert_success();
+    let shown = run(&env, "exit 1\n", &["--dry-run"]).assert_success();
     assert!(shown.contains("==> 1a for implementer") && shown.contains("`f0_old`, now `f0_new`"), "{shown}");
-    assert_eq!(env.lockstep(["cascade", "status"]).succeeded(), before, "nothing was started");
+    assert_eq!(env.lockstep(["cascade", "status"]).assert_success(), before, "nothing was started");
     assert_eq!(touched(&env, "src/r1/m0.rs"), 0);
 }
 
@@ -276,7 +276,7 @@ fn a_verification_alone_can_be_the_next_iterations_work() {
     env.write("src/f0.rs", "pub fn f0_new() {}\n");
     let agent = format!("{RENAMER}[ \"$LOCKSTEP_GROUP\" = 1a ] || echo fixed >> b.txt\n");
     let verify = "grep -q fixed b.txt || { echo 'b.txt:1: error: not fixed'; exit 1; }";
-    run(&env, &agent, &["--verify", verify]).succeeded();
+    run(&env, &agent, &["--verify", verify]).assert_success();
     let status = status(&env);
     assert_eq!(
         status["iteration_details"][0]["new_impact_files"],
@@ -311,7 +311,7 @@ echo 'not_needed: [{file: README.md, why: it names the file only}]'
 echo '```'
 "#;
     env.configure("[cascade]\nconverge_on = \"any\"\n");
-    run(&env, agent, &[]).succeeded();
+    run(&env, agent, &[]).assert_success();
     let asked = fs::read_to_string(env.project().join("prompt.log")).unwrap();
     assert!(asked.contains("not_needed: []"), "it is told how:\n{asked}");
     let status = status(&env);
@@ -324,7 +324,7 @@ fn isolation_without_a_first_commit_is_refused_before_anything_begins() {
     let env = active();
     env.git(["init", "--quiet"]);
     env.write("src/f0.rs", "pub fn f0() {}\n");
-    let refused = env.lockstep(["cascade", "run", "--agent", "true", "--isolate"]).failed(2);
+    let refused = env.lockstep(["cascade", "run", "--agent", "true", "--isolate"]).assert_failure(2);
     assert!(refused.contains("needs a first commit") && refused.contains("leave --isolate out"), "{refused}");
     assert!(env.lockstep(["cascade", "status"]).snapshot().contains("no cascade"), "nothing was started");
 }

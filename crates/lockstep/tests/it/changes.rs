@@ -5,7 +5,7 @@ use std::process::Command;
 
 use insta::assert_snapshot;
 use jiff::SignedDuration;
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 use lockstep_wire::claude::samples;
 
 use crate::{active, configured};
@@ -15,23 +15,24 @@ fn told() -> TestEnv {
     let env = active();
     env.write("a.py", "x");
     env.write("b.py", "x");
-    env.hook(&Event::session_start()).silent();
-    env.hook(&Event::edit("a.py")).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
+    env.hook(&HookEvent::edit("a.py")).assert_silent();
     for agent in ["a1", "a2"] {
-        env.hook(&Event::edit("b.py").by(agent, "implementer")).silent();
-        env.hook(&Event::subagent_stop(agent, "implementer")).silent();
+        env.hook(&HookEvent::edit("b.py").by_agent(agent, "implementer")).assert_silent();
+        env.hook(&HookEvent::subagent_stop(agent, "implementer")).assert_silent();
     }
     env.advance(SignedDuration::from_hours(1));
-    env.hook(&Event::session_start().session("s2")).silent();
-    env.hook(&Event::of(samples::PRE_TOOL_USE_BASH).session("s2").by("a3", "analyst")).silent();
+    env.hook(&HookEvent::session_start().session("s2")).assert_silent();
+    env.hook(&HookEvent::from_sample(samples::PRE_TOOL_USE_BASH).session("s2").by_agent("a3", "analyst"))
+        .assert_silent();
     fs::remove_file(env.project().join("b.py")).unwrap();
-    env.hook(&Event::bash().session("s2").by("a3", "analyst")).silent();
+    env.hook(&HookEvent::bash().session("s2").by_agent("a3", "analyst")).assert_silent();
     env
 }
 
 /// `file agent` of each change.
 fn who(env: &TestEnv, args: &[&str]) -> Vec<String> {
-    let tsv = env.lockstep([&["changes", "--tsv"], args].concat()).succeeded();
+    let tsv = env.lockstep([&["changes", "--tsv"], args].concat()).assert_success();
     tsv.lines()
         .map(|line| {
             let columns: Vec<&str> = line.split('\t').collect();
@@ -72,7 +73,7 @@ fn every_change_and_a_summary() {
 }
 
 #[test]
-fn for_programs() {
+fn json_and_tsv_output_list_every_change() {
     let env = told();
     assert_snapshot!(env.lockstep(["changes", "--agent", "a3", "--format", "json"]).snapshot(), @r#"
     {
@@ -144,12 +145,12 @@ fn filters() {
     No journaled change matches.
     exit 0
     ");
-    let error = env.lockstep(["changes", "--session", "../x"]).failed(2);
+    let error = env.lockstep(["changes", "--session", "../x"]).assert_failure(2);
     assert!(error.contains("starts with a dot"), "{error}");
 }
 
 #[test]
-fn since() {
+fn since_filters_by_duration_date_and_timestamp() {
     let env = told();
     // Now it is 16:30:42 at +09:00; the first three changes were an hour ago.
     for (since, count) in [
@@ -174,7 +175,7 @@ fn since() {
         assert_eq!(who(&env, &["--since", since]).len(), count, "{since}");
     }
     for bad in ["", "yesterday", "h", "2026-13-01", "15:30", "1", "-"] {
-        let error = env.lockstep(["changes", &format!("--since={bad}")]).failed(2);
+        let error = env.lockstep(["changes", &format!("--since={bad}")]).assert_failure(2);
         assert!(error.contains("is no time") && error.contains("hint: write `30m`"), "{bad}: {error}");
     }
     assert_snapshot!(env.lockstep(["changes", "--since", "yesterday"]).snapshot(), @r#"
@@ -185,14 +186,14 @@ fn since() {
 }
 
 #[test]
-fn nothing_yet() {
+fn prints_hint_when_no_change_is_journaled() {
     let env = active();
     assert_snapshot!(env.lockstep(["changes"]).snapshot(), @"
     No change has been journaled in $ROOT yet. Sessions with Lockstep's hooks leave their journals in $TMP; `lockstep doctor` shows whether the hooks are in place.
     exit 0
     ");
-    env.lockstep(["changes", "--quiet"]).silent();
-    env.lockstep(["changes", "--tsv"]).silent();
+    env.lockstep(["changes", "--quiet"]).assert_silent();
+    env.lockstep(["changes", "--tsv"]).assert_silent();
 }
 
 #[test]
@@ -200,13 +201,13 @@ fn prune_takes_what_ended_and_is_over_or_what_it_is_told() {
     let env = configured("[journal]\ngrace = \"2h\"\n");
     for session in ["ended", "open", "recent"] {
         env.write("a.py", session);
-        env.hook(&Event::session_start().session(session)).silent();
-        env.hook(&Event::edit("a.py").session(session)).silent();
+        env.hook(&HookEvent::session_start().session(session)).assert_silent();
+        env.hook(&HookEvent::edit("a.py").session(session)).assert_silent();
     }
     fs::write(env.journal("foreign"), "2026-02-14T15:30:42+09:00\tEdit\t/x\n").unwrap();
-    env.hook(&Event::session_end().session("ended")).silent();
+    env.hook(&HookEvent::session_end().session("ended")).assert_silent();
     env.advance(SignedDuration::from_hours(1));
-    env.hook(&Event::session_end().session("recent")).silent();
+    env.hook(&HookEvent::session_end().session("recent")).assert_silent();
     env.advance(SignedDuration::from_mins(59));
     assert_snapshot!(env.lockstep(["changes", "--prune"]).snapshot(), @"
     No journal to remove.
@@ -227,16 +228,16 @@ fn prune_takes_what_ended_and_is_over_or_what_it_is_told() {
     removed $TMP/src-changes-open.log
     exit 0
     ");
-    env.lockstep(["changes", "--prune", "--session", "open", "--quiet"]).silent();
+    env.lockstep(["changes", "--prune", "--session", "open", "--quiet"]).assert_silent();
     assert_eq!(who(&env, &[]).len(), 3, "they stay listed");
     for conflict in [["--prune", "--tsv"], ["--prune", "--agent=x"], ["--prune", "--since=1h"]] {
-        env.lockstep([&["changes"][..], &conflict].concat()).failed(2);
+        env.lockstep([&["changes"][..], &conflict].concat()).assert_failure(2);
     }
 }
 
 /// Another program's journal has three columns, and more lines than a pipe holds.
 #[test]
-fn a_reader_that_goes_away_has_what_it_wanted() {
+fn closed_stdout_is_not_an_error() {
     let env = active();
     let lines: String = (0..20_000)
         .map(|n| format!("2026-02-14T15:30:42+09:00\tEdit\t{}/{n}.py\n", env.project().display()))
@@ -250,13 +251,13 @@ fn a_reader_that_goes_away_has_what_it_wanted() {
         command.envs(lockstep.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.env("PATH", "/usr/bin:/bin");
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-        let output = env.run(command, b"").succeeded();
+        let output = env.run(command, b"").assert_success();
         assert_eq!(output.lines().count(), 2, "{args}: {output}");
         assert!(output.ends_with("\n0\n"), "{args}: {output}");
     }
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut command = env.command(["changes"]);
     command.stdout(full);
-    let complaint = env.run(command, b"").failed(4);
+    let complaint = env.run(command, b"").assert_failure(4);
     assert!(complaint.contains("cannot write the answer"), "{complaint}");
 }

@@ -119,7 +119,7 @@ impl PullRequest {
         env.git(["switch", "--quiet", "--detach"]);
         env.git(["merge", "--quiet", "--no-ff", "-m", "merge", "feature"]);
         env.git(["update-ref", "refs/pull/7/merge", "HEAD"]);
-        let clone = env.elsewhere().join("clone");
+        let clone = env.outside_dir().join("clone");
         let script = format!(
             "git init -q {0} && cd {0} && git remote add origin file://{1} && \
              git fetch -q --no-tags --depth=1 origin refs/pull/7/merge && git checkout -q FETCH_HEAD",
@@ -127,13 +127,13 @@ impl PullRequest {
             env.project().display()
         );
         env.shell(&script);
-        symlink(env!("CARGO_BIN_EXE_lockstep"), env.elsewhere().join("lockstep")).unwrap();
+        symlink(env!("CARGO_BIN_EXE_lockstep"), env.outside_dir().join("lockstep")).unwrap();
         Self { env, clone, base }
     }
 
     /// Runs the script of the action. Returns its exit code and its output.
     fn run(&self, api: &str, inputs: &[(&str, &str)]) -> (Option<i32>, String) {
-        let event = self.env.elsewhere().join("event.json");
+        let event = self.env.outside_dir().join("event.json");
         let head = revision(&self.env, "feature");
         let payload = json!({"pull_request": {
             "number": 7,
@@ -145,7 +145,7 @@ impl PullRequest {
         let mut command = Command::new("sh");
         command.arg(script).current_dir(&self.clone).env_clear().envs(inputs.iter().copied());
         for (name, value) in [
-            ("PATH", format!("{}:/usr/bin:/bin", self.env.elsewhere().display())),
+            ("PATH", format!("{}:/usr/bin:/bin", self.env.outside_dir().display())),
             ("HOME", self.env.home().display().to_string()),
             ("RUNNER_TEMP", self.env.tmp().display().to_string()),
             ("GITHUB_EVENT_PATH", event.display().to_string()),
@@ -175,7 +175,7 @@ fn commit(env: &TestEnv, message: &str) {
 }
 
 fn revision(env: &TestEnv, name: &str) -> String {
-    env.git_output(["rev-parse", name]).succeeded().trim().to_owned()
+    env.git_output(["rev-parse", name]).assert_success().trim().to_owned()
 }
 
 /// Returns true if the tools of the script are there, which every runner of GitHub has; otherwise prints one line.

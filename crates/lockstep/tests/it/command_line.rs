@@ -31,7 +31,7 @@ fn the_help_of_every_verb_has_an_example_that_names_it() {
     assert!(verbs.len() >= 4, "{verbs:?}");
     for verb in verbs {
         let words: Vec<&str> = verb.iter().map(String::as_str).chain(["--help"]).collect();
-        let help = env.lockstep(&words).succeeded();
+        let help = env.lockstep(&words).assert_success();
         let (_, examples) = help.split_once("\nExample").unwrap_or_else(|| panic!("no example:\n{help}"));
         assert!(examples.contains(&format!("lockstep {}", verb.join(" "))), "{help}");
         assert!(help.contains("Usage: lockstep"), "{help}");
@@ -109,7 +109,7 @@ fn every_command_and_group_has_an_examples_section_whose_commands_parse() {
 #[test]
 fn help_lists_the_first_commands_first_and_the_rest_in_groups() {
     let env = active();
-    let help = env.lockstep(["--help"]).succeeded();
+    let help = env.lockstep(["--help"]).assert_success();
     let at = |text: &str| help.find(text).unwrap_or_else(|| panic!("{text:?} is not in\n{help}"));
     let order = [
         "\nStart here:\n  impact ",
@@ -125,32 +125,32 @@ fn help_lists_the_first_commands_first_and_the_rest_in_groups() {
     assert!(order.windows(2).all(|pair| at(pair[0]) < at(pair[1])), "{help}");
     assert!(!help.contains("does nothing at all"), "impact and refs work without lockstep.toml:\n{help}");
     // A command's own options come before those that every command has.
-    let help = env.lockstep(["impact", "--help"]).succeeded();
+    let help = env.lockstep(["impact", "--help"]).assert_success();
     assert!(help.find("--staged") < help.find("\nGlobal options:\n"), "{help}");
     assert!(help.find("\nGlobal options:\n") < help.find("--color"), "{help}");
     // Hooks do not format this list, and their help works all the same.
-    assert!(env.lockstep(["hook", "--help"]).succeeded().contains("Usage: lockstep hook"));
+    assert!(env.lockstep(["hook", "--help"]).assert_success().contains("Usage: lockstep hook"));
 }
 
 #[test]
 fn the_template_of_the_configuration_needs_no_project() {
     let env = crate::inactive();
-    let template = env.lockstep(["config", "template"]).succeeded();
+    let template = env.lockstep(["config", "template"]).assert_success();
     assert!(template.contains("[journal]") && template.contains("#lead = \"breaking\""), "{template}");
     env.configure(&template);
-    env.lockstep(["config", "show"]).succeeded();
+    env.lockstep(["config", "show"]).assert_success();
 }
 
 #[test]
 fn completions_for_every_shell() {
     let env = active();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = env.lockstep(["completions", shell]).succeeded();
+        let script = env.lockstep(["completions", shell]).assert_success();
         for word in ["changes", "hook", "since"] {
             assert!(script.contains(word), "{shell} knows {word}");
         }
     }
-    env.write("completions.bash", env.lockstep(["completions", "bash"]).succeeded());
+    env.write("completions.bash", env.lockstep(["completions", "bash"]).assert_success());
     env.shell("bash -n completions.bash");
     assert!(!env.state().exists(), "printing a script needs no store");
 }
@@ -205,7 +205,7 @@ fn exit_codes() {
 #[test]
 fn the_configuration_in_effect() {
     let env = configured("[journal]\ngrace = \"7d\"\n\n[alert]\nlead = 'any'\n");
-    let shown = env.neutral(&env.lockstep(["config", "show"]).succeeded());
+    let shown = env.redact_paths(&env.lockstep(["config", "show"]).assert_success());
     let line = |start: &str| shown.lines().find(|line| line.starts_with(start)).expect(start).to_owned();
     assert!(line("journal.grace = \"168h\" ").ends_with(" # $ROOT/lockstep.toml:2"), "{shown}");
     assert!(line("alert.lead = \"any\" ").ends_with(" # $ROOT/lockstep.toml:5"), "{shown}");
@@ -214,7 +214,7 @@ fn the_configuration_in_effect() {
     let columns: BTreeSet<_> = shown.lines().map(|line| line.find("  # ")).collect();
     assert_eq!(columns.len(), 1, "{shown}");
     let json: Value =
-        serde_json::from_str(&env.lockstep(["config", "show", "--format", "json"]).succeeded()).unwrap();
+        serde_json::from_str(&env.lockstep(["config", "show", "--format", "json"]).assert_success()).unwrap();
     assert_eq!(json["file"], env.project().join("lockstep.toml").to_str().unwrap());
     let settings = json["settings"].as_array().unwrap();
     assert_eq!(settings.len(), shown.lines().count());
@@ -227,7 +227,7 @@ fn the_configuration_in_effect() {
 fn every_problem_of_the_configuration_at_once() {
     let env = configured("[journal]\nswep = \"bash\"\ngrace = 5\n[alerts]\nlead = \"any\"\n");
     for args in [&["config", "show"][..], &["changes"], &["changes", "--prune"]] {
-        let error = env.lockstep(args).failed(3);
+        let error = env.lockstep(args).assert_failure(3);
         assert_eq!(error.matches("  fix: ").count(), 3, "{error}");
     }
     assert_snapshot!(env.lockstep(["config", "show"]).snapshot(), @r#"
@@ -251,10 +251,10 @@ fn every_problem_of_the_configuration_at_once() {
 fn a_hook_that_is_called_wrongly_does_not_block_the_client() {
     let env = active();
     for args in [&["hook", "some-new-client"][..], &["hook", "claude", "--new-option"]] {
-        let complaint = env.lockstep(args).failed(1);
+        let complaint = env.lockstep(args).assert_failure(1);
         assert!(complaint.contains("error:"), "{complaint}");
     }
-    assert!(env.lockstep(["hook", "--help"]).succeeded().contains("lockstep hook"));
+    assert!(env.lockstep(["hook", "--help"]).assert_success().contains("lockstep hook"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use lockstep_model::change::JournalLine;
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use crate::{active, configured, plant_users};
 
@@ -15,9 +15,9 @@ const WORKERS: usize = 8;
 const LINES: usize = 500;
 
 /// Returns an edit with a unique call id.
-fn edit(worker: usize, n: usize) -> (String, Event) {
+fn edit(worker: usize, n: usize) -> (String, HookEvent) {
     let id = format!("call-{worker}-{n}");
-    let event = Event::edit(format!("{worker}.py")).by(&format!("a{worker}"), "implementer");
+    let event = HookEvent::edit(format!("{worker}.py")).by_agent(&format!("a{worker}"), "implementer");
     (id.clone(), event.with("tool_use_id", id))
 }
 
@@ -57,15 +57,15 @@ fn eight_times_five_hundred_lines_at_once_are_four_thousand_whole_lines() {
     let env = active();
     with_workers(&env, |worker| {
         for n in 0..LINES {
-            env.hook(&edit(worker, n).1).silent();
+            env.hook(&edit(worker, n).1).assert_silent();
         }
     });
     let calls = journaled_calls(&env);
     assert_eq!(calls.len(), WORKERS * LINES);
     assert_eq!(calls.iter().collect::<BTreeSet<_>>().len(), WORKERS * LINES, "each once");
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
-    let listed = env.lockstep(["changes", "--tsv"]).succeeded();
-    assert_eq!(listed, env.journaled("s1"), "all of them are read back as they are");
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
+    let listed = env.lockstep(["changes", "--tsv"]).assert_success();
+    assert_eq!(listed, env.journal_text("s1"), "all of them are read back as they are");
 }
 
 #[test]
@@ -95,30 +95,30 @@ fn killed_hooks_tear_nothing_and_take_nothing_with_them() {
     // The test would prove little if every kill came too early or too late.
     let (before, after) = (killed.difference(&there).count(), killed.intersection(&there).count());
     assert!(before > 20 && ended.len() > 100, "{before} killed before their line, {after} after");
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
 fn of_eight_processes_one_delivers() {
     let env = configured("[alert]\nformat = \"plain\"\n");
     plant_users(&env, &["a1", "a2"]);
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     for round in 0..6 {
         for agent in ["a1", "a2"] {
             env.write(format!("{agent}.py"), format!("{round}"));
-            env.hook(&Event::edit(format!("{agent}.py")).by(agent, "implementer")).silent();
-            env.hook(&Event::subagent_stop(agent, "implementer")).silent();
+            env.hook(&HookEvent::edit(format!("{agent}.py")).by_agent(agent, "implementer")).assert_silent();
+            env.hook(&HookEvent::subagent_stop(agent, "implementer")).assert_silent();
         }
-        let events = [Event::agent_done(), Event::prompt(), Event::bash(), Event::stop()];
+        let events = [HookEvent::agent_done(), HookEvent::prompt(), HookEvent::bash(), HookEvent::stop()];
         let texts: Vec<String> = env
-            .hooks_at_once(&[&events[..], &events[..]].concat())
+            .run_hooks_concurrently(&[&events[..], &events[..]].concat())
             .iter()
             .filter_map(|output| Some(output.context()?.1))
             .collect();
         assert_eq!(texts.len(), 1, "{texts:?}");
         assert!(texts[0].contains("(and 1 earlier)"), "{texts:?}");
     }
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
@@ -126,13 +126,13 @@ fn agents_that_stop_at_once_are_each_reported() {
     let env = active();
     let agents: Vec<String> = (0..WORKERS).map(|n| format!("a{n}")).collect();
     plant_users(&env, &agents.iter().map(|agent| &**agent).collect::<Vec<_>>());
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     for agent in &agents {
         env.write(format!("{agent}.py"), agent);
-        env.hook(&Event::edit(format!("{agent}.py")).by(agent, "implementer")).silent();
+        env.hook(&HookEvent::edit(format!("{agent}.py")).by_agent(agent, "implementer")).assert_silent();
     }
-    let stops: Vec<Event> = agents.iter().map(|id| Event::subagent_stop(id, "implementer")).collect();
-    env.hooks_at_once(&stops).iter().for_each(|output| output.silent());
+    let stops: Vec<HookEvent> = agents.iter().map(|id| HookEvent::subagent_stop(id, "implementer")).collect();
+    env.run_hooks_concurrently(&stops).iter().for_each(|output| output.assert_silent());
     let reports = env.state().join("reports/s1");
     let mut told = BTreeSet::new();
     for number in 1..=WORKERS {
@@ -140,28 +140,28 @@ fn agents_that_stop_at_once_are_each_reported() {
         told.insert(agents.iter().find(|agent| report.contains(&format!("{agent}.py"))).unwrap());
     }
     assert_eq!(told.len(), WORKERS);
-    let (_, alert) = env.hook(&Event::agent_done()).context().unwrap();
+    let (_, alert) = env.hook(&HookEvent::agent_done()).context().unwrap();
     let totals =
         format!("SRC IMPACT ALERT: {WORKERS} files changed, {WORKERS} potential dependents detected.");
     assert!(alert.starts_with(&totals), "{alert}");
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
 fn agents_that_changed_the_same_file_and_stop_at_once_report_its_state_once() {
     let env = active();
     plant_users(&env, &["shared"]);
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     for round in 0..4 {
         env.write("shared.py", format!("{round}"));
         let mut stops = Vec::new();
         for n in 0..WORKERS {
             let agent = format!("a{n}");
-            env.hook(&Event::edit("shared.py").by(&agent, "implementer")).silent();
-            stops.push(Event::subagent_stop(&agent, "implementer"));
+            env.hook(&HookEvent::edit("shared.py").by_agent(&agent, "implementer")).assert_silent();
+            stops.push(HookEvent::subagent_stop(&agent, "implementer"));
         }
-        env.hooks_at_once(&stops).iter().for_each(|output| output.silent());
-        let alert = env.hook(&Event::agent_done()).context().unwrap().1;
+        env.run_hooks_concurrently(&stops).iter().for_each(|output| output.assert_silent());
+        let alert = env.hook(&HookEvent::agent_done()).context().unwrap().1;
         assert!(!alert.contains("earlier"), "round {round}: {alert}");
     }
 }
@@ -171,38 +171,42 @@ fn sweeps_at_once_find_each_change_once() {
     let env = active();
     let files = || (0..20).map(|n| format!("{n}.py"));
     files().for_each(|file| drop(env.write(file, "x")));
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     for round in 1..=3 {
         env.shell("for f in *.py; do echo more >> $f; done");
-        let events: Vec<Event> =
-            (0..WORKERS).map(|n| if n % 2 == 0 { Event::bash() } else { Event::stop() }).collect();
-        env.hooks_at_once(&events).iter().for_each(|output| output.silent());
-        let journal = env.journaled("s1");
+        let events: Vec<HookEvent> =
+            (0..WORKERS).map(|n| if n % 2 == 0 { HookEvent::bash() } else { HookEvent::stop() }).collect();
+        env.run_hooks_concurrently(&events).iter().for_each(|output| output.assert_silent());
+        let journal = env.journal_text("s1");
         for file in files() {
             let times = journal.matches(&format!("/{file}\t")).count();
             assert_eq!(times, round, "{file} in round {round}");
         }
     }
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
 fn sessions_begin_and_end_at_once() {
     let env = configured("[journal]\ngrace = \"0s\"\n");
     env.write("a.py", "x");
-    let all = |event: fn() -> Event| -> Vec<Event> {
+    let all = |event: fn() -> HookEvent| -> Vec<HookEvent> {
         (0..WORKERS).map(|n| event().session(&format!("s{n}"))).collect()
     };
     // The first of them make the store.
-    env.hooks_at_once(&all(Event::session_start)).iter().for_each(|output| output.silent());
-    env.hooks_at_once(&all(|| Event::edit("a.py"))).iter().for_each(|output| output.silent());
-    let ends: Vec<Event> =
-        (0..WORKERS).map(|n| Event::session_end().session(&format!("s{}", n / 2))).collect();
-    env.hooks_at_once(&ends).iter().for_each(|output| output.silent());
+    env.run_hooks_concurrently(&all(HookEvent::session_start))
+        .iter()
+        .for_each(|output| output.assert_silent());
+    env.run_hooks_concurrently(&all(|| HookEvent::edit("a.py")))
+        .iter()
+        .for_each(|output| output.assert_silent());
+    let ends: Vec<HookEvent> =
+        (0..WORKERS).map(|n| HookEvent::session_end().session(&format!("s{}", n / 2))).collect();
+    env.run_hooks_concurrently(&ends).iter().for_each(|output| output.assert_silent());
     for n in 0..WORKERS {
         assert_eq!(env.journal(&format!("s{n}")).exists(), n >= WORKERS / 2, "s{n}");
     }
-    let listed = env.lockstep(["changes", "--tsv"]).succeeded();
+    let listed = env.lockstep(["changes", "--tsv"]).assert_success();
     assert_eq!(listed.lines().count(), WORKERS, "{listed}");
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }

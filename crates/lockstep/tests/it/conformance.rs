@@ -7,15 +7,15 @@ use std::process::Command;
 
 use lockstep_cli::hook::known::{IGNORED_EVENTS, TOOLS};
 use lockstep_cli::hook::route::REGISTRATIONS;
-use lockstep_rehearsal::client::{Client, VERSIONS, version_of_test};
+use lockstep_rehearsal::client::{ClientBinary, VERSIONS, version_of_test};
 use lockstep_rehearsal::run::Rehearsal;
 use lockstep_rehearsal::scenario::{Scenario, Turn};
-use lockstep_rehearsal::transcript::Request;
+use lockstep_rehearsal::transcript::ModelRequest;
 
 use crate::inactive;
 
 /// The tools in a request: those with a schema, and those that are only named.
-fn tools(request: &Request) -> BTreeSet<String> {
+fn tools(request: &ModelRequest) -> BTreeSet<String> {
     let given = request.body["tools"].as_array().into_iter().flatten();
     let mut names: BTreeSet<String> = given.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
     for text in request.texts() {
@@ -40,7 +40,7 @@ fn longest_list(program: &Path, list: &str) -> BTreeSet<String> {
 }
 
 fn every_tool_of_the_client_is_known() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let env = inactive();
     let mut scenario = Scenario::new("Say hello.");
     scenario.lead = vec![Turn::text("Hello.")];
@@ -60,7 +60,7 @@ fn every_tool_of_the_client_is_known() {
 }
 
 fn every_hook_event_of_the_client_is_known() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let found = events(client.program());
     assert!(found.len() >= 30, "{found:?}");
     let registered = REGISTRATIONS.iter().map(|registration| registration.event);

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
 
 use crate::{configured, plant_users};
 
@@ -24,7 +24,7 @@ impl<'a> Killer<'a> {
     }
 
     /// Starts the hook and kills it; then lets it do all of its work.
-    fn kill_and_repeat(&self, event: &Event, round: u64) -> Output {
+    fn kill_and_repeat(&self, event: &HookEvent, round: u64) -> ProcessOutput {
         let mut hook = self.env.start_hook(event);
         thread::sleep(self.life.get().mul_f64(1.3 * (round * 37 % 100) as f64 / 100.0));
         hook.kill().unwrap();
@@ -43,25 +43,25 @@ impl<'a> Killer<'a> {
 
 /// Returns how often the file of a round is in the journal.
 fn sightings(env: &TestEnv, round: u64) -> usize {
-    env.journaled("s1").matches(&format!("/{round}.py\t")).count()
+    env.journal_text("s1").matches(&format!("/{round}.py\t")).count()
 }
 
 #[test]
 fn no_change_is_lost_with_a_killed_sweep() {
     let env = configured("[alert]\nlead = \"any\"\n");
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     let killer = Killer::new(&env);
     for round in 0..ROUNDS {
         env.shell(&format!("echo new > {round}.py"));
-        let event = if round % 2 == 0 { Event::bash() } else { Event::stop() };
+        let event = if round % 2 == 0 { HookEvent::bash() } else { HookEvent::stop() };
         killer.kill_and_repeat(&event, round).context();
         let times = sightings(&env, round);
         assert!((1..=2).contains(&times), "round {round}: journaled {times} times");
     }
     killer.assert_deadly();
-    let listed = env.lockstep(["changes", "--tsv"]).succeeded();
-    assert_eq!(listed, env.journaled("s1"), "the store has all of it");
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    let listed = env.lockstep(["changes", "--tsv"]).assert_success();
+    assert_eq!(listed, env.journal_text("s1"), "the store has all of it");
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
@@ -69,18 +69,18 @@ fn no_alert_is_lost_with_a_killed_stop_and_none_is_told_twice() {
     let env = configured("");
     let modules: Vec<String> = (0..ROUNDS).map(|round| format!("m{round}")).collect();
     plant_users(&env, &modules.iter().map(|module| &**module).collect::<Vec<_>>());
-    env.hook(&Event::session_start()).silent();
-    let stop = Event::subagent_stop("a1", "implementer");
+    env.hook(&HookEvent::session_start()).assert_silent();
+    let stop = HookEvent::subagent_stop("a1", "implementer");
     let killer = Killer::new(&env);
     for round in 0..ROUNDS {
         let file = format!("m{round}.py");
         env.write(&file, "new");
-        env.hook(&Event::edit(&file).by("a1", "implementer")).silent();
-        killer.kill_and_repeat(&stop, round).silent();
-        let alert = env.hook(&Event::prompt()).context().expect("the alert of this round").1;
+        env.hook(&HookEvent::edit(&file).by_agent("a1", "implementer")).assert_silent();
+        killer.kill_and_repeat(&stop, round).assert_silent();
+        let alert = env.hook(&HookEvent::prompt()).context().expect("the alert of this round").1;
         assert!(alert.contains(&format!("\nChanged: {file} (hello removed)\n")), "round {round}: {alert}");
         assert!(!alert.contains("earlier"), "round {round}: {alert}");
-        env.hook(&Event::prompt()).silent();
+        env.hook(&HookEvent::prompt()).assert_silent();
     }
     killer.assert_deadly();
     let reports = env.state().join("reports/s1");
@@ -89,23 +89,23 @@ fn no_alert_is_lost_with_a_killed_stop_and_none_is_told_twice() {
             assert!(reports.join(format!("{number}.{extension}")).exists(), "report {number}.{extension}");
         }
     }
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
-fn no_session_is_lost_with_a_killed_beginning_or_end() {
+fn killed_session_start_or_end_is_recovered() {
     let env = configured("[journal]\ngrace = \"0s\"\n");
     let killer = Killer::new(&env);
     for round in 0..ROUNDS {
         let session = format!("s{round}");
-        killer.kill_and_repeat(&Event::session_start().session(&session), round).silent();
+        killer.kill_and_repeat(&HookEvent::session_start().session(&session), round).assert_silent();
         env.write("a.py", format!("{round}"));
-        env.hook(&Event::edit("a.py").session(&session)).silent();
-        killer.kill_and_repeat(&Event::session_end().session(&session), round * 3).silent();
+        env.hook(&HookEvent::edit("a.py").session(&session)).assert_silent();
+        killer.kill_and_repeat(&HookEvent::session_end().session(&session), round * 3).assert_silent();
         assert!(!env.journal(&session).exists(), "round {round}");
     }
-    let listed = env.lockstep(["changes", "--tsv"]).succeeded();
+    let listed = env.lockstep(["changes", "--tsv"]).assert_success();
     assert_eq!(listed.lines().count() as u64, ROUNDS, "each session's edit is remembered once:\n{listed}");
     killer.assert_deadly();
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }

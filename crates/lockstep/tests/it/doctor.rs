@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use lockstep_testkit::{Event, Listing, TestEnv};
+use lockstep_testkit::{DirSnapshot, HookEvent, TestEnv};
 use serde_json::Value;
 
 use crate::inactive;
@@ -13,7 +13,7 @@ const SETTINGS: &str = ".claude/settings.json";
 fn installed() -> TestEnv {
     let env = inactive();
     env.git(["init", "--quiet"]);
-    env.lockstep(["init", "--client", "claude"]).succeeded();
+    env.lockstep(["init", "--client", "claude"]).assert_success();
     env
 }
 
@@ -45,10 +45,10 @@ fn a_fresh_installation_is_healthy() {
     let (code, checks) = doctor(&env);
     assert_eq!(code, Some(0), "{checks:#?}");
     assert!(checks.iter().all(|check| check["status"] == "ok"), "{checks:#?}");
-    let before = Listing::of(&env.project());
-    let text = env.lockstep(["doctor"]).succeeded();
+    let before = DirSnapshot::of(&env.project());
+    let text = env.lockstep(["doctor"]).assert_success();
     assert!(text.contains("ok       registration: all 9 events are registered"), "{text}");
-    assert_eq!(Listing::of(&env.project()), before, "looking changes nothing");
+    assert_eq!(DirSnapshot::of(&env.project()), before, "looking changes nothing");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn an_inactive_project_and_a_broken_configuration() {
 #[test]
 fn no_git_repository_is_a_failure_with_its_reason_and_fix() {
     let env = inactive();
-    env.lockstep(["init", "--client", "claude"]).succeeded();
+    env.lockstep(["init", "--client", "claude"]).assert_success();
     finds(&env, "git", "failed", "is not in a git repository");
     let said = env.lockstep(["doctor"]).snapshot();
     assert!(
@@ -78,11 +78,11 @@ fn no_git_repository_is_a_failure_with_its_reason_and_fix() {
 fn a_project_without_a_client_is_told_the_command_that_registers_hooks() {
     let env = inactive();
     env.git(["init", "--quiet"]);
-    env.lockstep(["init"]).succeeded();
+    env.lockstep(["init"]).assert_success();
     finds(&env, "registration", "failed", "no hook of Lockstep's is registered");
     let said = env.lockstep(["doctor"]).snapshot();
     assert!(said.contains("`lockstep init --client claude` registers them"), "{said}");
-    env.lockstep(["init", "--client", "claude"]).succeeded();
+    env.lockstep(["init", "--client", "claude"]).assert_success();
     finds(&env, "registration", "ok", "are registered");
 }
 
@@ -107,12 +107,12 @@ fn missing_and_doubled_registrations() {
     env.write(SETTINGS, good.replace("SubagentStop", "SubagentStart"));
     finds(&env, "registration", "failed", "SubagentStop");
     env.write(SETTINGS, good);
-    env.lockstep(["init", "--local"]).succeeded();
+    env.lockstep(["init", "--local"]).assert_success();
     finds(&env, "registration", "warning", "more than once");
 }
 
 #[test]
-fn a_binary_that_is_gone_old_or_does_nothing() {
+fn detects_missing_outdated_and_inert_binary() {
     let env = installed();
     let good = fs::read_to_string(env.project().join(SETTINGS)).unwrap();
     let own = env!("CARGO_BIN_EXE_lockstep");
@@ -120,7 +120,7 @@ fn a_binary_that_is_gone_old_or_does_nothing() {
     finds(&env, "binary", "failed", "cannot be started");
     finds(&env, "events", "failed", "127");
 
-    let old = env.elsewhere().join("lockstep");
+    let old = env.outside_dir().join("lockstep");
     fs::write(&old, "#!/bin/sh\necho lockstep 0.0.1\n").unwrap();
     fs::set_permissions(&old, fs::Permissions::from_mode(0o755)).unwrap();
     env.write(SETTINGS, good.replace(own, old.to_str().unwrap()));
@@ -134,7 +134,7 @@ fn a_binary_that_is_gone_old_or_does_nothing() {
 #[test]
 fn state_that_cannot_be_used() {
     let env = installed();
-    env.hook(&Event::stop()).silent();
+    env.hook(&HookEvent::stop()).assert_silent();
     // Its log alone would restore the database.
     for beside in ["state.db-wal", "state.db-shm"] {
         fs::remove_file(env.state().join(beside)).unwrap();
@@ -152,9 +152,9 @@ fn state_that_cannot_be_used() {
 }
 
 #[test]
-fn what_hooks_could_not_do_is_told_for_a_day() {
+fn hook_failures_are_reported_for_one_day() {
     let env = installed();
-    env.hook_bytes(b"{").silent();
+    env.hook_bytes(b"{").assert_silent();
     finds(&env, "log", "warning", "1 times since yesterday");
     env.advance(jiff::SignedDuration::from_hours(25));
     finds(&env, "log", "ok", "no hook has failed");
@@ -164,7 +164,7 @@ fn what_hooks_could_not_do_is_told_for_a_day() {
 fn without_a_client_nothing_is_proven_live() {
     let env = installed();
     let output = env.lockstep(["doctor", "--live"]);
-    let text = output.succeeded();
+    let text = output.assert_success();
     assert!(text.contains("skipped  live: `claude` is not on PATH"), "{text}");
 }
 
@@ -191,11 +191,11 @@ fn the_version_of_the_client_is_compared_with_the_tested_ones() {
         ("99.0.0 (Claude Code)", "warning", "99.0.0 is newer than the newest tested version"),
         ("no version", "warning", "does not print a version"),
     ] {
-        let client = env.elsewhere().join("claude");
+        let client = env.outside_dir().join("claude");
         fs::write(&client, format!("#!/bin/sh\necho '{printed}'\n")).unwrap();
         fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).unwrap();
         let mut command = env.command(["doctor", "--format", "json"]);
-        command.env("PATH", format!("{}:/usr/bin:/bin", env.elsewhere().display()));
+        command.env("PATH", format!("{}:/usr/bin:/bin", env.outside_dir().display()));
         let report: Value = serde_json::from_slice(&env.run(command, b"").stdout).unwrap();
         let checks = report["checks"].as_array().unwrap();
         let check = checks.iter().find(|check| check["name"] == "client").unwrap();

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 use lockstep_wire::claude::samples;
 
 use crate::inactive;
@@ -46,24 +46,24 @@ fn session(env: &TestEnv) {
     let after = |seconds| env.advance(jiff::SignedDuration::from_secs(seconds));
     env.write("a.py", "def hello(): pass\n");
     // Else the first stop starts the build, and waits for it only a moment.
-    env.lockstep(["index", "--quiet"]).succeeded();
-    env.hook(&Event::session_start()).silent();
+    env.lockstep(["index", "--quiet"]).assert_success();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env.write("a.py", "def greet(): pass\n");
-    env.hook(&Event::edit("a.py").by("a1", "implementer")).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    let (event, alert) = env.hook(&Event::agent_done()).context().expect("the Lead is told");
+    env.hook(&HookEvent::edit("a.py").by_agent("a1", "implementer")).assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    let (event, alert) = env.hook(&HookEvent::agent_done()).context().expect("the Lead is told");
     assert_eq!(event, "PostToolUse");
     let readme = fs::read_to_string(repository().join("README.md")).unwrap();
     assert!(readme.contains(&format!("```text\n{alert}\n```")), "README.md does not show:\n{alert}");
     after(2);
     env.write("notes.md", "renamed\n");
-    env.hook(&Event::write("notes.md")).silent();
+    env.hook(&HookEvent::write("notes.md")).assert_silent();
     after(2);
-    env.hook(&Event::of(samples::PRE_TOOL_USE_BASH)).silent();
+    env.hook(&HookEvent::from_sample(samples::PRE_TOOL_USE_BASH)).assert_silent();
     env.write("list.txt", "greet\n");
-    env.hook(&Event::bash()).silent();
-    env.hook(&Event::stop()).silent();
-    env.hook(&Event::session_end()).silent();
+    env.hook(&HookEvent::bash()).assert_silent();
+    env.hook(&HookEvent::stop()).assert_silent();
+    env.hook(&HookEvent::session_end()).assert_silent();
 }
 
 /// Without what differs from run to run.
@@ -88,7 +88,7 @@ fn play(document: &str) {
     env.write("a.py", "def hello(): pass\n");
     env.write("b.py", "from a import hello\n\nhello()\n");
     env.write("list.txt", "hello\n");
-    let bin = env.elsewhere().join("bin");
+    let bin = env.outside_dir().join("bin");
     fs::create_dir(&bin).unwrap();
     symlink(env!("CARGO_BIN_EXE_lockstep"), bin.join("lockstep")).unwrap();
     for Shown { command, output } in console(document) {
@@ -101,7 +101,7 @@ fn play(document: &str) {
             "lockstep" => {
                 let mut lockstep = env.command(&words[1..]);
                 lockstep.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
-                env.run(lockstep, b"").succeeded()
+                env.run(lockstep, b"").assert_success()
             }
             "sed" => {
                 env.git(["add", "--all"]);
@@ -112,7 +112,7 @@ fn play(document: &str) {
             "cat" => fs::read_to_string(env.project().join(words[1])).unwrap(),
             other => panic!("{document} shows a command nobody runs here: {other}"),
         };
-        assert_eq!(steady(&env.neutral(&said)), steady(&output), "{document}: $ {command}");
+        assert_eq!(steady(&env.redact_paths(&said)), steady(&output), "{document}: $ {command}");
     }
 }
 
@@ -134,7 +134,7 @@ fn the_guide_to_the_plugin_is_true() {
 /// Claims such as "`[alert] lead = "breaking"` is the default": each names a key that exists, and its default.
 #[test]
 fn claims_about_configuration_keys_are_what_the_program_has() {
-    let defaults: std::collections::BTreeMap<String, String> = lockstep_config::table::all_keys()
+    let defaults: std::collections::BTreeMap<String, String> = lockstep_config::key_schema::all_keys()
         .map(|key| (format!("[{}] {}", key.section, key.name), key.default_toml()))
         .collect();
     let mut claims = Vec::new();
@@ -256,7 +256,7 @@ fn every_check_of_the_doctor_is_explained() {
     let env = crate::active();
     env.git(["init", "--quiet"]);
     // The checks of steps are made where there are some.
-    env.lockstep(["step", "new", "01-01", "--project", "p", "--description", "Work"]).succeeded();
+    env.lockstep(["step", "new", "01-01", "--project", "p", "--description", "Work"]).assert_success();
     let page = fs::read_to_string(repository().join("docs/guide/troubleshooting.md")).unwrap();
     let told = env.lockstep(["doctor", "--format", "json"]);
     let checks: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
@@ -272,7 +272,7 @@ fn every_check_of_the_doctor_is_explained() {
 fn every_schema_is_listed_with_its_file() {
     let env = inactive();
     let page = fs::read_to_string(repository().join("docs/reference/formats.md")).unwrap();
-    let listed = env.lockstep(["schema"]).succeeded();
+    let listed = env.lockstep(["schema"]).assert_success();
     let names: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(names.len() > 10, "{listed}");
     for name in names {
@@ -295,15 +295,15 @@ fn the_workflow_for_ci_passes_where_all_is_well_and_fails_where_something_broke(
     env.git(["init", "--quiet", "--initial-branch=main"]);
     env.write("a.py", "def hello():\n    pass\n");
     env.write("b.py", "from a import hello\n\nhello()\n");
-    env.lockstep(["step", "new", "01-01", "--project", "p", "--description", "Work"]).succeeded();
+    env.lockstep(["step", "new", "01-01", "--project", "p", "--description", "Work"]).assert_success();
     let commit = |message: &str| {
-        env.lockstep(["map", "update", "--quiet"]).succeeded();
+        env.lockstep(["map", "update", "--quiet"]).assert_success();
         env.git(["add", "--all"]);
         env.git(["commit", "--quiet", "--message", message]);
     };
     commit("first");
     let passes = |name: &str| {
-        let clone = env.elsewhere().join(name);
+        let clone = env.outside_dir().join(name);
         let (source, target) = (env.project().display().to_string(), clone.display().to_string());
         env.git(["clone", "--quiet", &source, &target]);
         let program = Path::new(env!("CARGO_BIN_EXE_lockstep")).parent().unwrap();

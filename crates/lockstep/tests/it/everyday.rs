@@ -95,7 +95,7 @@ impl Case {
     fn mismatch(&self) -> Option<String> {
         let env = inactive();
         self.prepare(&env);
-        let report = env.lockstep(["impact", "--format", "json"]).succeeded();
+        let report = env.lockstep(["impact", "--format", "json"]).assert_success();
         let report: Value = serde_json::from_str(&report).unwrap();
         let root = env.project();
         let broken = broken_files(&report, &root);

@@ -5,7 +5,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::json;
 
@@ -38,14 +38,14 @@ struct Variant {
     act: fn(&TestEnv),
 }
 
-pub(crate) fn subagent(event: Event) -> Event {
-    event.by("a1", "implementer")
+pub(crate) fn subagent(event: HookEvent) -> HookEvent {
+    event.by_agent("a1", "implementer")
 }
 
 /// A shell command of the subagent, and its event.
 pub(crate) fn shell(env: &TestEnv, script: &str) {
     env.shell(script);
-    env.hook(&subagent(Event::bash())).silent();
+    env.hook(&subagent(HookEvent::bash())).assert_silent();
 }
 
 fn rename(env: &TestEnv) {
@@ -53,8 +53,8 @@ fn rename(env: &TestEnv) {
     env.write("core.py", text.replace("greet", "salute"));
 }
 
-pub(crate) fn edit_event() -> Event {
-    subagent(Event::edit("core.py"))
+pub(crate) fn edit_event() -> HookEvent {
+    subagent(HookEvent::edit("core.py"))
         .with(
             "tool_input",
             json!({"file_path": "/repo/core.py", "old_string": "def greet", "new_string": "def salute"}),
@@ -87,7 +87,7 @@ fn project(git: Git) -> TestEnv {
 }
 
 /// The next text that reaches the Lead.
-pub(crate) fn delivered(env: &TestEnv, event: &Event) -> String {
+pub(crate) fn delivered(env: &TestEnv, event: &HookEvent) -> String {
     env.hook(event).context().map(|(_, text)| text).unwrap_or_default()
 }
 
@@ -96,25 +96,25 @@ pub(crate) fn assert_named(env: &TestEnv, name: &str, first: String) {
     if first.contains("use.py") {
         return;
     }
-    assert!(first.contains("not analysed"), "{name}: {first:?}\n{:?}", env.logged());
+    assert!(first.contains("not analysed"), "{name}: {first:?}\n{:?}", env.log_lines());
     let started = Instant::now();
     while started.elapsed() < Duration::from_secs(60) {
         sleep(Duration::from_millis(100));
-        if delivered(env, &Event::prompt()).contains("use.py") {
+        if delivered(env, &HookEvent::prompt()).contains("use.py") {
             return;
         }
     }
-    panic!("{name}: no later event names the dependent: {:?}", env.logged());
+    panic!("{name}: no later event names the dependent: {:?}", env.log_lines());
 }
 
 fn run(variant: &Variant) {
     let env = project(variant.git);
     if variant.session_start {
-        env.hook(&Event::session_start()).silent();
+        env.hook(&HookEvent::session_start()).assert_silent();
     }
     (variant.act)(&env);
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    assert_named(&env, variant.name, delivered(&env, &Event::agent_done()));
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    assert_named(&env, variant.name, delivered(&env, &HookEvent::agent_done()));
 }
 
 /// A name, and what the agent does.
@@ -132,24 +132,28 @@ const ACTS: &[Act] = &[
         shell(env, "sed -i s/greet/salute/ core.py");
         let now = fs::read_to_string(env.project().join("core.py")).unwrap();
         env.write("core.py", format!("{now}\n# more\n"));
-        env.hook(&subagent(Event::edit("core.py").former(&now))).silent();
+        env.hook(&subagent(HookEvent::edit("core.py").original_content(&now))).assert_silent();
     }),
     ("edit without former content", |env| {
         rename(env);
-        env.hook(&edit_event()).silent();
+        env.hook(&edit_event()).assert_silent();
     }),
     ("write without former content", |env| {
         rename(env);
         env.hook(
-            &subagent(Event::write("core.py")).with("tool_response", json!({"filePath": "/repo/core.py"})),
+            &subagent(HookEvent::write("core.py"))
+                .with("tool_response", json!({"filePath": "/repo/core.py"})),
         )
-        .silent();
+        .assert_silent();
     }),
     ("multi-edit", |env| {
         rename(env);
         let input =
             json!({"file_path": "/repo/core.py", "edits": [{"old_string": "greet", "new_string": "salute"}]});
-        env.hook(&subagent(Event::of(samples::POST_TOOL_USE_MULTI_EDIT)).with("tool_input", input)).silent();
+        env.hook(
+            &subagent(HookEvent::from_sample(samples::POST_TOOL_USE_MULTI_EDIT)).with("tool_input", input),
+        )
+        .assert_silent();
     }),
     ("no event at all", |env| env.shell("sed -i s/greet/salute/ core.py")),
 ];
@@ -197,9 +201,9 @@ fn the_clients_list_of_edits_tells_the_former_content() {
     let response = json!({"stdout": "", "bashEditDiff": {"files": [{"filePath": "/repo/core.py", "hunks": [{
         "oldStart": 4, "oldLines": 1, "newStart": 4, "newLines": 1, "lines": ["-def greet(name):", "+def salute(name):"]}]}],
         "moreFiles": 0, "changedFiles": ["/repo/core.py"]}});
-    env.hook(&subagent(Event::bash()).with("tool_response", response)).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    let alert = delivered(&env, &Event::agent_done());
+    env.hook(&subagent(HookEvent::bash()).with("tool_response", response)).assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    let alert = delivered(&env, &HookEvent::agent_done());
     assert!(alert.contains("1 files changed") && alert.contains("use.py"), "{alert}");
 }
 
@@ -208,23 +212,23 @@ fn the_leads_own_stop_names_what_breaks() {
     for session_start in [true, false] {
         let env = project(Git::Committed);
         if session_start {
-            env.hook(&Event::session_start()).silent();
+            env.hook(&HookEvent::session_start()).assert_silent();
         }
         env.shell("sed -i s/greet/salute/ core.py");
-        env.hook(&Event::bash()).silent();
-        assert_named(&env, "the Lead", delivered(&env, &Event::stop()));
+        env.hook(&HookEvent::bash()).assert_silent();
+        assert_named(&env, "the Lead", delivered(&env, &HookEvent::stop()));
     }
 }
 
 #[test]
 fn a_commit_by_the_agent_does_not_hide_what_it_changed() {
     let env = project(Git::Committed);
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env.shell("sed -i s/greet/salute/ core.py");
     env.git(["commit", "--quiet", "-am", "rename"]);
-    env.hook(&subagent(Event::bash())).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    assert_named(&env, "commit", delivered(&env, &Event::agent_done()));
+    env.hook(&subagent(HookEvent::bash())).assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    assert_named(&env, "commit", delivered(&env, &HookEvent::agent_done()));
 }
 
 #[test]
@@ -232,9 +236,9 @@ fn staged_moves_detached_heads_and_worktrees_are_understood() {
     let env = project(Git::Committed);
     env.git(["checkout", "--quiet", "--detach"]);
     env.git(["mv", "core.py", "kernel.py"]);
-    env.hook(&subagent(Event::bash())).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    assert_named(&env, "git mv", delivered(&env, &Event::agent_done()));
+    env.hook(&subagent(HookEvent::bash())).assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    assert_named(&env, "git mv", delivered(&env, &HookEvent::agent_done()));
     let changes = env.lockstep(["changes"]).snapshot();
     assert!(changes.contains("core.py  (renamed to kernel.py)"), "{changes}");
 }
@@ -246,21 +250,21 @@ fn two_agents_at_once_are_both_named() {
     env.write("use_kern.py", "from kern import wave\n\nwave()\n");
     env.git(["add", "-A"]);
     env.git(["commit", "--quiet", "-m", "more"]);
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env.shell("sed -i s/greet/salute/ core.py");
-    env.hook(&Event::bash().by("a1", "implementer")).silent();
+    env.hook(&HookEvent::bash().by_agent("a1", "implementer")).assert_silent();
     env.shell("sed -i s/wave/nod/ kern.py");
-    env.hook(&Event::bash().by("a2", "implementer")).silent();
-    let stops = ["a1", "a2"].map(|id| Event::subagent_stop(id, "implementer"));
-    for output in env.hooks_at_once(&stops) {
-        output.silent();
+    env.hook(&HookEvent::bash().by_agent("a2", "implementer")).assert_silent();
+    let stops = ["a1", "a2"].map(|id| HookEvent::subagent_stop(id, "implementer"));
+    for output in env.run_hooks_concurrently(&stops) {
+        output.assert_silent();
     }
-    let mut told = delivered(&env, &Event::agent_done());
+    let mut told = delivered(&env, &HookEvent::agent_done());
     let started = Instant::now();
     while !(told.contains("use.py") && told.contains("use_kern.py")) {
         assert!(started.elapsed() < Duration::from_secs(60), "{told}");
         sleep(Duration::from_millis(100));
-        told += &delivered(&env, &Event::prompt());
+        told += &delivered(&env, &HookEvent::prompt());
     }
 }
 
@@ -272,50 +276,50 @@ fn with_fifty_changed_files_the_dependent_is_named() {
     }
     env.git(["add", "-A"]);
     env.git(["commit", "--quiet", "-m", "parts"]);
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     shell(&env, "for f in part*.py core.py; do sed -i 's/return/return 1 +/; s/greet/salute/' $f; done");
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    assert_named(&env, "fifty", delivered(&env, &Event::agent_done()));
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    assert_named(&env, "fifty", delivered(&env, &HookEvent::agent_done()));
 }
 
 #[test]
-fn what_was_not_analysed_stays_pending_until_it_was() {
+fn unanalysed_files_stay_pending_until_analysed() {
     let env = project(Git::Committed);
     env.configure("[impact]\ntime_limit = \"0s\"\n");
-    env.lockstep(["index", "--quiet"]).succeeded();
-    env.hook(&Event::session_start()).silent();
+    env.lockstep(["index", "--quiet"]).assert_success();
+    env.hook(&HookEvent::session_start()).assert_silent();
     shell(&env, "sed -i s/greet/salute/ core.py");
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    let first = delivered(&env, &Event::agent_done());
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    let first = delivered(&env, &HookEvent::agent_done());
     // The same event may already analyse it: nothing waits longer than the next one.
-    let told = first.clone() + &delivered(&env, &Event::prompt());
+    let told = first.clone() + &delivered(&env, &HookEvent::prompt());
     assert!(told.contains("use.py"), "{told}");
-    assert_eq!(delivered(&env, &Event::prompt()), "", "once");
-    env.hook(&Event::subagent_stop("a2", "implementer")).silent();
-    assert_eq!(delivered(&env, &Event::prompt()), "");
+    assert_eq!(delivered(&env, &HookEvent::prompt()), "", "once");
+    env.hook(&HookEvent::subagent_stop("a2", "implementer")).assert_silent();
+    assert_eq!(delivered(&env, &HookEvent::prompt()), "");
 }
 
 #[test]
 fn a_stop_without_an_index_is_made_up_for_when_there_is_one() {
     let env = project(Git::Committed);
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     // Something is in the place of the index, so that it cannot be built.
     let index = env.state().join("index");
     env.shell("sed -i s/greet/salute/ core.py");
-    env.hook(&subagent(Event::bash())).silent();
+    env.hook(&subagent(HookEvent::bash())).assert_silent();
     let started = Instant::now();
     while !index.join("manifest").exists() && started.elapsed() < Duration::from_secs(20) {
         sleep(Duration::from_millis(20));
     }
     fs::remove_dir_all(&index).unwrap();
     env.write(".lockstep/index", "in the way");
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    let first = delivered(&env, &Event::agent_done());
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    let first = delivered(&env, &HookEvent::agent_done());
     assert!(first.contains("not analysed"), "{first}");
     fs::remove_file(&index).unwrap();
-    env.lockstep(["index", "--quiet"]).succeeded();
-    assert!(delivered(&env, &Event::agent_done()).contains("use.py"));
-    assert_eq!(delivered(&env, &Event::agent_done()), "");
+    env.lockstep(["index", "--quiet"]).assert_success();
+    assert!(delivered(&env, &HookEvent::agent_done()).contains("use.py"));
+    assert_eq!(delivered(&env, &HookEvent::agent_done()), "");
 }
 
 #[test]
@@ -330,11 +334,11 @@ fn a_dependent_that_already_follows_and_a_comment_raise_no_alert() {
         ] {
             let env = project(Git::Committed);
             if session_start {
-                env.hook(&Event::session_start()).silent();
+                env.hook(&HookEvent::session_start()).assert_silent();
             }
             shell(&env, script);
-            env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-            let first = delivered(&env, &Event::agent_done());
+            env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+            let first = delivered(&env, &HookEvent::agent_done());
             assert!(first.is_empty() || first.contains("not analysed"), "{script}: {first}");
             let report = fs::read_to_string(env.state().join("reports/s1/1.yaml")).unwrap();
             assert!(report.contains("status: "), "{report}");

@@ -1,6 +1,6 @@
 //! The first stop after commands of git, and after changes of links, modules and submodules.
 
-use lockstep_testkit::Event;
+use lockstep_testkit::HookEvent;
 
 use crate::configured;
 use crate::first_stop::{DEFINITION, delivered, edit_event, shell, subagent};
@@ -32,10 +32,11 @@ fn dependent_is_named_if_git_changed_the_files() {
             // The commits of the project are older than the session.
             let env = project(DEFINITION, &script(before));
             if session_start {
-                env.hook(&Event::session_start()).silent();
+                env.hook(&HookEvent::session_start()).assert_silent();
             }
-            env.git_script(&format!("set -e; unset GIT_COMMITTER_DATE; {}", script(command))).succeeded();
-            env.hook(&subagent(Event::bash())).silent();
+            env.git_script(&format!("set -e; unset GIT_COMMITTER_DATE; {}", script(command)))
+                .assert_success();
+            env.hook(&subagent(HookEvent::bash())).assert_silent();
             stop(&env, &format!("{name}, start of the session seen: {session_start}"));
         }
     }
@@ -47,7 +48,7 @@ fn file_that_is_deleted_and_created_again_is_compared_with_the_first_content() {
     for session_start in [true, false] {
         let env = project(DEFINITION, "");
         if session_start {
-            env.hook(&Event::session_start()).silent();
+            env.hook(&HookEvent::session_start()).assert_silent();
         }
         shell(&env, "rm core.py");
         shell(&env, "printf 'def salute(name):\\n    return name\\n' > core.py");
@@ -64,7 +65,7 @@ fn module_that_becomes_a_package_names_the_dependent() {
         ] {
             let env = project(DEFINITION, "");
             if session_start {
-                env.hook(&Event::session_start()).silent();
+                env.hook(&HookEvent::session_start()).assert_silent();
             }
             shell(&env, script);
             stop(&env, &format!("{script}, start of the session seen: {session_start}"));
@@ -95,7 +96,7 @@ fn change_of_a_file_behind_a_link_names_the_dependent() {
         ] {
             let env = project(DEFINITION, &format!("{script} && git add -A && git commit -qm links"));
             if session_start {
-                env.hook(&Event::session_start()).silent();
+                env.hook(&HookEvent::session_start()).assert_silent();
             }
             shell(&env, &format!("sed -i --follow-symlinks s/greet/salute/ {act}"));
             stop(&env, &format!("{name}, start of the session seen: {session_start}"));
@@ -103,9 +104,9 @@ fn change_of_a_file_behind_a_link_names_the_dependent() {
     }
     let env =
         project(DEFINITION, "mkdir shared && mv core.py shared/kernel.py && ln -s shared/kernel.py core.py");
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env.shell("sed -i --follow-symlinks 's/def greet/def salute/' core.py");
-    env.hook(&edit_event()).silent();
+    env.hook(&edit_event()).assert_silent();
     stop(&env, "edit of the link");
 }
 
@@ -119,15 +120,15 @@ fn change_inside_a_submodule_is_said_to_be_not_analysed() {
              git add -A && git commit -qm lib && cd ../project && git init -q && \
              git -c protocol.file.allow=always submodule --quiet add ../lib lib && git add -A && git commit -qm first",
         )
-        .succeeded();
+        .assert_success();
         if session_start {
-            env.hook(&Event::session_start()).silent();
+            env.hook(&HookEvent::session_start()).assert_silent();
         }
         shell(&env, "sleep 0.05; sed -i s/greet/salute/ lib/core.py");
-        env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-        let said = delivered(&env, &Event::agent_done());
+        env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+        let said = delivered(&env, &HookEvent::agent_done());
         assert!(said.contains("lib") && said.contains("not analysed"), "{session_start}: {said}");
-        env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-        assert_eq!(delivered(&env, &Event::agent_done()), "", "once");
+        env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+        assert_eq!(delivered(&env, &HookEvent::agent_done()), "", "once");
     }
 }

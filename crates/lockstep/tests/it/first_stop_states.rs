@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::json;
 
@@ -104,7 +104,7 @@ const ACTS: &[Act] = &[
     ("mv", |env| shell(env, "mkdir -p deep && mv core.py deep/kernel.py")),
     ("edit without former content", |env| {
         env.shell("sed -i 's/def greet/def salute/' core.py");
-        env.hook(&edit_event()).silent();
+        env.hook(&edit_event()).assert_silent();
     }),
 ];
 
@@ -112,13 +112,13 @@ pub(crate) fn project(definition: &str, script: &str) -> TestEnv {
     let env = configured("");
     env.write("core.py", definition);
     env.write("use.py", DEPENDENT);
-    env.git_script(&format!("set -e; {COMMIT}; {script}")).succeeded();
+    env.git_script(&format!("set -e; {COMMIT}; {script}")).assert_success();
     env
 }
 
 pub(crate) fn stop(env: &TestEnv, name: &str) {
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    assert_named(env, name, delivered(env, &Event::agent_done()));
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    assert_named(env, name, delivered(env, &HookEvent::agent_done()));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn dependent_is_named_however_git_stores_the_commit() {
             for session_start in [true, false] {
                 let env = project(DEFINITION, script);
                 if session_start {
-                    env.hook(&Event::session_start()).silent();
+                    env.hook(&HookEvent::session_start()).assert_silent();
                 }
                 run(&env);
                 stop(&env, &format!("{state}, {act}, start of the session seen: {session_start}"));
@@ -142,7 +142,7 @@ fn dependent_is_named_whatever_was_uncommitted_before_the_session() {
     for (state, script) in DIRTY {
         for (act, run) in ACTS {
             let env = project(&DEFINITION.replace("greet", "hello"), script);
-            env.hook(&Event::session_start()).silent();
+            env.hook(&HookEvent::session_start()).assert_silent();
             run(&env);
             stop(&env, &format!("{state}, {act}"));
         }
@@ -175,10 +175,10 @@ fn dependent_of_a_file_in_any_encoding_is_named() {
                     env.git(["commit", "--quiet", "-am", "encoded"]);
                 }
                 if session_start {
-                    env.hook(&Event::session_start()).silent();
+                    env.hook(&HookEvent::session_start()).assert_silent();
                 }
                 env.write("core.py", encode(&DEFINITION.replace("greet", "salute")));
-                env.hook(&subagent(Event::bash())).silent();
+                env.hook(&subagent(HookEvent::bash())).assert_silent();
                 stop(
                     &env,
                     &format!("{encoding}, uncommitted: {dirty}, start of the session seen: {session_start}"),
@@ -194,21 +194,21 @@ fn converted_line_ends_are_no_change() {
     let env = configured("");
     env.write("core.py", DEFINITION.replace('\n', "\r\n"));
     env.write("use.py", DEPENDENT.replace('\n', "\r\n"));
-    env.git_script(&format!("git init -q && git config core.autocrlf true && {COMMIT}")).succeeded();
+    env.git_script(&format!("git init -q && git config core.autocrlf true && {COMMIT}")).assert_success();
     for session_start in [false, true] {
         if session_start {
-            env.hook(&Event::session_start()).silent();
+            env.hook(&HookEvent::session_start()).assert_silent();
         }
         shell(&env, "sed -i 's/^def other/# comment\\r\\ndef other/' core.py");
-        env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-        assert_eq!(delivered(&env, &Event::agent_done()), "", "only a comment changed");
+        env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+        assert_eq!(delivered(&env, &HookEvent::agent_done()), "", "only a comment changed");
     }
     shell(&env, "sed -i s/greet/salute/ core.py");
     stop(&env, "autocrlf");
 }
 
 /// Sends an event whose paths are below `paths` to a hook whose project directory is `root`, both relative to the environment's root.
-fn hook_below(env: &TestEnv, (root, paths): (&str, &str), cwd: &str, event: &Event) -> String {
+fn hook_below(env: &TestEnv, (root, paths): (&str, &str), cwd: &str, event: &HookEvent) -> String {
     let (root, paths) = (env.root().join(root), env.root().join(paths));
     let event = event.clone().with("cwd", paths.join(cwd).to_str().unwrap());
     let mut command: Command = env.hook_command();
@@ -227,17 +227,17 @@ fn dependent_is_named_through_a_link_to_the_project_and_from_a_subdirectory() {
                 for act in ["sed", "edit", "listed"] {
                     let env = project(DEFINITION, "mkdir -p sub/deep && echo x > sub/deep/x.txt");
                     symlink(env.project(), env.root().join("link")).unwrap();
-                    let send = |event: &Event| hook_below(&env, (root, paths), cwd, event);
-                    send(&Event::session_start());
+                    let send = |event: &HookEvent| hook_below(&env, (root, paths), cwd, event);
+                    send(&HookEvent::session_start());
                     env.shell("sed -i 's/def greet/def salute/' core.py");
                     send(&match act {
-                        "sed" => subagent(Event::bash()),
-                        "listed" => subagent(Event::bash())
+                        "sed" => subagent(HookEvent::bash()),
+                        "listed" => subagent(HookEvent::bash())
                             .with("tool_response", json!({"stdout": "", "bashEditDiff": diff})),
                         _ => edit_event(),
                     });
-                    send(&Event::subagent_stop("a1", "implementer"));
-                    let alert = send(&Event::agent_done());
+                    send(&HookEvent::subagent_stop("a1", "implementer"));
+                    let alert = send(&HookEvent::agent_done());
                     let is_named = alert.contains("1 files changed") && alert.contains("use.py");
                     assert!(is_named, "{root}, {paths}, {cwd:?}, {act}: {alert}");
                 }
@@ -253,9 +253,10 @@ fn dependent_is_named_in_a_part_of_a_larger_repository() {
             let env = configured("");
             env.write("core.py", DEFINITION);
             env.write("use.py", DEPENDENT);
-            env.git_script("cd .. && git init -q && git add project && git commit -qm first").succeeded();
+            env.git_script("cd .. && git init -q && git add project && git commit -qm first")
+                .assert_success();
             if session_start {
-                env.hook(&Event::session_start()).silent();
+                env.hook(&HookEvent::session_start()).assert_silent();
             }
             shell(&env, script);
             stop(&env, script);
@@ -272,17 +273,17 @@ fn dependent_is_named_in_a_submodule() {
              git add -A && git commit -qm lib && cd ../project && git init -q && \
              git -c protocol.file.allow=always submodule --quiet add ../lib lib && git commit -qm first",
         )
-        .succeeded();
+        .assert_success();
         env.write("lib/lockstep.toml", "");
         env.write("lib/use.py", DEPENDENT);
-        let send = |event: &Event| hook_below(&env, ("project/lib", "project/lib"), "", event);
+        let send = |event: &HookEvent| hook_below(&env, ("project/lib", "project/lib"), "", event);
         if session_start {
-            send(&Event::session_start());
+            send(&HookEvent::session_start());
         }
         env.shell("sed -i s/greet/salute/ lib/core.py");
-        send(&subagent(Event::bash()));
-        send(&Event::subagent_stop("a1", "implementer"));
-        let alert = send(&Event::agent_done());
+        send(&subagent(HookEvent::bash()));
+        send(&HookEvent::subagent_stop("a1", "implementer"));
+        let alert = send(&HookEvent::agent_done());
         assert!(alert.contains("use.py"), "start of the session seen: {session_start}: {alert}");
     }
 }
@@ -295,9 +296,9 @@ fn moved_directory_names_the_dependents_of_its_files() {
         env.write("pkg/core.py", DEFINITION);
         env.write("pkg/more.py", "def more():\n    return 2\n");
         env.write("use.py", "from pkg.core import greet\n\ngreet(1)\n");
-        env.git_script(COMMIT).succeeded();
+        env.git_script(COMMIT).assert_success();
         if session_start {
-            env.hook(&Event::session_start()).silent();
+            env.hook(&HookEvent::session_start()).assert_silent();
         }
         shell(&env, "mv pkg kernel");
         stop(&env, &format!("moved directory, start of the session seen: {session_start}"));
@@ -307,17 +308,17 @@ fn moved_directory_names_the_dependents_of_its_files() {
 #[test]
 fn file_that_one_agent_creates_and_another_changes_names_the_dependent() {
     let env = project(DEFINITION, "");
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     shell(
         &env,
         "printf 'def wave():\\n    return 1\\n' > fresh.py; printf 'from fresh import wave\\nwave()\\n' > user.py",
     );
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    assert_eq!(delivered(&env, &Event::agent_done()), "", "a new file that works breaks nothing");
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    assert_eq!(delivered(&env, &HookEvent::agent_done()), "", "a new file that works breaks nothing");
     env.shell("sed -i s/wave/nod/ fresh.py");
-    env.hook(&Event::bash().by("a2", "implementer")).silent();
-    env.hook(&Event::subagent_stop("a2", "implementer")).silent();
-    let alert = delivered(&env, &Event::agent_done());
+    env.hook(&HookEvent::bash().by_agent("a2", "implementer")).assert_silent();
+    env.hook(&HookEvent::subagent_stop("a2", "implementer")).assert_silent();
+    let alert = delivered(&env, &HookEvent::agent_done());
     assert!(alert.contains("user.py"), "{alert}");
 }
 
@@ -325,15 +326,15 @@ fn file_that_one_agent_creates_and_another_changes_names_the_dependent() {
 fn changes_of_a_session_that_was_interrupted_are_named_after_it_is_resumed() {
     for lead in [true, false] {
         let env = project(DEFINITION, "");
-        env.hook(&Event::session_start()).silent();
+        env.hook(&HookEvent::session_start()).assert_silent();
         env.shell("sed -i s/greet/salute/ core.py");
-        let bash = if lead { Event::bash() } else { subagent(Event::bash()) };
-        env.hook(&bash).silent();
+        let bash = if lead { HookEvent::bash() } else { subagent(HookEvent::bash()) };
+        env.hook(&bash).assert_silent();
         // The client was killed before the stop.
-        env.hook(&Event::session_start().with("source", "resume")).silent();
+        env.hook(&HookEvent::session_start().with("source", "resume")).assert_silent();
         let name = format!("resumed, by the Lead: {lead}");
         if lead {
-            assert_named(&env, &name, delivered(&env, &Event::stop()));
+            assert_named(&env, &name, delivered(&env, &HookEvent::stop()));
         } else {
             stop(&env, &name);
         }
@@ -349,13 +350,16 @@ fn changed_notebook_names_what_refers_to_it() {
     };
     env.write("analysis.ipynb", cell("def greet():\n    return 1"));
     env.write("readme.md", "See [the analysis](analysis.ipynb).\n");
-    env.git_script("git add -A && git commit -qm notebook").succeeded();
-    env.hook(&Event::session_start()).silent();
+    env.git_script("git add -A && git commit -qm notebook").assert_success();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env.write("analysis.ipynb", cell("def salute():\n    return 1"));
     let input = json!({"notebook_path": "/repo/analysis.ipynb", "new_source": "def salute():\n    return 1"});
-    env.hook(&subagent(Event::of(samples::POST_TOOL_USE_NOTEBOOK_EDIT)).with("tool_input", input)).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    let alert = delivered(&env, &Event::agent_done());
+    env.hook(
+        &subagent(HookEvent::from_sample(samples::POST_TOOL_USE_NOTEBOOK_EDIT)).with("tool_input", input),
+    )
+    .assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    let alert = delivered(&env, &HookEvent::agent_done());
     assert!(alert.contains("readme.md") || alert.contains("not analysed"), "{alert}");
     assert!(fs::read_to_string(env.state().join("reports/s1/1.yaml")).unwrap().contains("analysis.ipynb"));
 }
@@ -367,8 +371,8 @@ fn file_that_is_no_longer_ignored_names_its_dependent() {
     env.write(".gitignore", "core.py\n");
     env.write("core.py", DEFINITION);
     env.write("use.py", DEPENDENT);
-    env.git_script(COMMIT).succeeded();
-    env.hook(&Event::session_start()).silent();
+    env.git_script(COMMIT).assert_success();
+    env.hook(&HookEvent::session_start()).assert_silent();
     shell(&env, "echo '*.log' > .gitignore; sed -i s/greet/salute/ core.py");
     stop(&env, "no longer ignored");
     for session_start in [true, false] {
@@ -376,30 +380,31 @@ fn file_that_is_no_longer_ignored_names_its_dependent() {
         env.write(".gitignore", "core.py\n");
         env.write("core.py", DEFINITION);
         env.write("use.py", DEPENDENT);
-        env.git_script(COMMIT).succeeded();
+        env.git_script(COMMIT).assert_success();
         if session_start {
-            env.hook(&Event::session_start()).silent();
+            env.hook(&HookEvent::session_start()).assert_silent();
         }
         shell(&env, "sed -i s/greet/salute/ core.py; sleep 0.1");
         shell(&env, "rm .gitignore");
         stop(&env, &format!("ignored when it was edited, start of the session seen: {session_start}"));
     }
     shell(&env, "printf 'def wave():\\n    return 1\\n' > fresh.py");
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    assert_eq!(delivered(&env, &Event::agent_done()), "", "a new file that nothing uses");
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    assert_eq!(delivered(&env, &HookEvent::agent_done()), "", "a new file that nothing uses");
 }
 
 /// The name of the file was changed before the session. Nothing but an event before the command knows its content.
 #[test]
 fn first_event_of_a_session_without_a_start_saves_what_the_files_are() {
-    for (first, event) in
-        [("prompt", Event::prompt()), ("start of a command", subagent(Event::of(samples::PRE_TOOL_USE_BASH)))]
-    {
+    for (first, event) in [
+        ("prompt", HookEvent::prompt()),
+        ("start of a command", subagent(HookEvent::from_sample(samples::PRE_TOOL_USE_BASH))),
+    ] {
         for (state, script) in DIRTY {
             let env = project(&DEFINITION.replace("greet", "hello"), script);
             // As `init` does.
-            env.lockstep(["index", "--quiet"]).succeeded();
-            env.hook(&event).silent();
+            env.lockstep(["index", "--quiet"]).assert_success();
+            env.hook(&event).assert_silent();
             shell(&env, "sed -i s/greet/salute/ core.py");
             stop(&env, &format!("{first}, {state}"));
         }
@@ -416,7 +421,7 @@ fn only_event_after_a_command_names_the_dependent_of_an_uncommitted_file() {
     }
     let env = project(&DEFINITION.replace("greet", "hello"), "sed -i s/hello/greet/ core.py");
     shell(&env, "sed -i 's/^def other/# comment\\ndef other/' core.py");
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    let alert = delivered(&env, &Event::agent_done());
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    let alert = delivered(&env, &HookEvent::agent_done());
     assert!(!alert.contains("use.py"), "the dependent fits: {alert}");
 }

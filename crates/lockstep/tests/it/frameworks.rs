@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use lockstep_testkit::Event;
+use lockstep_testkit::HookEvent;
 use serde_json::Value;
 
 use crate::steps::{no, yes};
@@ -93,7 +93,7 @@ fn a_cache_is_built_for_a_framework_without_a_configuration() {
     let built = yes(&env, "cache build");
     assert!(built.contains(".isdlc/session-cache.md"), "{built}");
     assert!(yes(&env, "cache show").contains("CONSTITUTION"));
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     let none = inactive().lockstep(["cache", "build"]);
     assert_eq!(none.code, Some(3), "{}", none.snapshot());
 }
@@ -116,7 +116,7 @@ fn an_external_skill_names_its_source() {
     yes(&env, "cache skill add --source user mine react.md");
     let manifests = ["docs/isdlc/external-skills-manifest.json", ".claude/skills/external/manifest.json"];
     let text = manifests.iter().find_map(|path| fs::read_to_string(env.project().join(path)).ok());
-    let text = text.unwrap_or_else(|| env.lockstep(["cache", "show"]).succeeded());
+    let text = text.unwrap_or_else(|| env.lockstep(["cache", "show"]).assert_success());
     assert!(text.contains("skills.sh"), "{text}");
 }
 
@@ -154,10 +154,10 @@ fn the_report_of_a_session_is_written_to_a_file_where_one_is_configured() {
     let env = configured("[impact]\nfile = 'out/src-impact-{session}.md'\n");
     env.write("out/keep", "");
     plant_users(&env, &["a"]);
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env.write("a.py", "def bye(): pass\n");
-    env.hook(&Event::edit("a.py").by("w1", "implementer")).silent();
-    env.hook(&Event::subagent_stop("w1", "implementer")).silent();
+    env.hook(&HookEvent::edit("a.py").by_agent("w1", "implementer")).assert_silent();
+    env.hook(&HookEvent::subagent_stop("w1", "implementer")).assert_silent();
     let text = fs::read_to_string(env.project().join("out/src-impact-s1.md")).unwrap();
     assert!(text.contains("a.py"), "{text}");
 }

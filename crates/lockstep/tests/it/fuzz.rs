@@ -153,8 +153,8 @@ fn yaml() {
     ];
     fuzz(&seeds, |text| {
         let _ = lockstep_task::yaml::read(text.as_bytes(), 1 << 20);
-        let _ = lockstep_steps::machine::Machine::parse(text);
-        let _ = lockstep_steps::sections::Definitions::parse(text);
+        let _ = lockstep_steps::machine::StepMachines::parse(text);
+        let _ = lockstep_steps::sections::SectionDefinitions::parse(text);
         let _ = lockstep_steps::commands::CommandTable::parse(text);
     });
 }
@@ -168,9 +168,9 @@ fn markdown() {
     ];
     fuzz(&seeds, |text| {
         let _ = lockstep_task::markdown::outline(text, 0);
-        let _ = lockstep_steps::markers::read(text);
+        let _ = lockstep_steps::markers::parse(text);
         let _ = lockstep_map::document::Document::parse(text);
-        let _ = lockstep_cache::document::Document::parse(text);
+        let _ = lockstep_cache::document::CacheDocument::parse(text);
         let _ = lockstep_cache::external::external_skills(text);
         let _ = lockstep_cache::skills_manifest::owners(text);
     });
@@ -217,13 +217,13 @@ fn configurations() {
 #[test]
 fn steps_and_trails() {
     let env = active();
-    env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3"]).succeeded();
+    env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3"]).assert_success();
     let read = |path: &str| fs::read_to_string(env.project().join(path)).unwrap();
     let (step, trail) = (read("steps/01-01.json"), read("steps/audit-2026-02-14.log"));
     fuzz(&[&step, &trail], |text| {
         let _ = lockstep_steps::step::Step::parse(text);
-        text.lines().for_each(|line| drop(lockstep_steps::audit::Entry::parse(line)));
-        let _ = lockstep_task::audit::AuditEntry::parse(text);
+        text.lines().for_each(|line| drop(lockstep_steps::audit::TrailEntry::parse(line)));
+        let _ = lockstep_task::audit::TaskAuditEntry::parse(text);
         let _ = lockstep_cascade::input::read(text.as_bytes(), "/repo");
     });
 }

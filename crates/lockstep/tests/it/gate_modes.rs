@@ -1,6 +1,6 @@
 //! `[gates]`: what each gate does with its verdict, and what no gate concerns itself with.
 
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::json;
 
@@ -13,21 +13,24 @@ const MARKDOWN: &str = "## User Intent\nAdd login\n\n## Phase Status\n- P1: COMP
 fn with_step(config: &str) -> TestEnv {
     let env = configured(config);
     yes(&env, "step new 01-01 --project auth --phases tdd-3");
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env
 }
 
-fn list_call(tool: &str, input: serde_json::Value) -> Event {
-    Event::of(samples::PRE_TOOL_USE_TASK_UPDATE).with("tool_name", tool).with("tool_input", input)
+fn list_call(tool: &str, input: serde_json::Value) -> HookEvent {
+    HookEvent::from_sample(samples::PRE_TOOL_USE_TASK_UPDATE)
+        .with("tool_name", tool)
+        .with("tool_input", input)
 }
 
-fn commit() -> Event {
-    Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": "git commit -m x"}))
+fn commit() -> HookEvent {
+    HookEvent::from_sample(samples::PRE_TOOL_USE_BASH)
+        .with("tool_input", json!({"command": "git commit -m x"}))
 }
 
 /// Returns the text that the Lead receives at its next event.
 fn told(env: &TestEnv) -> Option<String> {
-    env.hook(&Event::prompt()).context().map(|(_, text)| text)
+    env.hook(&HookEvent::prompt()).context().map(|(_, text)| text)
 }
 
 fn nwave_prompt() -> String {
@@ -104,11 +107,11 @@ fn the_rules_of_the_task_warn_or_are_off() {
     let document = "user_intent: Add login\nconstraints: []\n";
     for (mode, warned) in [("warn", true), ("off", false)] {
         let env = configured(&format!("[gates]\ntask = '{mode}'\n"));
-        env.hook(&Event::session_start()).silent();
+        env.hook(&HookEvent::session_start()).assert_silent();
         env.write("task.yaml", document);
-        env.lockstep(["task", "new", "task.yaml", "--title", "auth"]).succeeded();
+        env.lockstep(["task", "new", "task.yaml", "--title", "auth"]).assert_success();
         let call = list_call("TaskCreate", json!({"subject": "write tests", "description": "x"}));
-        assert_eq!(denied(&env.hook(&call.by("w1", "implementer"))), None, "{mode}");
+        assert_eq!(denied(&env.hook(&call.by_agent("w1", "implementer"))), None, "{mode}");
         assert_eq!(
             told(&env).is_some_and(|text| text.contains("implementer may not create")),
             warned,
@@ -125,11 +128,11 @@ fn a_permanent_task_of_another_framework_is_let_alone() {
         json!({"subject": "[PERMANENT] PT-v1: auth", "description": "# PT\n\n**Goal**: login\n"}),
     ] {
         assert_eq!(denied(&env.hook(&list_call("TaskCreate", input.clone()))), None, "{input}");
-        let after = Event::of(samples::POST_TOOL_USE_TASK_UPDATE)
+        let after = HookEvent::from_sample(samples::POST_TOOL_USE_TASK_UPDATE)
             .with("tool_name", "TaskCreate")
             .with("tool_input", input)
             .with("tool_response", json!({"task": {"id": "1", "subject": "x"}}));
-        env.hook(&after).silent();
+        env.hook(&after).assert_silent();
     }
     for input in [
         json!({"taskId": "1", "subject": "[PERMANENT] PT-v2 auth", "description": MARKDOWN}),
@@ -139,13 +142,13 @@ fn a_permanent_task_of_another_framework_is_let_alone() {
         assert_eq!(denied(&env.hook(&list_call("TaskUpdate", input.clone()))), None, "{input}");
     }
     assert!(!env.state().join("state.db").exists(), "no store is made for it");
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
     // A document of ours that is wrong is refused, also where no task is open.
     let wrong = json!({"subject": "[PERMANENT] PT-v1 auth", "description": "user_intent: x\nvalidation_verdict: MAYBE\n"});
     assert!(denied(&env.hook(&list_call("TaskCreate", wrong))).is_some());
     // With a task of ours open, the mark means that task.
     env.write("task.yaml", "user_intent: Add login\nconstraints: []\n");
-    env.lockstep(["task", "new", "task.yaml", "--title", "auth"]).succeeded();
+    env.lockstep(["task", "new", "task.yaml", "--title", "auth"]).assert_success();
     let other = json!({"subject": "[PERMANENT] other", "description": MARKDOWN});
     assert!(denied(&env.hook(&list_call("TaskCreate", other))).is_some());
 }
@@ -153,7 +156,7 @@ fn a_permanent_task_of_another_framework_is_let_alone() {
 #[test]
 fn a_prompt_in_nwaves_dialect_is_let_alone_by_default() {
     for env in [active(), with_step("")] {
-        env.hook(&Event::session_start()).silent();
+        env.hook(&HookEvent::session_start()).assert_silent();
         assert_eq!(denied(&env.hook(&invoke(&nwave_prompt()))), None);
         let torn = nwave_prompt().replace("# TASK_CONTEXT", "# CONTEXT");
         assert_eq!(denied(&env.hook(&invoke(&torn))), None);
@@ -162,7 +165,7 @@ fn a_prompt_in_nwaves_dialect_is_let_alone_by_default() {
         // Its end is checked by nWave too.
         transcript(&env, "n1", &nwave_prompt(), 2);
         assert_eq!(asked(&env.hook(&stop(&env, "n1", false))), None);
-        assert!(env.logged().is_empty(), "{:?}", env.logged());
+        assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
     }
 }
 
@@ -234,10 +237,10 @@ fn a_command_that_cannot_be_read_is_answered_as_configured() {
     for (value, expected) in [("ask", Some("ask")), ("deny", Some("deny")), ("allow", None)] {
         let env = with_step(&format!("[gates]\nunreadable = '{value}'\n"));
         let command = json!({"command": "git $VERB -m x"});
-        let unreadable = Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", command);
-        env.hook(&unreadable).silent();
+        let unreadable = HookEvent::from_sample(samples::PRE_TOOL_USE_BASH).with("tool_input", command);
+        env.hook(&unreadable).assert_silent();
         yes(&env, "step phase start 01-01 RED");
-        let reply = env.hook(&unreadable).succeeded();
+        let reply = env.hook(&unreadable).assert_success();
         let reply: Option<serde_json::Value> =
             (!reply.is_empty()).then(|| serde_json::from_str(&reply).unwrap());
         let decision = reply.as_ref().map(|reply| &reply["hookSpecificOutput"]["permissionDecision"]);

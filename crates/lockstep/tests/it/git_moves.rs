@@ -34,7 +34,7 @@ fn refusing() -> TestEnv {
 /// Runs a script that must succeed; returns its output.
 #[track_caller]
 fn run(env: &TestEnv, script: &str) -> String {
-    env.git_script(script).succeeded()
+    env.git_script(script).assert_success()
 }
 
 fn heads(env: &TestEnv) -> String {
@@ -145,7 +145,7 @@ fn the_first_of_many_commits_past_the_gate_is_found_too() {
 }
 
 #[test]
-fn what_was_there_before_the_first_step_raises_no_alarm() {
+fn commits_before_the_first_step_are_not_reported() {
     let env = crate::active();
     env.git(["init", "--quiet", "--initial-branch=main"]);
     env.write(".gitignore", ".lockstep/\nsteps/audit-*.log\n.claude/\n");

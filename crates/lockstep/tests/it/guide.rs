@@ -21,7 +21,7 @@ impl<'a> Guide<'a> {
     /// A page of `docs/guide`, in the project of an environment.
     pub(crate) fn new(env: &'a TestEnv, page: &str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide").join(page);
-        symlink(env!("CARGO_BIN_EXE_lockstep"), env.elsewhere().join("lockstep")).unwrap();
+        symlink(env!("CARGO_BIN_EXE_lockstep"), env.outside_dir().join("lockstep")).unwrap();
         Self { env, path, fence: "```", complaints: false }
     }
 
@@ -68,14 +68,14 @@ impl<'a> Guide<'a> {
         let script = if self.complaints { format!("exec 2>&1; {command}") } else { command.to_owned() };
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir(self.env.project()).env_clear();
-        shell.env("PATH", format!("{}:/usr/bin:/bin", self.env.elsewhere().display()));
+        shell.env("PATH", format!("{}:/usr/bin:/bin", self.env.outside_dir().display()));
         shell.env("HOME", self.env.home()).env("LOCKSTEP_NOW", self.env.now());
         for who in ["AUTHOR", "COMMITTER"] {
             shell.env(format!("GIT_{who}_NAME"), "Ada").env(format!("GIT_{who}_EMAIL"), "ada@example.org");
         }
         let output = shell.output().unwrap();
         assert!(output.stderr.is_empty(), "$ {command}\n{}", String::from_utf8_lossy(&output.stderr));
-        let said = self.env.neutral(&String::from_utf8(output.stdout).unwrap());
+        let said = self.env.redact_paths(&String::from_utf8(output.stdout).unwrap());
         if said.is_empty() || said.ends_with('\n') { said } else { said + "\n" }
     }
 }

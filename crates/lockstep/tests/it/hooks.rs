@@ -3,7 +3,7 @@
 use std::fs;
 
 use insta::assert_snapshot;
-use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
 use lockstep_wire::claude::samples;
 
 use crate::{active, configured, plant_users};
@@ -18,7 +18,7 @@ fn begun(config: &str) -> TestEnv {
         env.write(file, "def hello(): pass\n");
     }
     plant_users(&env, &["a", "b", "c", "d"]);
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env
 }
 
@@ -26,10 +26,10 @@ fn begun(config: &str) -> TestEnv {
 fn subagent_edits(env: &TestEnv, id: &str, file: &str) {
     let content = format!("# by {id}, longer than {:?}", fs::read_to_string(env.project().join(file)).ok());
     env.write(file, content);
-    env.hook(&Event::edit(file).by(id, "implementer")).silent();
+    env.hook(&HookEvent::edit(file).by_agent(id, "implementer")).assert_silent();
 }
 
-fn text(output: &Output) -> String {
+fn text(output: &ProcessOutput) -> String {
     output.context().expect("the hook delivers").1
 }
 
@@ -38,19 +38,19 @@ fn every_way_of_changing_a_file_is_journaled_with_its_agent() {
     let env = begun("");
     env.git(["init", "--quiet"]);
     env.write("a.py", "def greet(): pass\n");
-    env.hook(&Event::edit("a.py").by("a1", "implementer")).silent();
+    env.hook(&HookEvent::edit("a.py").by_agent("a1", "implementer")).assert_silent();
     env.write("e.py", "new\n");
-    env.hook(&Event::write("e.py")).silent();
-    env.hook(&Event::of(samples::POST_TOOL_USE_MULTI_EDIT).file("a.py")).silent();
-    env.hook(&Event::of(samples::POST_TOOL_USE_NOTEBOOK_EDIT)).silent();
-    let command = Event::of(samples::PRE_TOOL_USE_BASH);
-    env.hook(&command).silent();
+    env.hook(&HookEvent::write("e.py")).assert_silent();
+    env.hook(&HookEvent::from_sample(samples::POST_TOOL_USE_MULTI_EDIT).file("a.py")).assert_silent();
+    env.hook(&HookEvent::from_sample(samples::POST_TOOL_USE_NOTEBOOK_EDIT)).assert_silent();
+    let command = HookEvent::from_sample(samples::PRE_TOOL_USE_BASH);
+    env.hook(&command).assert_silent();
     env.shell("sed -i s/hello/salute/ b.py && mv c.py sub.py && rm d.py && echo new > f.py");
-    env.hook(&Event::bash()).silent();
-    env.hook(&command.by("a1", "implementer")).silent();
+    env.hook(&HookEvent::bash()).assert_silent();
+    env.hook(&command.by_agent("a1", "implementer")).assert_silent();
     env.shell("echo more >> f.py");
-    env.hook(&Event::bash().by("a1", "implementer")).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    env.hook(&HookEvent::bash().by_agent("a1", "implementer")).assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
 
     assert_snapshot!(env.lockstep(["changes"]).snapshot(), @"
     2026-02-14 15:30:42  Edit          implementer a1  a.py
@@ -66,7 +66,7 @@ fn every_way_of_changing_a_file_is_journaled_with_its_agent() {
     10 changes to 8 files in 1 session: s1
     exit 0
     ");
-    assert_snapshot!(env.neutral(&env.journaled("s1")), @"
+    assert_snapshot!(env.redact_paths(&env.journal_text("s1")), @"
     2026-02-14T15:30:42+09:00	Edit	$ROOT/a.py	a1	toolu_272536dcfd7d413a92575f91
     2026-02-14T15:30:42+09:00	Write	$ROOT/e.py	-	toolu_398acbfee19e4ce8a5853a2f
     2026-02-14T15:30:42+09:00	MultiEdit	$ROOT/a.py	-	toolu_3
@@ -78,60 +78,60 @@ fn every_way_of_changing_a_file_is_journaled_with_its_agent() {
     2026-02-14T15:30:42+09:00	Sweep	$ROOT/sub.py	-	toolu_6bcfda05ffdc41629efe0a6e
     2026-02-14T15:30:42+09:00	Sweep	$ROOT/f.py	a1	toolu_6bcfda05ffdc41629efe0a6e
     ");
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
-fn what_a_failed_edit_reports_is_no_change() {
+fn failed_edit_is_not_journaled() {
     let env = begun("");
-    env.hook(&Event::of(samples::OLD_POST_TOOL_USE_EDIT_FAILED)).silent();
-    env.hook(&Event::edit("a.py").with("tool_input", serde_json::json!({}))).silent();
-    env.hook(&Event::edit(env.elsewhere().join("x.py"))).silent();
-    env.hook(&Event::of(samples::POST_TOOL_USE_READ_IN_SUBAGENT)).silent();
-    assert_eq!(env.journaled("s1"), "");
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    env.hook(&HookEvent::from_sample(samples::OLD_POST_TOOL_USE_EDIT_FAILED)).assert_silent();
+    env.hook(&HookEvent::edit("a.py").with("tool_input", serde_json::json!({}))).assert_silent();
+    env.hook(&HookEvent::edit(env.outside_dir().join("x.py"))).assert_silent();
+    env.hook(&HookEvent::from_sample(samples::POST_TOOL_USE_READ_IN_SUBAGENT)).assert_silent();
+    assert_eq!(env.journal_text("s1"), "");
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
 fn the_alert_reaches_the_lead_once_and_nobody_else() {
     let env = begun(PLAIN);
     subagent_edits(&env, "a1", "a.py");
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
     // Other agents' events, and the next stop, carry nothing.
-    env.hook(&Event::edit("b.py").by("a2", "implementer")).silent();
-    env.hook(&Event::bash().by("a2", "implementer")).silent();
-    env.hook(&Event::agent_done().by("a2", "implementer")).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer").with("stop_hook_active", true)).silent();
-    env.hook(&Event::session_start().session("s2")).silent();
-    env.hook(&Event::prompt().session("s2")).silent();
-    assert_snapshot!(env.hook(&Event::agent_done()).snapshot(), @r#"
+    env.hook(&HookEvent::edit("b.py").by_agent("a2", "implementer")).assert_silent();
+    env.hook(&HookEvent::bash().by_agent("a2", "implementer")).assert_silent();
+    env.hook(&HookEvent::agent_done().by_agent("a2", "implementer")).assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer").with("stop_hook_active", true)).assert_silent();
+    env.hook(&HookEvent::session_start().session("s2")).assert_silent();
+    env.hook(&HookEvent::prompt().session("s2")).assert_silent();
+    assert_snapshot!(env.hook(&HookEvent::agent_done()).snapshot(), @r#"
     {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"SRC IMPACT ALERT: 1 files changed, 1 potential dependents detected.\nChanged: a.py\nDependents: use_a.py (refs a.py)\nAction: Consider running /execution-impact for full analysis."}}
     exit 0
     "#);
-    for event in [Event::agent_done(), Event::prompt(), Event::bash(), Event::stop()] {
-        env.hook(&event).silent();
+    for event in [HookEvent::agent_done(), HookEvent::prompt(), HookEvent::bash(), HookEvent::stop()] {
+        env.hook(&event).assert_silent();
     }
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
 fn a_background_subagents_alert_waits_for_the_next_event_of_the_lead() {
-    let read = Event::of(samples::POST_TOOL_USE_READ_IN_SUBAGENT).by_lead();
+    let read = HookEvent::from_sample(samples::POST_TOOL_USE_READ_IN_SUBAGENT).by_lead();
     for (next, name) in [
-        (Event::bash(), "PostToolUse"),
-        (Event::write("x.py"), "PostToolUse"),
+        (HookEvent::bash(), "PostToolUse"),
+        (HookEvent::write("x.py"), "PostToolUse"),
         (read, "PostToolUse"),
-        (Event::prompt(), "UserPromptSubmit"),
-        (Event::stop(), "Stop"),
+        (HookEvent::prompt(), "UserPromptSubmit"),
+        (HookEvent::stop(), "Stop"),
     ] {
         let env = begun("");
-        env.hook(&Event::agent_launched()).silent();
+        env.hook(&HookEvent::agent_launched()).assert_silent();
         subagent_edits(&env, "a1", "a.py");
-        env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+        env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
         let (event, alert) = env.hook(&next).context().expect("the next event delivers");
         assert_eq!(event, name);
         assert!(alert.starts_with("SRC IMPACT ALERT: 1 files changed"), "{alert}");
-        env.hook(&next).silent();
+        env.hook(&next).assert_silent();
     }
 }
 
@@ -140,32 +140,32 @@ fn of_several_that_wait_the_newest_is_delivered_and_the_others_are_counted() {
     let env = begun(PLAIN);
     for (agent, file) in [("a1", "a.py"), ("a2", "b.py"), ("a3", "c.py")] {
         subagent_edits(&env, agent, file);
-        env.hook(&Event::subagent_stop(agent, "implementer")).silent();
+        env.hook(&HookEvent::subagent_stop(agent, "implementer")).assert_silent();
     }
-    assert_snapshot!(text(&env.hook(&Event::agent_done())), @"
+    assert_snapshot!(text(&env.hook(&HookEvent::agent_done())), @"
     SRC IMPACT ALERT: 1 files changed, 1 potential dependents detected. (and 2 earlier)
     Changed: c.py
     Dependents: use_c.py (refs c.py)
     Action: Consider running /execution-impact for full analysis.
     ");
-    env.hook(&Event::prompt()).silent();
+    env.hook(&HookEvent::prompt()).assert_silent();
 }
 
 #[test]
 fn a_stop_that_a_hook_continued_is_not_continued_again() {
     let env = begun("[alert]\nlead = \"any\"\nformat = \"plain\"\n");
     env.write("a.py", "changed by the lead\n");
-    env.hook(&Event::edit("a.py")).silent();
-    assert_snapshot!(env.hook(&Event::stop()).snapshot(), @r#"
+    env.hook(&HookEvent::edit("a.py")).assert_silent();
+    assert_snapshot!(env.hook(&HookEvent::stop()).snapshot(), @r#"
     {"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"SRC IMPACT ALERT: 1 files changed, 1 potential dependents detected.\nChanged: a.py\nDependents: use_a.py (refs a.py)\nAction: Consider running /execution-impact for full analysis."}}
     exit 0
     "#);
     // The Lead goes on and changes more; this stop must end.
     env.write("b.py", "changed by the lead\n");
-    env.hook(&Event::edit("b.py")).silent();
-    env.hook(&Event::stop().with("stop_hook_active", true)).silent();
+    env.hook(&HookEvent::edit("b.py")).assert_silent();
+    env.hook(&HookEvent::stop().with("stop_hook_active", true)).assert_silent();
     // The alert that could not be delivered is delivered at the next event.
-    let (event, alert) = env.hook(&Event::prompt()).context().expect("the next prompt delivers");
+    let (event, alert) = env.hook(&HookEvent::prompt()).context().expect("the next prompt delivers");
     assert_eq!(event, "UserPromptSubmit");
     assert!(alert.contains("Changed: b.py\n"), "{alert}");
 }
@@ -180,25 +180,25 @@ fn a_session_that_changes_nothing_gets_no_text() {
         // A prompt with markers is judged, and there is no such step.
         let invokes = sample.contains("PreToolUse") && sample.contains("DES-VALIDATION");
         if !(creates || invokes || writes && sample.contains("PostToolUse")) {
-            env.hook(&Event::of(sample)).silent();
+            env.hook(&HookEvent::from_sample(sample)).assert_silent();
         }
-        assert_eq!(env.journaled("s1"), "", "{file}");
+        assert_eq!(env.journal_text("s1"), "", "{file}");
     }
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
     assert!(!env.state().join("reports").exists());
 }
 
 #[test]
 fn a_file_is_reported_once_per_state() {
     let env = begun(PLAIN);
-    let stop = || env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    let delivers = || env.hook(&Event::agent_done()).context().map(|(_, text)| text);
+    let stop = || env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    let delivers = || env.hook(&HookEvent::agent_done()).context().map(|(_, text)| text);
     subagent_edits(&env, "a1", "a.py");
     stop();
     assert!(delivers().is_some());
     stop();
     assert_eq!(delivers(), None, "nothing was changed since");
-    env.hook(&Event::edit("a.py").by("a1", "implementer")).silent();
+    env.hook(&HookEvent::edit("a.py").by_agent("a1", "implementer")).assert_silent();
     stop();
     assert_eq!(delivers(), None, "an edit that left the same content");
     subagent_edits(&env, "a1", "a.py");
@@ -221,11 +221,11 @@ fn every_report_is_written_whatever_is_worth_an_alert() {
     ] {
         let env = begun(config);
         subagent_edits(&env, "a1", "a.py");
-        env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-        assert_eq!(env.hook(&Event::agent_done()).context().is_some(), subagent_alerts, "{config}");
+        env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+        assert_eq!(env.hook(&HookEvent::agent_done()).context().is_some(), subagent_alerts, "{config}");
         env.shell("sed -i s/hello/bye/ b.py");
-        env.hook(&Event::bash()).silent();
-        assert_eq!(env.hook(&Event::stop()).context().is_some(), lead_alerts, "{config}");
+        env.hook(&HookEvent::bash()).assert_silent();
+        assert_eq!(env.hook(&HookEvent::stop()).context().is_some(), lead_alerts, "{config}");
         let reports = env.state().join("reports/s1");
         let mut names: Vec<_> =
             fs::read_dir(reports).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -238,8 +238,8 @@ fn every_report_is_written_whatever_is_worth_an_alert() {
 fn the_written_report_names_the_dependents() {
     let env = begun("");
     subagent_edits(&env, "a1", "a.py");
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    let read = |name| env.neutral(&fs::read_to_string(env.state().join(name)).unwrap());
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    let read = |name| env.redact_paths(&fs::read_to_string(env.state().join(name)).unwrap());
     let l1 = read("reports/s1/1.yaml");
     // The number of index updates depends on timing.
     let (facts, revision) = l1.split_once("index: ").unwrap();
@@ -298,12 +298,12 @@ fn the_written_report_names_the_dependents() {
 #[test]
 fn without_an_index_the_report_says_what_is_not_known() {
     let env = configured("[journal]\nsweep = \"off\"\n[alert]\nformat = \"plain\"\n");
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     fs::remove_dir_all(env.state().join("index")).unwrap();
     env.write(".lockstep/index", "in the way");
     subagent_edits(&env, "a1", "a.py");
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    assert_snapshot!(text(&env.hook(&Event::agent_done())), @"
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    assert_snapshot!(text(&env.hook(&HookEvent::agent_done())), @"
     SRC IMPACT ALERT: 1 files changed, dependents not analysed.
     Changed: a.py
     Action: `lockstep changes --session s1` lists them.
@@ -313,89 +313,89 @@ fn without_an_index_the_report_says_what_is_not_known() {
 }
 
 #[test]
-fn an_older_client_says_less_and_is_understood() {
+fn accepts_payloads_without_agent_fields() {
     let env = begun(PLAIN);
     env.write("a.py", "changed\n");
-    env.hook(&Event::edit("a.py").without("permission_mode").without("prompt_id")).silent();
-    env.hook(&Event::of(samples::OLD_SUBAGENT_STOP)).silent();
-    let (_, alert) = env.hook(&Event::of(samples::OLD_POST_TOOL_USE_TASK)).context().unwrap();
+    env.hook(&HookEvent::edit("a.py").without("permission_mode").without("prompt_id")).assert_silent();
+    env.hook(&HookEvent::from_sample(samples::OLD_SUBAGENT_STOP)).assert_silent();
+    let (_, alert) = env.hook(&HookEvent::from_sample(samples::OLD_POST_TOOL_USE_TASK)).context().unwrap();
     assert!(alert.contains("Changed: a.py\n"), "{alert}");
-    env.hook(&Event::of(samples::OLD_POST_TOOL_USE_TASK)).silent();
+    env.hook(&HookEvent::from_sample(samples::OLD_POST_TOOL_USE_TASK)).assert_silent();
 }
 
 #[test]
-fn the_sweep_looks_when_it_was_told_to() {
+fn sweep_runs_only_at_configured_events() {
     for (sweep, after_bash, at_stop) in [("bash", true, true), ("stop", false, true), ("off", false, false)] {
         let env = begun(&format!("[journal]\nsweep = \"{sweep}\"\n"));
         env.shell("echo more >> a.py");
-        env.hook(&Event::bash()).silent();
-        assert_eq!(!env.journaled("s1").is_empty(), after_bash, "{sweep}");
+        env.hook(&HookEvent::bash()).assert_silent();
+        assert_eq!(!env.journal_text("s1").is_empty(), after_bash, "{sweep}");
         env.shell("echo more >> b.py");
-        env.hook(&Event::stop()).silent();
-        assert_eq!(env.journaled("s1").contains("b.py"), at_stop, "{sweep}");
+        env.hook(&HookEvent::stop()).assert_silent();
+        assert_eq!(env.journal_text("s1").contains("b.py"), at_stop, "{sweep}");
     }
 }
 
 #[test]
-fn what_git_ignores_and_what_was_before_the_session_is_not_swept() {
+fn ignored_and_earlier_changes_are_not_swept() {
     let env = active();
     env.git(["init", "--quiet"]);
     env.write(".gitignore", "*.o\ntarget/\n");
     env.write("a.py", "1");
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env.write("x.o", "ignored");
     env.write("target/debug/y", "ignored");
     env.shell("git config core.bare false");
-    env.hook(&Event::bash()).silent();
-    assert_eq!(env.journaled("s1"), "");
+    env.hook(&HookEvent::bash()).assert_silent();
+    assert_eq!(env.journal_text("s1"), "");
     // Between two sessions a person edits.
-    env.hook(&Event::session_end()).silent();
+    env.hook(&HookEvent::session_end()).assert_silent();
     env.write("a.py", "by a person");
-    env.hook(&Event::session_start().session("s2")).silent();
-    env.hook(&Event::stop().session("s2")).silent();
-    assert_eq!(env.journaled("s2"), "");
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    env.hook(&HookEvent::session_start().session("s2")).assert_silent();
+    env.hook(&HookEvent::stop().session("s2")).assert_silent();
+    assert_eq!(env.journal_text("s2"), "");
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
 fn without_a_baseline_the_log_says_what_is_unknown() {
     let env = active();
     env.write("a.py", "1");
-    env.hook(&Event::bash()).silent();
-    assert_snapshot!(env.logged().join("\n"), @"2026-02-14T15:30:42+09:00	PostToolUse	there was no catalogue of the files to compare with; one was made, earlier changes are unknown");
+    env.hook(&HookEvent::bash()).assert_silent();
+    assert_snapshot!(env.log_lines().join("\n"), @"2026-02-14T15:30:42+09:00	PostToolUse	there was no catalogue of the files to compare with; one was made, earlier changes are unknown");
     env.shell("echo 2 >> a.py");
-    env.hook(&Event::bash()).silent();
-    assert_eq!(env.logged().len(), 1, "from now on there is one");
-    assert!(env.journaled("s1").contains("a.py"));
+    env.hook(&HookEvent::bash()).assert_silent();
+    assert_eq!(env.log_lines().len(), 1, "from now on there is one");
+    assert!(env.journal_text("s1").contains("a.py"));
 }
 
 #[test]
 fn an_alert_that_nobody_took_waits_again() {
     let env = begun(PLAIN);
     subagent_edits(&env, "a1", "a.py");
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
     // A reader that has closed the pipe.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let mut command = env.hook_command();
     command.stdout(writer);
-    env.run(command, Event::agent_done().json(&env.project()).as_bytes()).silent();
+    env.run(command, HookEvent::agent_done().json(&env.project()).as_bytes()).assert_silent();
     // A full disk behind the redirection.
     let mut command = env.hook_command();
     command.stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
-    env.run(command, Event::agent_done().json(&env.project()).as_bytes()).silent();
-    assert_eq!(env.logged().len(), 2);
-    assert!(text(&env.hook(&Event::agent_done())).contains("Changed: a.py\n"));
-    env.hook(&Event::agent_done()).silent();
+    env.run(command, HookEvent::agent_done().json(&env.project()).as_bytes()).assert_silent();
+    assert_eq!(env.log_lines().len(), 2);
+    assert!(text(&env.hook(&HookEvent::agent_done())).contains("Changed: a.py\n"));
+    env.hook(&HookEvent::agent_done()).assert_silent();
 }
 
 #[test]
 fn the_detailed_alert_says_what_changed_and_where_it_is_used() {
     let env = begun("");
     env.write("a.py", "def greet(): pass\n");
-    env.hook(&Event::edit("a.py").by("a1", "implementer")).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    assert_snapshot!(text(&env.hook(&Event::agent_done())), @"
+    env.hook(&HookEvent::edit("a.py").by_agent("a1", "implementer")).assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    assert_snapshot!(text(&env.hook(&HookEvent::agent_done())), @"
     SRC IMPACT ALERT: 1 files changed, 1 potential dependents detected. Broken: 1.
     Changed: a.py (hello → greet)
     Dependents: use_a.py:1 (refs hello) [breaks]
@@ -412,10 +412,10 @@ fn the_alert_names_the_skill_only_where_there_is_one() {
     ] {
         let env = begun("");
         env.write(file, "---\nname: execution-impact\n---\n");
-        env.hook(&Event::bash()).silent();
+        env.hook(&HookEvent::bash()).assert_silent();
         subagent_edits(&env, "a1", "a.py");
-        env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-        let alert = text(&env.hook(&Event::agent_done()));
+        env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+        let alert = text(&env.hook(&HookEvent::agent_done()));
         assert!(alert.ends_with(&format!("\nAction: {command}")), "{alert}");
     }
 }
@@ -425,9 +425,9 @@ fn alerts_that_wait_together_become_one_with_true_totals() {
     let env = begun("");
     for (agent, file) in [("a1", "a.py"), ("a2", "b.py"), ("a3", "c.py")] {
         subagent_edits(&env, agent, file);
-        env.hook(&Event::subagent_stop(agent, "implementer")).silent();
+        env.hook(&HookEvent::subagent_stop(agent, "implementer")).assert_silent();
     }
-    let alert = text(&env.hook(&Event::agent_done()));
+    let alert = text(&env.hook(&HookEvent::agent_done()));
     assert!(
         alert.starts_with("SRC IMPACT ALERT: 3 files changed, 3 potential dependents detected."),
         "{alert}"
@@ -435,21 +435,21 @@ fn alerts_that_wait_together_become_one_with_true_totals() {
     for user in ["use_a.py", "use_b.py", "use_c.py"] {
         assert!(alert.contains(user), "{alert}");
     }
-    env.hook(&Event::prompt()).silent();
+    env.hook(&HookEvent::prompt()).assert_silent();
 }
 
 #[test]
 fn a_status_tells_no_dependents_from_no_hook() {
     let env = begun("[alert]\nstatus = \"always\"\n");
-    env.hook(&Event::subagent_stop("a0", "implementer")).silent();
-    assert_eq!(text(&env.hook(&Event::agent_done())), "SRC: No file changes detected.");
+    env.hook(&HookEvent::subagent_stop("a0", "implementer")).assert_silent();
+    assert_eq!(text(&env.hook(&HookEvent::agent_done())), "SRC: No file changes detected.");
     env.write("lonely.py", "x = 1\n");
-    env.hook(&Event::write("lonely.py").by("a1", "implementer")).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    assert_eq!(text(&env.hook(&Event::agent_done())), "SRC: 0 impact candidates for 1 changed files.");
+    env.hook(&HookEvent::write("lonely.py").by_agent("a1", "implementer")).assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    assert_eq!(text(&env.hook(&HookEvent::agent_done())), "SRC: 0 impact candidates for 1 changed files.");
     let env = begun("");
-    env.hook(&Event::subagent_stop("a0", "implementer")).silent();
-    env.hook(&Event::agent_done()).silent();
+    env.hook(&HookEvent::subagent_stop("a0", "implementer")).assert_silent();
+    env.hook(&HookEvent::agent_done()).assert_silent();
 }
 
 #[test]
@@ -457,10 +457,10 @@ fn lockstep_s_own_files_are_in_no_alert() {
     let env = begun("[alert]\nstatus = \"always\"\n");
     env.write("lockstep.toml", "[alert]\nstatus = \"always\"\n# edited\n");
     env.write("notes.md", "See lockstep.toml and .claude/settings.json.\n");
-    env.lockstep(["init", "--client", "claude"]).succeeded();
+    env.lockstep(["init", "--client", "claude"]).assert_success();
     env.write("a.py", "def greet(): pass\n");
-    env.hook(&Event::bash().by("a1", "implementer")).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    let alert = text(&env.hook(&Event::agent_done()));
+    env.hook(&HookEvent::bash().by_agent("a1", "implementer")).assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    let alert = text(&env.hook(&HookEvent::agent_done()));
     assert!(!alert.contains("lockstep.toml") && !alert.contains("settings.json"), "{alert}");
 }

@@ -1,7 +1,7 @@
 //! Events that a gate could misread: it reads what is meant, or refuses with a reason. Controls show that it does not refuse all.
 
 use lockstep_testkit::attacks::{event_forms, unreadable_events};
-use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::json;
 
@@ -15,11 +15,13 @@ fn begun() -> TestEnv {
 }
 
 fn bash(env: &TestEnv, command: &str) -> String {
-    Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": command})).json(&env.project())
+    HookEvent::from_sample(samples::PRE_TOOL_USE_BASH)
+        .with("tool_input", json!({"command": command}))
+        .json(&env.project())
 }
 
 /// Returns true if the call is refused, with a reason.
-fn is_refused(output: &Output) -> bool {
+fn is_refused(output: &ProcessOutput) -> bool {
     let denied = String::from_utf8_lossy(&output.stdout).contains("\"permissionDecision\":\"deny\"");
     let stopped = output.code == Some(2) && output.stderr.starts_with(b"lockstep");
     denied || stopped
@@ -55,18 +57,18 @@ fn calls_that_cannot_be_read_are_refused_with_a_reason() {
 #[test]
 fn a_stop_that_cannot_be_read_is_refused_once() {
     let env = begun();
-    let stop = Event::subagent_stop("a1", "implementer");
-    let truncated = |event: &Event| {
+    let stop = HookEvent::subagent_stop("a1", "implementer");
+    let truncated = |event: &HookEvent| {
         let json = event.json(&env.project());
         json[..json.len() - 2].to_owned()
     };
     assert!(is_refused(&env.hook_bytes(truncated(&stop).as_bytes())));
-    env.hook_bytes(truncated(&stop.with("stop_hook_active", true)).as_bytes()).silent();
+    env.hook_bytes(truncated(&stop.with("stop_hook_active", true)).as_bytes()).assert_silent();
 }
 
 #[test]
 fn unreadable_calls_pass_where_no_gate_waits() {
     let env = crate::configured("[gates]\nprompt = \"off\"\ntask = \"off\"\n");
     let json = bash(&env, "git commit");
-    env.hook_bytes(format!("{json} x").as_bytes()).silent();
+    env.hook_bytes(format!("{json} x").as_bytes()).assert_silent();
 }

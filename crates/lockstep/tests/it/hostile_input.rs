@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 use serde_json::{Value, json};
 
 use crate::{active, observed};
@@ -13,19 +13,19 @@ const HUGE: usize = 50 << 20;
 fn begun() -> TestEnv {
     let env = active();
     env.write("a.py", "x");
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env.write("b.py", "found by the next sweep");
     env
 }
 
 /// Sends `stdin` and asserts that the only effect is one line in the log, which contains `why`.
 fn leaves_one_line(env: &TestEnv, stdin: &[u8], why: &str) {
-    let (before, state) = (env.listing().without_state(), env.state());
-    let (logged, files) = (env.logged().len(), names(&state));
-    env.hook_bytes(stdin).silent();
+    let (before, state) = (env.dir_snapshot().without_state(), env.state());
+    let (logged, files) = (env.log_lines().len(), names(&state));
+    env.hook_bytes(stdin).assert_silent();
     let shown = String::from_utf8_lossy(&stdin[..stdin.len().min(200)]);
-    before.assert_same(&env.listing().without_state(), &shown);
-    let log = env.logged();
+    before.assert_eq(&env.dir_snapshot().without_state(), &shown);
+    let log = env.log_lines();
     assert_eq!(log.len(), logged + 1, "{shown}: {log:?}");
     assert!(log[logged].contains(why), "{shown}: {:?}", log[logged]);
     let mut now = names(&state);
@@ -111,13 +111,13 @@ fn session_ids_that_are_no_names() {
 fn agent_ids_that_would_break_a_line() {
     let env = begun();
     for (id, column) in [("a\tb", "a_b"), ("a\nb", "a_b"), ("../x", ".._x"), ("é", "_")] {
-        env.hook(&Event::edit("a.py").by(id, "type\n\twith lines")).silent();
-        env.hook(&Event::subagent_stop(id, "type\n\twith lines")).silent();
-        let journal = env.journaled("s1");
+        env.hook(&HookEvent::edit("a.py").by_agent(id, "type\n\twith lines")).assert_silent();
+        env.hook(&HookEvent::subagent_stop(id, "type\n\twith lines")).assert_silent();
+        let journal = env.journal_text("s1");
         let line = journal.lines().find(|line| line.contains("\tEdit\t") && line.contains(column));
         assert_eq!(line.map(|line| line.matches('\t').count()), Some(4), "{id:?}: {journal}");
     }
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
@@ -128,9 +128,9 @@ fn fields_of_other_types_than_expected() {
             ["cwd", "agent_id", "tool_name", "tool_input", "tool_response", "source", "stop_hook_active"]
         {
             for value in [json!(7), json!({"x": []})] {
-                env.hook(&event.clone().with(field, value)).succeeded();
+                env.hook(&event.clone().with(field, value)).assert_success();
             }
         }
     }
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use crate::steps::{ready, with_step, yes};
 use crate::{active, configured};
@@ -11,9 +11,12 @@ use crate::{active, configured};
 /// Writes the task, so that its event is recorded, and runs the events of a session with steps.
 fn work(env: &TestEnv) {
     env.write("lib.py", "def f(): pass\n");
-    for event in
-        [Event::session_start(), Event::write("lib.py").by_lead(), Event::stop(), Event::session_end()]
-    {
+    for event in [
+        HookEvent::session_start(),
+        HookEvent::write("lib.py").by_lead(),
+        HookEvent::stop(),
+        HookEvent::session_end(),
+    ] {
         let output = env.hook(&event.session("s1"));
         assert!(output.code == Some(0), "{}", output.snapshot());
     }
@@ -43,13 +46,13 @@ fn a_configured_path_outside_the_project_is_not_used() {
     for key in ["task.events", "audit.dir", "journal.dir", "map.path", "cache.path", "impact.file"] {
         let (section, name) = key.split_once('.').unwrap();
         let env = active();
-        fs::write(env.elsewhere().join(".bashrc"), "export A=1\n").unwrap();
-        let before = contents(&env.elsewhere());
+        fs::write(env.outside_dir().join(".bashrc"), "export A=1\n").unwrap();
+        let before = contents(&env.outside_dir());
         for place in ["elsewhere/.bashrc", "elsewhere/new/{session}.md", "elsewhere"] {
             for path in [env.root().join(place).display().to_string(), format!("../{place}")] {
                 env.configure(&format!("[{section}]\n{name} = {path:?}\n"));
                 work(&env);
-                assert_eq!(contents(&env.elsewhere()), before, "{key} = {path}");
+                assert_eq!(contents(&env.outside_dir()), before, "{key} = {path}");
             }
         }
     }
@@ -69,10 +72,10 @@ fn a_link_on_the_way_of_a_configured_path_is_not_followed() {
         "",
     ] {
         let env = configured(text);
-        symlink(env.elsewhere(), env.project().join("linked")).unwrap();
-        symlink(env.elsewhere(), env.project().join("steps")).unwrap();
+        symlink(env.outside_dir(), env.project().join("linked")).unwrap();
+        symlink(env.outside_dir(), env.project().join("steps")).unwrap();
         work(&env);
-        assert_eq!(contents(&env.elsewhere()), [], "{text}");
+        assert_eq!(contents(&env.outside_dir()), [], "{text}");
     }
 }
 
@@ -139,7 +142,7 @@ fn nothing_is_made_in_hidden_places_of_other_programs() {
 fn tables_of_steps_are_not_read_from_outside() {
     for name in ["commands", "sections", "machine"] {
         let env = active();
-        let secret = env.elsewhere().join("secret.yaml");
+        let secret = env.outside_dir().join("secret.yaml");
         fs::write(&secret, "password: hunter2\n").unwrap();
         env.configure(&format!("[steps]\n{name} = {:?}\n", secret.display().to_string()));
         let said = env.lockstep(["step", "new", "01-01", "--project", "auth"]).snapshot();
@@ -150,7 +153,7 @@ fn tables_of_steps_are_not_read_from_outside() {
         assert!(env.project().join("steps/01-01.json").is_file());
     }
     let env = with_step();
-    let secret = env.elsewhere().join("secret.yaml");
+    let secret = env.outside_dir().join("secret.yaml");
     fs::write(&secret, "password: hunter2\n").unwrap();
     symlink(&secret, env.project().join("steps/step-execution-fsm.yaml")).unwrap();
     let said = env.lockstep(["gate", "commit"]).snapshot();
@@ -162,7 +165,7 @@ fn tables_of_steps_are_not_read_from_outside() {
 #[test]
 fn a_path_outside_is_used_after_the_user_approved_it() {
     let env = with_step();
-    let logs = env.elsewhere().join("logs");
+    let logs = env.outside_dir().join("logs");
     let set = |dir: &str| env.configure(&format!("[audit]\ndir = {dir:?}\n"));
     set(&logs.display().to_string());
     let doctor = env.lockstep(["doctor"]).snapshot();
@@ -176,15 +179,15 @@ fn a_path_outside_is_used_after_the_user_approved_it() {
         assert!(output.code == Some(0) && output.snapshot().contains("is ignored"), "{}", output.snapshot());
     };
     // Another value, or a link in place of the directory, is not approved.
-    set(&env.elsewhere().join("other").display().to_string());
+    set(&env.outside_dir().join("other").display().to_string());
     make("03-01");
-    assert!(!env.elsewhere().join("other").exists());
+    assert!(!env.outside_dir().join("other").exists());
     set(&logs.display().to_string());
-    fs::rename(&logs, env.elsewhere().join("moved")).unwrap();
-    fs::create_dir(env.elsewhere().join("target")).unwrap();
-    symlink(env.elsewhere().join("target"), &logs).unwrap();
+    fs::rename(&logs, env.outside_dir().join("moved")).unwrap();
+    fs::create_dir(env.outside_dir().join("target")).unwrap();
+    symlink(env.outside_dir().join("target"), &logs).unwrap();
     make("04-01");
-    assert_eq!(contents(&env.elsewhere().join("target")), []);
+    assert_eq!(contents(&env.outside_dir().join("target")), []);
     fs::remove_file(&logs).unwrap();
     yes(&env, "trust --revoke");
     make("05-01");
@@ -195,17 +198,17 @@ fn a_path_outside_is_used_after_the_user_approved_it() {
 #[test]
 fn the_users_configuration_allows_directories() {
     let env = active();
-    let dir = env.elsewhere().join("journals");
+    let dir = env.outside_dir().join("journals");
     env.configure(&format!("[journal]\ndir = {:?}\n", dir.display().to_string()));
     let mut command = env.command(["trust"]);
     command.env("CLAUDECODE", "1");
     assert_eq!(env.run(command, b"").code, Some(2));
-    let _ = env.hook(&Event::write("lib.py"));
+    let _ = env.hook(&HookEvent::write("lib.py"));
     assert!(!dir.exists());
     let config = env.home().join(".config/lockstep/config.toml");
     fs::create_dir_all(config.parent().unwrap()).unwrap();
-    fs::write(config, format!("[paths]\nallow = [{:?}]\n", env.elsewhere().display().to_string())).unwrap();
-    let _ = env.hook(&Event::write("lib.py"));
+    fs::write(config, format!("[paths]\nallow = [{:?}]\n", env.outside_dir().display().to_string())).unwrap();
+    let _ = env.hook(&HookEvent::write("lib.py"));
     assert!(dir.is_dir());
 }
 

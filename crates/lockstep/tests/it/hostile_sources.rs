@@ -5,7 +5,7 @@
 use std::process::Stdio;
 
 use lockstep_testkit::attacks::{EXTENSIONS, Numbers, PATTERNS, SOURCE_EXTENSIONS, source_file};
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use crate::active;
 use crate::steps::{with_step, yes};
@@ -66,7 +66,7 @@ fn a_file_over_the_limits_is_counted_and_named() {
     let stats = index_within_limits(&env, "deep.go");
     assert!(stats.contains("not read    2 files over the limits of their parser"), "{stats}");
     env.write("a.go", "package a\n\nfunc Greet() {}\n");
-    let impact = env.lockstep(["impact"]).succeeded();
+    let impact = env.lockstep(["impact"]).assert_success();
     assert!(impact.contains("user.go") && impact.contains("limits of the parser"), "{impact}");
 }
 
@@ -112,18 +112,18 @@ fn gate_2_is_asked_whatever_the_agent_wrote() {
     ] {
         let env = with_step();
         env.write(name, "");
-        env.lockstep(["index", "--quiet"]).succeeded();
-        env.hook(&Event::session_start()).succeeded();
+        env.lockstep(["index", "--quiet"]).assert_success();
+        env.hook(&HookEvent::session_start()).assert_success();
         let prompt = prompt(&env);
-        env.hook(&invoke(&prompt)).succeeded();
+        env.hook(&invoke(&prompt)).assert_success();
         transcript(&env, "a1", &prompt, 3);
         yes(&env, "step phase start 01-01 RED");
         env.write(name, &text);
-        env.hook(&Event::edit(name).by("a1", "implementer")).succeeded();
+        env.hook(&HookEvent::edit(name).by_agent("a1", "implementer")).assert_success();
         assert!(asked(&env.hook(&stop(&env, "a1", false))).is_some(), "{name}");
         // The refusal is not repeated, and the end of the agent is reported.
         assert_eq!(asked(&env.hook(&stop(&env, "a1", true))), None, "{name}");
-        let (_, alert) = env.hook(&Event::prompt()).context().expect("the Lead is told");
+        let (_, alert) = env.hook(&HookEvent::prompt()).context().expect("the Lead is told");
         assert!(alert.contains("01-01"), "{name}: {alert}");
     }
 }
@@ -133,10 +133,10 @@ fn gate_2_is_asked_when_the_index_is_damaged_or_gone() {
     for damage in ["rm -rf .lockstep/index", "for f in .lockstep/index/*; do echo x > $f; done"] {
         let env = with_step();
         env.write("a.py", "x");
-        env.lockstep(["index", "--quiet"]).succeeded();
-        env.hook(&Event::session_start()).succeeded();
+        env.lockstep(["index", "--quiet"]).assert_success();
+        env.hook(&HookEvent::session_start()).assert_success();
         let prompt = prompt(&env);
-        env.hook(&invoke(&prompt)).succeeded();
+        env.hook(&invoke(&prompt)).assert_success();
         transcript(&env, "a1", &prompt, 3);
         yes(&env, "step phase start 01-01 RED");
         env.shell(damage);
@@ -148,10 +148,10 @@ fn gate_2_is_asked_when_the_index_is_damaged_or_gone() {
 fn gate_2_says_that_it_could_not_look() {
     let env = active();
     env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
-        .succeeded();
-    env.hook(&Event::session_start()).silent();
+        .assert_success();
+    env.hook(&HookEvent::session_start()).assert_silent();
     let prompt = prompt(&env);
-    env.hook(&invoke(&prompt)).succeeded();
+    env.hook(&invoke(&prompt)).assert_success();
     transcript(&env, "a1", &prompt, 3);
     env.shell("rm -r .lockstep/index; echo x > outside.md");
     let question = asked(&env.hook(&stop(&env, "a1", false))).unwrap();
@@ -164,10 +164,10 @@ fn gate_2_says_that_it_could_not_look() {
 fn gate_2_does_not_take_a_sweep_that_is_off_for_no_changes() {
     let env = crate::configured("[journal]\nsweep = 'off'\n");
     env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
-        .succeeded();
-    env.hook(&Event::session_start()).silent();
+        .assert_success();
+    env.hook(&HookEvent::session_start()).assert_silent();
     let prompt = prompt(&env);
-    env.hook(&invoke(&prompt)).succeeded();
+    env.hook(&invoke(&prompt)).assert_success();
     transcript(&env, "a1", &prompt, 3);
     for phase in ["RED", "GREEN", "COMMIT"] {
         let _ = env.lockstep([
@@ -184,6 +184,6 @@ fn gate_2_does_not_take_a_sweep_that_is_off_for_no_changes() {
     assert!(question.contains("could not check what shell commands changed"), "{question}");
     // The agent is asked once. Then the Lead is told that the gate did not look.
     assert_eq!(asked(&env.hook(&stop(&env, "a1", true))), None);
-    let (_, alert) = env.hook(&Event::prompt()).context().expect("the Lead is told");
+    let (_, alert) = env.hook(&HookEvent::prompt()).context().expect("the Lead is told");
     assert!(alert.contains("could not check what shell commands changed"), "{alert}");
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 use serde_json::Value;
 
 use crate::{active, configured, inactive};
@@ -31,7 +31,7 @@ fn rename(env: &TestEnv) {
 
 /// `type breaks file` of every dependent.
 fn impact(env: &TestEnv, args: &[&str]) -> Vec<String> {
-    let text = env.lockstep([&["impact", "--format", "json"], args].concat()).succeeded();
+    let text = env.lockstep([&["impact", "--format", "json"], args].concat()).assert_success();
     let report: Value = serde_json::from_str(&text).unwrap();
     let files = report["impacts"].as_array().unwrap();
     let dependents = files.iter().flat_map(|file| file["dependents"].as_array().unwrap());
@@ -54,10 +54,10 @@ fn a_compatible_signature_breaks_nothing() {
         "pkg/a.py",
         "def greet(name: str | None, deep=False):\n    return name\n\n\ndef other():\n    return 1\n",
     );
-    let text = env.lockstep(["impact"]).succeeded();
+    let text = env.lockstep(["impact"]).assert_success();
     assert!(text.contains("greet changed, callers still fit"), "{text}");
     assert_eq!(impact(&env, &[]), ["DIRECT false b.py", "TRANSITIVE false c.py"]);
-    let json = env.lockstep(["impact", "--format", "json"]).succeeded();
+    let json = env.lockstep(["impact", "--format", "json"]).assert_success();
     assert!(json.contains("\"change\": \"compatible\""), "{json}");
 }
 
@@ -66,12 +66,12 @@ fn a_half_written_definition_is_not_analysed() {
     let env = inactive();
     repository(&env);
     env.write("pkg/a.py", "def greet(name\n    return name\n\n\ndef other():\n    return 1\n");
-    let text = env.lockstep(["impact"]).succeeded();
+    let text = env.lockstep(["impact"]).assert_success();
     assert!(text.contains("not analysed: pkg/a.py:1 does not parse"), "{text}");
     assert!(impact(&env, &[]).iter().all(|line| !line.contains("true")), "{text}");
-    let json = env.lockstep(["impact", "--format", "json"]).succeeded();
+    let json = env.lockstep(["impact", "--format", "json"]).assert_success();
     assert!(json.contains("\"unparsed_line\": 1") && json.contains("\"confidence\": \"medium\""), "{json}");
-    env.lockstep(["impact", "--fail-on", "breaks"]).succeeded();
+    env.lockstep(["impact", "--fail-on", "breaks"]).assert_success();
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn only_comments_changed_is_said() {
         "pkg/a.py",
         "# Greetings.\ndef greet(name):\n    return name\n\n\ndef other():\n    return 1  # one\n",
     );
-    let text = env.lockstep(["impact"]).succeeded();
+    let text = env.lockstep(["impact"]).assert_success();
     assert!(text.contains("pkg/a.py  (only comments changed)"), "{text}");
     assert_eq!(impact(&env, &[]), [""; 0]);
 }
@@ -113,16 +113,16 @@ fn references_left_behind_in_the_changed_file_are_reported() {
     env.write("a.py", "def greet(name):\n    return name\n\n\ndef main():\n    return greet(1)\n");
     commit(&env, "first");
     env.write("a.py", "def salute(name):\n    return name\n\n\ndef main():\n    return greet(1)\n");
-    let text = env.lockstep(["impact"]).succeeded();
+    let text = env.lockstep(["impact"]).assert_success();
     assert!(text.contains("1 file breaks") && text.contains("a.py:6"), "{text}");
     assert!(text.contains("in the same file: greet is now salute"), "{text}");
-    let l1 = env.lockstep(["impact", "--format", "yaml"]).succeeded();
+    let l1 = env.lockstep(["impact", "--format", "yaml"]).assert_success();
     assert!(l1.contains("    dependent_count: 0\n    broken_in_file:\n      - line: 6\n"), "{l1}");
     assert!(l1.contains("cascade_recommended: true"), "{l1}");
-    let l2 = env.lockstep(["impact", "--format", "md"]).succeeded();
+    let l2 = env.lockstep(["impact", "--format", "md"]).assert_success();
     assert!(l2.contains("**Broken in the same file (1):**"), "{l2}");
     env.write("a.py", "def salute(name):\n    return name\n\n\ndef main():\n    return salute(1)\n");
-    let l1 = env.lockstep(["impact", "--format", "yaml"]).succeeded();
+    let l1 = env.lockstep(["impact", "--format", "yaml"]).assert_success();
     assert!(!l1.contains("broken_in_file") && l1.contains("cascade_recommended: false"), "{l1}");
 }
 
@@ -131,11 +131,11 @@ fn in_any_repository_without_configuration_and_without_a_trace_in_it() {
     let env = inactive();
     repository(&env);
     rename(&env);
-    let before = env.listing().without("home");
+    let before = env.dir_snapshot().without("home");
     assert_eq!(impact(&env, &[]), RENAMED);
     assert_eq!(impact(&env, &["pkg/a.py"]), RENAMED);
     assert_eq!(impact(&env, &["pkg"]), RENAMED);
-    assert_eq!(env.listing().without("home"), before, "nothing is written into the tree");
+    assert_eq!(env.dir_snapshot().without("home"), before, "nothing is written into the tree");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn every_input_gives_the_same_answer() {
     let env = active();
     repository(&env);
     rename(&env);
-    let outside = env.elsewhere().join("fix.diff");
+    let outside = env.outside_dir().join("fix.diff");
     env.shell(&format!("git diff > {}", outside.display()));
     let outside = outside.to_str().unwrap();
     assert_eq!(impact(&env, &["--patch", outside]), RENAMED, "a patch that has been applied");
@@ -158,33 +158,34 @@ fn every_input_gives_the_same_answer() {
 }
 
 #[test]
-fn a_session_is_a_question_too() {
+fn impact_accepts_a_session_as_input() {
     let env = active();
     repository(&env);
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     rename(&env);
     let former = "def greet(name):\n    return name\n\n\ndef other():\n    return 1\n";
-    env.hook(&Event::edit("pkg/a.py").by("a1", "implementer").former(former)).silent();
+    env.hook(&HookEvent::edit("pkg/a.py").by_agent("a1", "implementer").original_content(former))
+        .assert_silent();
     assert_eq!(impact(&env, &["--session", "s1"]), RENAMED);
     assert_eq!(impact(&env, &["--session", "s1", "--agent", "lead"]), [""; 0]);
     assert_eq!(impact(&env, &["--session", "s1", "--agent", "a1"]), RENAMED);
 }
 
 #[test]
-fn who_followed_before_the_stop_is_not_told_of() {
+fn dependents_updated_before_stop_are_not_reported() {
     let env = configured("");
     repository(&env);
-    env.lockstep(["index", "--quiet"]).succeeded();
-    env.hook(&Event::session_start()).silent();
+    env.lockstep(["index", "--quiet"]).assert_success();
+    env.hook(&HookEvent::session_start()).assert_silent();
     let a = fs::read_to_string(env.project().join("pkg/a.py")).unwrap();
     let b = fs::read_to_string(env.project().join("b.py")).unwrap();
     rename(&env);
-    env.hook(&Event::edit("pkg/a.py").by("a1", "implementer").former(&a)).silent();
+    env.hook(&HookEvent::edit("pkg/a.py").by_agent("a1", "implementer").original_content(&a)).assert_silent();
     env.write("b.py", b.replace("greet", "welcome"));
-    env.hook(&Event::edit("b.py").by("a1", "implementer").former(&b)).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    env.hook(&HookEvent::edit("b.py").by_agent("a1", "implementer").original_content(&b)).assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
     // The remaining dependent uses the function whose body follows the new name.
-    let (_, alert) = env.hook(&Event::agent_done()).context().expect("c.py uses what changed inside");
+    let (_, alert) = env.hook(&HookEvent::agent_done()).context().expect("c.py uses what changed inside");
     assert!(alert.contains("Dependents: c.py:"), "{alert}");
 }
 
@@ -210,7 +211,7 @@ fn a_module_is_asked_about_by_its_name() {
         ("crate::a::b", "src/a/b.rs:1", "src/lib.rs"),
         ("./web/x", "web/x.ts:1", "web/y.ts"),
     ] {
-        let text = env.lockstep(["refs", name, "--format", "json"]).succeeded();
+        let text = env.lockstep(["refs", name, "--format", "json"]).assert_success();
         let answer: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(answer["defined"], serde_json::json!([defined]), "{answer}");
         let places = answer["references"].as_array().unwrap();
@@ -223,7 +224,7 @@ fn renamed_deleted_stashed_and_switched_the_answer_is_of_now() {
     let env = active();
     repository(&env);
     let refs = |name: &str| -> Vec<String> {
-        let text = env.lockstep(["refs", name, "--format", "json"]).succeeded();
+        let text = env.lockstep(["refs", name, "--format", "json"]).assert_success();
         let answer: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(answer["fresh"], true, "{answer}");
         let places = answer["references"].as_array().unwrap();
@@ -248,12 +249,12 @@ fn renamed_deleted_stashed_and_switched_the_answer_is_of_now() {
 }
 
 #[test]
-fn what_is_gone_and_still_referenced_dangles() {
+fn removed_but_referenced_files_are_dangling() {
     let env = active();
     repository(&env);
     env.write("README.md", "See [the package](pkg/a.py).\n");
     commit(&env, "readme");
-    env.lockstep(["refs", "--dangling"]).succeeded();
+    env.lockstep(["refs", "--dangling"]).assert_success();
     env.git(["mv", "pkg/a.py", "pkg/z.py"]);
     commit(&env, "moved");
     let output = env.lockstep(["refs", "--dangling"]);
@@ -270,7 +271,7 @@ fn bad_questions_are_answered_with_a_way_out() {
     repository(&env);
     let fails = |args: &[&str], code: i32, says: &str| {
         let output = env.lockstep(args);
-        output.failed(code);
+        output.assert_failure(code);
         assert!(output.snapshot().contains(says), "{args:?} {output:?}");
     };
     fails(&["impact", "nowhere.py"], 4, "there is no file nowhere.py");
@@ -295,7 +296,7 @@ fn outside_of_git_files_can_be_asked_about() {
     env.write("b.py", "import a\na.greet()\n");
     assert_eq!(impact(&env, &["a.py"]), ["DIRECT false b.py"]);
     let output = env.lockstep(["impact"]);
-    output.failed(2);
+    output.assert_failure(2);
     assert!(output.snapshot().contains("is not in a git repository"), "{output:?}");
 }
 
@@ -322,7 +323,7 @@ fn the_guide_to_impact_is_true() {
     );
     env.write("main.py", "from shop.cart import checkout\n\ncheckout()\n");
     commit(&env, "first");
-    symlink(env!("CARGO_BIN_EXE_lockstep"), env.elsewhere().join("lockstep")).unwrap();
+    symlink(env!("CARGO_BIN_EXE_lockstep"), env.outside_dir().join("lockstep")).unwrap();
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/impact.md");
     let guide = fs::read_to_string(guide).unwrap();
     let mut commands = 0;
@@ -334,13 +335,13 @@ fn the_guide_to_impact_is_true() {
                 .args(["-c", command])
                 .current_dir(env.project())
                 .env_clear()
-                .env("PATH", format!("{}:/usr/bin:/bin:/usr/local/bin", env.elsewhere().display()))
+                .env("PATH", format!("{}:/usr/bin:/bin:/usr/local/bin", env.outside_dir().display()))
                 .env("HOME", env.home())
                 .envs([("GIT_AUTHOR_NAME", "T"), ("GIT_AUTHOR_EMAIL", "t@t")])
                 .envs([("GIT_COMMITTER_NAME", "T"), ("GIT_COMMITTER_EMAIL", "t@t")])
                 .output()
                 .unwrap();
-            let said = env.neutral(&String::from_utf8(output.stdout).unwrap());
+            let said = env.redact_paths(&String::from_utf8(output.stdout).unwrap());
             assert_eq!(steady(&said).trim_end(), steady(shown).trim_end(), "$ {command}");
             commands += 1;
         }
@@ -374,7 +375,7 @@ fn two_renames(env: &TestEnv) {
 }
 
 #[test]
-fn what_there_was_no_time_for_is_counted_and_said_to_be_unknown() {
+fn unanalysed_files_are_counted_as_unknown_after_a_timeout() {
     let env = active();
     two_renames(&env);
     let partial = |args: &[&str]| {
@@ -401,16 +402,16 @@ fn what_there_was_no_time_for_is_counted_and_said_to_be_unknown() {
 fn a_stop_without_time_leaves_its_files_to_the_next_event() {
     let env = configured("[impact]\ntime_limit = \"0s\"\n");
     two_renames(&env);
-    env.lockstep(["index", "--quiet"]).succeeded();
+    env.lockstep(["index", "--quiet"]).assert_success();
     for name in ["a.py", "b.py"] {
-        env.hook(&Event::edit(name).by("a1", "implementer")).silent();
+        env.hook(&HookEvent::edit(name).by_agent("a1", "implementer")).assert_silent();
     }
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
     let report =
         |number: u32| fs::read_to_string(env.state().join(format!("reports/s1/{number}.yaml"))).unwrap();
     let first = report(1);
     assert!(first.contains("status: partial") && first.contains("files_changed: 2"), "{first}");
-    env.hook(&Event::prompt()).silent();
+    env.hook(&HookEvent::prompt()).assert_silent();
     let second = report(2);
     assert!(second.contains("status: complete") && second.contains("files_changed: 2"), "{second}");
 }
@@ -427,18 +428,18 @@ fn a_changed_file_that_is_not_indexed_is_looked_at_all_the_same() {
     env.git(["init", "--quiet"]);
     commit(&env, "first");
     env.write("big.py", format!("def greet():\n    return 2\n\n\ndef other():\n    pass\n{filler}"));
-    let body = env.lockstep(["impact"]).succeeded();
+    let body = env.lockstep(["impact"]).assert_success();
     assert!(
         !body.contains("breaks") && body.contains("big.py  greet changed inside"),
         "only its inside: {body}"
     );
     env.write("big.py", format!("def welcome():\n    return 2\n\n\ndef other():\n    pass\n{filler}"));
-    let renamed = env.lockstep(["impact"]).succeeded();
+    let renamed = env.lockstep(["impact"]).assert_success();
     assert!(
         renamed.contains("greet → welcome") && renamed.contains("  use.py:1: greet is now welcome:"),
         "{renamed}"
     );
-    let ignored = env.lockstep(["impact", "gen.py"]).succeeded();
+    let ignored = env.lockstep(["impact", "gen.py"]).assert_success();
     assert!(ignored.contains("use_gen.py"), "{ignored}");
 }
 
@@ -457,7 +458,7 @@ fn imports_of_files_that_are_gone_dangle_committed_or_not() {
     env.write("py/gone.py", "def f():\n    pass\n");
     env.write("py/use.py", "from .gone import f\nfrom .other import x\n");
     commit(&env, "first");
-    let clean = env.lockstep(["refs", "--dangling"]).succeeded();
+    let clean = env.lockstep(["refs", "--dangling"]).assert_success();
     assert!(
         clean.contains("Nothing refers to what no longer exists"),
         "an import that never led anywhere: {clean}"
@@ -484,16 +485,18 @@ fn a_session_or_an_agent_that_nobody_knows_is_no_empty_answer() {
     let env = active();
     repository(&env);
     rename(&env);
-    env.hook(&Event::edit("pkg/a.py").by("a1", "implementer")).silent();
-    let unknown = env.lockstep(["impact", "--session", "nosuch"]).failed(2);
+    env.hook(&HookEvent::edit("pkg/a.py").by_agent("a1", "implementer")).assert_silent();
+    let unknown = env.lockstep(["impact", "--session", "nosuch"]).assert_failure(2);
     assert!(unknown.contains("no session nosuch was journaled here"), "{unknown}");
-    let unknown = env.lockstep(["impact", "--session", "s1", "--agent", "nobody"]).failed(2);
+    let unknown = env.lockstep(["impact", "--session", "s1", "--agent", "nobody"]).assert_failure(2);
     assert!(unknown.contains("no agent \"nobody\" changed anything"), "{unknown}");
-    assert!(env.lockstep(["impact", "--session", "s1", "--agent", "a1"]).succeeded().contains("pkg/a.py"));
+    assert!(
+        env.lockstep(["impact", "--session", "s1", "--agent", "a1"]).assert_success().contains("pkg/a.py")
+    );
 }
 
 #[test]
-fn what_changed_together_is_told_apart_from_dependents_and_only_on_demand() {
+fn co_changed_files_are_listed_separately_on_request() {
     let env = active();
     repository(&env);
     env.write("notes/rates.csv", "0\n");
@@ -511,13 +514,14 @@ fn what_changed_together_is_told_apart_from_dependents_and_only_on_demand() {
     }
     rename(&env);
     let report: Value =
-        serde_json::from_str(&env.lockstep(["impact", "--history", "--format", "json"]).succeeded()).unwrap();
+        serde_json::from_str(&env.lockstep(["impact", "--history", "--format", "json"]).assert_success())
+            .unwrap();
     let history = report["history"].as_array().unwrap();
     let files: Vec<&str> = history.iter().map(|it| it["file"].as_str().unwrap()).collect();
     assert_eq!(files, ["notes/rates.csv", "often.txt"], "the likelier one first, dependents not at all");
     assert!(history.iter().all(|it| it["kind"] == "history" && it["changed_file"] == "pkg/a.py"));
     assert_eq!(report["impact_candidates"], 2, "they are no dependents");
-    let l1 = env.lockstep(["impact", "--history", "--format", "yaml"]).succeeded();
+    let l1 = env.lockstep(["impact", "--history", "--format", "yaml"]).assert_success();
     let root = env.project().display().to_string();
     let first = format!(
         "history:\n  - file: {root}/notes/rates.csv\n    changed_file: {root}/pkg/a.py\n    kind: history\n"
@@ -530,7 +534,7 @@ fn what_changed_together_is_told_apart_from_dependents_and_only_on_demand() {
         &["impact", "--format", "json"],
         &["impact", "--alert", "--history"],
     ] {
-        let answer = env.lockstep(plain).succeeded();
+        let answer = env.lockstep(plain).assert_success();
         assert!(!answer.contains("rates.csv"), "{answer}");
     }
 }
@@ -540,32 +544,32 @@ fn the_alert_of_a_question_is_what_the_lead_would_get() {
     let env = active();
     repository(&env);
     commit(&env, "nothing");
-    assert_eq!(env.lockstep(["impact", "--alert"]).succeeded(), "SRC: No file changes detected.\n");
+    assert_eq!(env.lockstep(["impact", "--alert"]).assert_success(), "SRC: No file changes detected.\n");
     rename(&env);
-    let alert = env.lockstep(["impact", "--alert"]).succeeded();
+    let alert = env.lockstep(["impact", "--alert"]).assert_success();
     assert!(alert.starts_with("SRC IMPACT ALERT: ") && alert.contains("b.py"), "{alert}");
     assert!(alert.chars().count() <= 501, "with the end of the line");
 }
 
 #[test]
-fn what_was_dismissed_is_told_again_when_something_changes() {
+fn dismissal_expires_when_either_file_changes() {
     let env = active();
     repository(&env);
     rename(&env);
-    let refused = |env: &TestEnv, args: &[&str]| env.lockstep([&["impact"], args].concat()).failed(2);
+    let refused = |env: &TestEnv, args: &[&str]| env.lockstep([&["impact"], args].concat()).assert_failure(2);
     assert!(refused(&env, &["--dismiss", "b.py"]).contains("--why"));
     let stranger = ["--dismiss", "pkg/__init__.py", "--why", "none"];
     assert!(refused(&env, &stranger).contains("is no dependent"));
-    let told = env.lockstep(["impact", "--dismiss", "b.py", "--why", "is generated"]).succeeded();
+    let told = env.lockstep(["impact", "--dismiss", "b.py", "--why", "is generated"]).assert_success();
     assert_eq!(told, "dismissed b.py for pkg/a.py\n");
     assert!(!impact(&env, &[]).contains(&RENAMED[0].to_owned()));
-    let text = env.lockstep(["impact"]).succeeded();
+    let text = env.lockstep(["impact"]).assert_success();
     assert!(text.starts_with("1 file changed in the working tree; 1 file depends on what changed, none is known to break, 1 dismissed\n"), "{text}");
     assert!(text.contains("1 finding was dismissed"), "{text}");
-    let again = env.lockstep(["impact", "--dismiss", "b.py", "--why", "is generated"]).succeeded();
+    let again = env.lockstep(["impact", "--dismiss", "b.py", "--why", "is generated"]).assert_success();
     assert_eq!(again, "b.py was already dismissed for pkg/a.py\n");
     env.write("c.py", "");
-    let text = env.lockstep(["impact", "pkg/a.py"]).succeeded();
+    let text = env.lockstep(["impact", "pkg/a.py"]).assert_success();
     assert!(text.starts_with("1 file changed since the last commit; 1 dependent, dismissed\n"), "{text}");
     env.git(["checkout", "--quiet", "c.py"]);
     env.write("b.py", "from pkg.a import greet\n\n\ndef hello():\n    return greet(\"y\")\n");
@@ -591,7 +595,7 @@ fn terminal_report_lists_every_break_first_and_cuts_the_rest() {
     );
     commit(&env, "more");
     env.write("pkg/a.py", "def welcome(name):\n    return name\n\n\ndef other():\n    return 2\n");
-    insta::assert_snapshot!(env.lockstep(["impact"]).succeeded(), @r#"
+    insta::assert_snapshot!(env.lockstep(["impact"]).assert_success(), @r#"
 1 file changed in the working tree; 1 file breaks, 18 more depend on it
 
 breaks: 1 file no longer fits the change
@@ -622,7 +626,7 @@ Changed:
 
 `--all` lists everything.
 "#);
-    let all = env.lockstep(["impact", "--all"]).succeeded();
+    let all = env.lockstep(["impact", "--all"]).assert_success();
     assert!(all.contains("behind_7.py:3: via b.py: hello()") && !all.contains("--all"), "{all}");
     assert!(all.lines().all(|line| line.chars().count() <= 80), "{all}");
 }
@@ -635,7 +639,7 @@ fn only_certain_breaks_are_called_breaks() {
     env.write("b.py", "def f(thing):\n    thing.unbolt()\n");
     commit(&env, "first");
     env.write("a.py", "class Door:\n    def unlock(self):\n        pass\n");
-    let text = env.lockstep(["impact"]).succeeded();
+    let text = env.lockstep(["impact"]).assert_success();
     assert!(text.starts_with("1 file changed in the working tree; 1 file"), "{text}");
     assert!(!text.contains("\nbreaks:"), "{text}");
     assert!(text.contains("only types or a run can tell\n  b.py:2: "), "{text}");
@@ -664,16 +668,18 @@ fn fail_on_decides_the_exit_code() {
 fn unchanged_file_is_not_treated_as_changed() {
     let env = inactive();
     repository(&env);
-    let text = env.lockstep(["impact", "pkg/a.py"]).succeeded();
+    let text = env.lockstep(["impact", "pkg/a.py"]).assert_success();
     assert_eq!(
         text,
         "pkg/a.py has not changed since the last commit; `lockstep refs pkg/a.py` shows what references it.\n"
     );
     assert_eq!(impact(&env, &["pkg/a.py"]), [""; 0]);
-    assert!(env.lockstep(["impact", "."]).succeeded().starts_with(". has not changed since the last commit"));
+    assert!(
+        env.lockstep(["impact", "."]).assert_success().starts_with(". has not changed since the last commit")
+    );
     rename(&env);
     assert_eq!(impact(&env, &["pkg/a.py", "c.py"]), RENAMED);
-    let text = env.lockstep(["impact", "pkg/a.py", "c.py"]).succeeded();
+    let text = env.lockstep(["impact", "pkg/a.py", "c.py"]).assert_success();
     assert!(text.starts_with("1 file changed since the last commit; 1 file breaks"), "{text}");
     assert!(text.contains("note: c.py has not changed since the last commit."), "{text}");
 }
@@ -685,14 +691,14 @@ fn revisions_are_named_as_they_were_asked_for() {
     rename(&env);
     commit(&env, "second");
     let headline = |args: &[&str]| {
-        let text = env.lockstep([&["impact"], args].concat()).succeeded();
+        let text = env.lockstep([&["impact"], args].concat()).assert_success();
         text.split(';').next().unwrap().to_owned()
     };
     assert_eq!(headline(&["--rev", "HEAD~1"]), "1 file changed since HEAD~1");
     assert_eq!(headline(&["--rev", "HEAD~1..HEAD"]), "1 file changed in HEAD~1..HEAD");
-    assert_eq!(env.lockstep(["impact", "--rev", "HEAD"]).succeeded(), "No file changed since HEAD.\n");
+    assert_eq!(env.lockstep(["impact", "--rev", "HEAD"]).assert_success(), "No file changed since HEAD.\n");
     for revision in ["HEAD~1", "HEAD~1..HEAD", "main"] {
-        let said = env.lockstep(["impact", revision]).failed(2);
+        let said = env.lockstep(["impact", revision]).assert_failure(2);
         assert!(said.contains(&format!("`lockstep impact --rev {revision}`")), "{said}");
     }
 }
@@ -703,7 +709,7 @@ fn json_names_the_root_of_its_relative_paths() {
     repository(&env);
     rename(&env);
     let report: Value =
-        serde_json::from_str(&env.lockstep(["impact", "--format", "json"]).succeeded()).unwrap();
+        serde_json::from_str(&env.lockstep(["impact", "--format", "json"]).assert_success()).unwrap();
     let root = report["root"].as_str().unwrap();
     assert_eq!(Path::new(root), env.project());
     let file = &report["impacts"][0]["dependents"][0]["file"];
@@ -718,9 +724,9 @@ fn verbose_names_the_files_that_could_not_be_read() {
     env.write("image.bin", b"\0\0\0");
     commit(&env, "binary");
     rename(&env);
-    let text = env.lockstep(["impact"]).succeeded();
+    let text = env.lockstep(["impact"]).assert_success();
     assert!(text.contains("1 file could not be read") && !text.contains("image.bin"), "{text}");
-    assert!(env.lockstep(["impact", "-v"]).succeeded().contains("not read: image.bin (binary)\n"));
+    assert!(env.lockstep(["impact", "-v"]).assert_success().contains("not read: image.bin (binary)\n"));
 }
 
 #[test]
@@ -731,7 +737,7 @@ fn change_of_comments_only_is_named_as_such() {
         "pkg/a.py",
         "# A greeting.\ndef greet(name):\n    return name\n\n\ndef other():\n    return 1\n",
     );
-    let text = env.lockstep(["impact"]).succeeded();
+    let text = env.lockstep(["impact"]).assert_success();
     assert!(text.starts_with("1 file changed in the working tree; only comments changed\n"), "{text}");
     assert!(text.contains("Only comments changed:\n  pkg/a.py"), "{text}");
 }
@@ -746,7 +752,7 @@ fn a_sha256_repository_with_one_commit_is_compared_with_nothing() {
     env.write("a.py", "def a():\n    pass\n");
     env.git(["add", "."]);
     env.git(["commit", "--quiet", "--message", "one"]);
-    let told = env.lockstep(["impact"]).succeeded();
+    let told = env.lockstep(["impact"]).assert_success();
     assert!(told.contains("a.py"), "{told}");
 }
 
@@ -761,8 +767,8 @@ fn changed_submodules_and_nested_repositories_are_not_analysed() {
          printf 'from lib.core import greet\\n' > use.py && git add use.py .gitmodules lib && git commit -qm first && \
          sed -i s/greet/salute/ lib/core.py && git clone -q ../lib nested",
     )
-    .succeeded();
-    let text = env.lockstep(["impact"]).succeeded();
+    .assert_success();
+    let text = env.lockstep(["impact"]).assert_success();
     let (_, listed) = text.split_once("Not analysed:\n").unwrap_or_else(|| panic!("{text}"));
     assert!(!text.contains("No dependents"), "{text}");
     for line in ["lib  (the content of lib is not analysed)", "(the content of nested is not analysed)"] {

@@ -33,13 +33,13 @@ fn editors_page() -> String {
 #[test]
 fn gcc_format_lists_breaks_with_columns_from_the_current_directory() {
     let env = with_break();
-    let text = env.lockstep(["impact", "--format", "gcc"]).succeeded();
+    let text = env.lockstep(["impact", "--format", "gcc"]).assert_success();
     assert_eq!(text, "b.py:1:19: error: greet is now welcome\nb.py:5:12: error: greet is now welcome\n");
     let below = env.lockstep(["-C", "pkg", "impact", "--format", "gcc", "--fail-on", "breaks"]);
     assert_eq!(below.code, Some(1));
     let below = String::from_utf8(below.stdout).unwrap();
     assert!(below.starts_with("../b.py:1:19: error: "), "{below}");
-    let all = env.lockstep(["impact", "--format", "gcc", "--all"]).succeeded();
+    let all = env.lockstep(["impact", "--format", "gcc", "--all"]).assert_success();
     assert!(all.contains("c.py:1:15: note: depends on pkg/a.py, via b.py\n"), "{all}");
 }
 
@@ -47,11 +47,11 @@ fn gcc_format_lists_breaks_with_columns_from_the_current_directory() {
 fn gcc_format_names_what_was_not_analysed_and_keeps_one_line_per_finding() {
     let env = with_break();
     env.write("pkg/a.py", "def greet(name\n    return name\n");
-    let text = env.lockstep(["impact", "--format", "gcc"]).succeeded();
+    let text = env.lockstep(["impact", "--format", "gcc"]).assert_success();
     assert_eq!(text, "pkg/a.py:1:1: warning: not analysed: this line does not parse\n");
     let env = with_break();
     env.write("x\nb.py:1:1: error: forged.py", "from pkg.a import greet\n");
-    let text = env.lockstep(["impact", "--format", "gcc"]).succeeded();
+    let text = env.lockstep(["impact", "--format", "gcc"]).assert_success();
     assert_eq!(text.lines().filter(|line| line.starts_with("b.py")).count(), 2, "{text}");
     assert_eq!(text.lines().count(), 3, "{text}");
 }
@@ -62,7 +62,7 @@ fn problem_matcher_of_the_guide_matches_every_line() {
     let (_, rest) = page.split_once("\"regexp\": \"").unwrap();
     let pattern = rest.split_once("\",\n").unwrap().0.replace("\\\\", "\\");
     let env = with_break();
-    let text = env.lockstep(["impact", "--format", "gcc", "--all"]).succeeded();
+    let text = env.lockstep(["impact", "--format", "gcc", "--all"]).assert_success();
     let mut grep = Command::new("grep")
         .args(["-cP", &pattern])
         .stdin(Stdio::piped())
@@ -84,19 +84,19 @@ fn vim_reads_the_lines_with_the_settings_of_the_guide() {
     let (_, block) = page.split_once("```vim\n").unwrap();
     let settings = block.split_once("```").unwrap().0;
     let env = with_break();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_lockstep"), env.elsewhere().join("lockstep")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_lockstep"), env.outside_dir().join("lockstep")).unwrap();
     let script = format!(
         "{settings}\nsilent make!\nlet list = filter(getqflist(), 'v:val.valid')\n\
          call writefile(map(list, 'bufname(v:val.bufnr) . \":\" . v:val.lnum . \":\" . v:val.col . \":\" . v:val.type . \
          \":\" . v:val.text'), 'read.txt')\nqall!\n"
     );
-    let file = env.elsewhere().join("script.vim");
+    let file = env.outside_dir().join("script.vim");
     fs::write(&file, script).unwrap();
     let output = Command::new("vim")
         .args(["-u", "NONE", "-es", "-N", "-S"])
         .arg(&file)
         .current_dir(env.project())
-        .env("PATH", format!("{}:/usr/bin:/bin", env.elsewhere().display()))
+        .env("PATH", format!("{}:/usr/bin:/bin", env.outside_dir().display()))
         .env("HOME", env.home())
         .stdin(Stdio::null())
         .output()
@@ -135,7 +135,7 @@ fn sarif_format_is_valid_and_locates_every_break() {
     env.git(["add", "--all"]);
     let schema = jsonschema::validator_for(&sarif_schema()).unwrap();
     let log = |args: &[&str]| -> Value {
-        let text = env.lockstep([&["impact", "--format", "sarif"], args].concat()).succeeded();
+        let text = env.lockstep([&["impact", "--format", "sarif"], args].concat()).assert_success();
         let log: Value = serde_json::from_str(&text).unwrap();
         let problems: Vec<String> = schema.iter_errors(&log).map(|error| error.to_string()).collect();
         assert!(problems.is_empty(), "{problems:#?}\n{text}");
@@ -181,7 +181,7 @@ fn sarif_format_says_that_an_answer_is_incomplete() {
 fn other_commands_refuse_formats_for_findings() {
     let env = inactive();
     for format in ["gcc", "sarif"] {
-        let said = env.lockstep(["changes", "--format", format]).failed(2);
+        let said = env.lockstep(["changes", "--format", format]).assert_failure(2);
         assert!(said.contains("only `impact` has the formats"), "{said}");
     }
 }

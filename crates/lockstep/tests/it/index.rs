@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use lockstep_index::index::{Effort, Home, Index, Settings, Unwatched, Verdict, verify};
 use lockstep_refs::world::World;
 use lockstep_store::StateDir;
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 use serde_json::Value;
 
 use crate::{configured, inactive};
@@ -42,7 +42,7 @@ fn plant(env: &TestEnv, files: usize) {
 fn a_killed_build_leaves_an_index_that_can_be_believed() {
     let env = configured("");
     plant(&env, 300);
-    let (root, state) = (env.project(), StateDir::of(&env.project()));
+    let (root, state) = (env.project(), StateDir::for_project(&env.project()));
     let settings = Settings::default();
     let (mut life, mut killed) = (Duration::from_millis(60), 0);
     for round in 0..50_u32 {
@@ -77,7 +77,7 @@ fn a_killed_build_leaves_an_index_that_can_be_believed() {
         }
     }
     assert!(killed > 10, "only {killed} were killed");
-    env.lockstep(["index"]).succeeded();
+    env.lockstep(["index"]).assert_success();
     assert_eq!(verify(&root, &state, &settings).unwrap(), Verdict::Fresh);
     let names: Vec<_> =
         fs::read_dir(state.index()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -87,7 +87,7 @@ fn a_killed_build_leaves_an_index_that_can_be_believed() {
 }
 
 fn json(env: &TestEnv, arguments: &[&str]) -> Value {
-    serde_json::from_str(&env.lockstep(arguments).succeeded()).unwrap()
+    serde_json::from_str(&env.lockstep(arguments).assert_success()).unwrap()
 }
 
 /// The exit code and the answer of a check.
@@ -116,7 +116,7 @@ fn whatever_lies_in_a_repository_is_handled_and_counted() {
     symlink(".", env.project().join("loop")).unwrap();
     symlink("/etc/hostname", env.project().join("out")).unwrap();
     let secret = env.write("secret.py", "def greet(): pass\n");
-    let env = env.as_ordinary_user();
+    let env = env.as_unprivileged_user();
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
     let told = json(&env, &["index", "--stats", "--format", "json"]);
     assert_eq!(
@@ -137,7 +137,7 @@ fn a_build_in_the_background_outlives_its_starter_and_is_not_doubled() {
     let env = configured("");
     plant(&env, 200);
     for _ in 0..4 {
-        env.lockstep(["index", "--background"]).succeeded();
+        env.lockstep(["index", "--background"]).assert_success();
     }
     let deadline = Instant::now() + Duration::from_secs(300);
     while env.command(["index", "--check"]).output().unwrap().status.code() != Some(0) {
@@ -172,57 +172,57 @@ fn never_set_up() -> TestEnv {
 #[test]
 fn without_set_up_the_index_is_kept_in_the_users_cache() {
     let env = never_set_up();
-    let before = env.listing().without("home");
+    let before = env.dir_snapshot().without("home");
     assert_eq!(check(&env), verdict("missing"));
-    env.lockstep(["index"]).succeeded();
+    env.lockstep(["index"]).assert_success();
     assert_eq!(check(&env), verdict("fresh"));
     assert_eq!(fs::read_to_string(cached(&env).join("root")).unwrap(), env.project().to_str().unwrap());
     for directory in [".cache/lockstep", ".cache/lockstep/trees"] {
         let mode = fs::metadata(env.home().join(directory)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700, "{directory}");
     }
-    let told = env.lockstep(["impact"]).succeeded();
+    let told = env.lockstep(["impact"]).assert_success();
     assert!(told.contains("b.py:3: greet is now salute"), "{told}");
     let stats = json(&env, &["index", "--stats", "--format", "json"]);
     assert_eq!(stats["stats"]["facts_kept"], 2, "{stats}");
-    assert_eq!(env.listing().without("home"), before, "nothing is written into the tree");
+    assert_eq!(env.dir_snapshot().without("home"), before, "nothing is written into the tree");
 }
 
 #[test]
 fn a_question_without_set_up_keeps_its_index() {
     let env = never_set_up();
-    let first = env.lockstep(["impact"]).succeeded();
+    let first = env.lockstep(["impact"]).assert_success();
     let manifest = cached(&env).join("index/manifest");
     assert!(manifest.exists());
-    assert_eq!(env.lockstep(["impact"]).succeeded(), first);
+    assert_eq!(env.lockstep(["impact"]).assert_success(), first);
     // Damage is noticed, and the index is built again.
     for content in [&b""[..], b"{}", &[0xff; 4096]] {
         fs::write(&manifest, content).unwrap();
-        assert_eq!(env.lockstep(["impact"]).succeeded(), first);
+        assert_eq!(env.lockstep(["impact"]).assert_success(), first);
     }
     for entry in fs::read_dir(cached(&env).join("index")).unwrap() {
         fs::write(entry.unwrap().path(), "damaged").unwrap();
     }
-    assert_eq!(env.lockstep(["impact"]).succeeded(), first);
+    assert_eq!(env.lockstep(["impact"]).assert_success(), first);
     assert_eq!(check(&env), verdict("fresh"));
 }
 
 #[test]
 fn a_cache_that_is_not_private_is_not_used() {
     let env = never_set_up();
-    let answer = env.lockstep(["impact"]).succeeded();
+    let answer = env.lockstep(["impact"]).assert_success();
     let place = cached(&env);
     fs::remove_dir_all(&place).unwrap();
     let trees = place.parent().unwrap();
-    let elsewhere = env.elsewhere();
+    let elsewhere = env.outside_dir();
     symlink(&elsewhere, &place).unwrap();
-    assert_eq!(env.lockstep(["impact"]).succeeded(), answer);
-    assert!(env.lockstep(["index"]).failed(4).contains("not a link"));
+    assert_eq!(env.lockstep(["impact"]).assert_success(), answer);
+    assert!(env.lockstep(["index"]).assert_failure(4).contains("not a link"));
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     fs::remove_file(&place).unwrap();
     fs::set_permissions(trees, fs::Permissions::from_mode(0o777)).unwrap();
-    assert_eq!(env.lockstep(["impact"]).succeeded(), answer);
-    let told = env.lockstep(["index"]).failed(4);
+    assert_eq!(env.lockstep(["impact"]).assert_success(), answer);
+    let told = env.lockstep(["index"]).assert_failure(4);
     assert!(told.contains("others can write it") && told.contains("lockstep init"), "{told}");
     assert!(!place.exists());
 }
@@ -230,14 +230,14 @@ fn a_cache_that_is_not_private_is_not_used() {
 #[test]
 fn a_cache_inside_the_tree_is_not_used() {
     let env = never_set_up();
-    let before = env.listing();
+    let before = env.dir_snapshot();
     let asked = |args: &[&str]| {
         let mut command = env.command(args);
         command.env("XDG_CACHE_HOME", env.project().join("cache")).output().unwrap()
     };
     assert!(asked(&["impact"]).status.success());
     assert!(!asked(&["index"]).status.success());
-    assert_eq!(env.listing(), before);
+    assert_eq!(env.dir_snapshot(), before);
 }
 
 #[test]
@@ -245,11 +245,11 @@ fn a_check_says_what_is_the_matter() {
     let env = configured("");
     env.write("a.py", "def greet(): pass\n");
     assert_eq!(check(&env), verdict("missing"));
-    env.lockstep(["index"]).succeeded();
+    env.lockstep(["index"]).assert_success();
     assert_eq!(check(&env), verdict("fresh"));
     env.write("b.py", "import a\n");
     assert_eq!(check(&env), (Some(1), serde_json::json!({"state": "behind", "files": 1})));
-    env.lockstep(["index", "--quiet"]).silent();
+    env.lockstep(["index", "--quiet"]).assert_silent();
     for entry in fs::read_dir(env.state().join("index")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "words") {
@@ -259,7 +259,7 @@ fn a_check_says_what_is_the_matter() {
         }
     }
     assert_eq!(check(&env), verdict("damaged"));
-    env.lockstep(["index", "--rebuild"]).succeeded();
+    env.lockstep(["index", "--rebuild"]).assert_success();
     assert_eq!(check(&env), verdict("fresh"));
 }
 
@@ -272,7 +272,7 @@ fn stats_count_definitions_at_once_and_references_on_request() {
     let stats = &stats["stats"];
     assert_eq!((&stats["definitions"], &stats["imports"]), (&1.into(), &1.into()), "{stats}");
     assert!(stats["references"].is_null() && stats["unresolved"].is_null(), "unknown is not none: {stats}");
-    let text = env.lockstep(["index", "--stats"]).succeeded();
+    let text = env.lockstep(["index", "--stats"]).assert_success();
     assert!(text.contains("definitions 1\n") && text.contains("references  not counted"), "{text}");
     let stats = json(&env, &["index", "--stats", "--references", "--format", "json"]);
     assert_eq!(stats["stats"]["references"]["import"], 1, "{stats}");
@@ -303,7 +303,7 @@ fn holder(env: &TestEnv) -> Option<u32> {
 #[test]
 fn a_build_that_a_killed_hook_leaves_behind_has_limits_and_a_holder() {
     let env = slow_project();
-    let mut hook = env.start_hook(&Event::session_start());
+    let mut hook = env.start_hook(&HookEvent::session_start());
     let deadline = Instant::now() + Duration::from_secs(300);
     let id = loop {
         if let Some(id) = holder(&env) {
@@ -345,7 +345,7 @@ fn a_detached_build_over_its_budget_ends_and_harms_nothing() {
         let ended = env.run(command, b"");
         assert_ne!(ended.code, Some(0), "{limit}: the build did not reach its limit");
         // The lock is free, and the next build is whole.
-        env.lockstep(["index", "--quiet"]).succeeded();
+        env.lockstep(["index", "--quiet"]).assert_success();
         assert_eq!(env.lockstep(["index", "--check"]).code, Some(0), "{limit}");
     }
 }

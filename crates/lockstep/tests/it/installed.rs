@@ -4,16 +4,16 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use lockstep_testkit::{Output, TestEnv};
+use lockstep_testkit::{ProcessOutput, TestEnv};
 use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::active;
 
 /// Runs the check with the program of this build in `bin`, and `more` directories behind it on PATH.
-fn check(env: &TestEnv, args: &[&str], more: &[&Path]) -> Output {
+fn check(env: &TestEnv, args: &[&str], more: &[&Path]) -> ProcessOutput {
     let mut command = env.command([&["self", "version", "--check"], args].concat());
-    let mut path = vec![env.elsewhere().join("bin")];
+    let mut path = vec![env.outside_dir().join("bin")];
     path.extend(more.iter().map(|dir| dir.to_path_buf()));
     path.extend(["/usr/bin", "/bin"].map(Into::into));
     command.env("PATH", std::env::join_paths(path).unwrap());
@@ -24,14 +24,14 @@ fn check(env: &TestEnv, args: &[&str], more: &[&Path]) -> Output {
 fn installed() -> TestEnv {
     let env = active();
     env.git(["init", "--quiet"]);
-    fs::create_dir(env.elsewhere().join("bin")).unwrap();
-    symlink(env!("CARGO_BIN_EXE_lockstep"), env.elsewhere().join("bin/lockstep")).unwrap();
+    fs::create_dir(env.outside_dir().join("bin")).unwrap();
+    symlink(env!("CARGO_BIN_EXE_lockstep"), env.outside_dir().join("bin/lockstep")).unwrap();
     env
 }
 
 /// A program in a directory of its own that prints another version.
 fn other_version(env: &TestEnv, name: &str) -> std::path::PathBuf {
-    let directory = env.elsewhere().join(name);
+    let directory = env.outside_dir().join(name);
     fs::create_dir_all(&directory).unwrap();
     let program = directory.join("lockstep");
     fs::write(&program, "#!/bin/sh\necho lockstep 0.0.1\n").unwrap();
@@ -42,21 +42,21 @@ fn other_version(env: &TestEnv, name: &str) -> std::path::PathBuf {
 #[test]
 fn one_copy_and_its_hooks_are_consistent() {
     let env = installed();
-    env.lockstep(["init", "--client", "claude", "--git-hook"]).succeeded();
-    let said = check(&env, &[], &[]).succeeded();
+    env.lockstep(["init", "--client", "claude", "--git-hook"]).assert_success();
+    let said = check(&env, &[], &[]).assert_success();
     assert!(said.contains("first on PATH: ") && said.contains("settings.json starts"), "{said}");
     assert!(said.contains("hooks/pre-commit starts"), "{said}");
     assert!(said.ends_with("Every copy that is used has this version.\n"), "{said}");
-    let plain = env.lockstep(["self", "version"]).succeeded();
-    assert_eq!(plain, env.lockstep(["--version"]).succeeded());
+    let plain = env.lockstep(["self", "version"]).assert_success();
+    assert_eq!(plain, env.lockstep(["--version"]).assert_success());
 }
 
 #[test]
 fn program_outside_path_is_consistent_if_hooks_name_its_path() {
     let env = active();
     env.git(["init", "--quiet"]);
-    env.lockstep(["init", "--client", "claude"]).succeeded();
-    let said = env.lockstep(["self", "version", "--check"]).succeeded();
+    env.lockstep(["init", "--client", "claude"]).assert_success();
+    let said = env.lockstep(["self", "version", "--check"]).assert_success();
     assert!(said.contains("not on PATH") && said.contains("settings.json starts"), "{said}");
 }
 
@@ -75,7 +75,7 @@ fn later_copy_of_another_version_is_a_problem() {
 #[test]
 fn hook_of_another_version_or_without_a_program_is_a_problem() {
     let env = installed();
-    env.lockstep(["init", "--client", "claude"]).succeeded();
+    env.lockstep(["init", "--client", "claude"]).assert_success();
     let settings = env.project().join(".claude/settings.json");
     let text = fs::read_to_string(&settings).unwrap();
     let own = env!("CARGO_BIN_EXE_lockstep");
@@ -93,8 +93,8 @@ fn hook_of_another_version_or_without_a_program_is_a_problem() {
 #[test]
 fn programs_of_the_repository_and_shell_commands_are_not_started() {
     let env = installed();
-    env.lockstep(["init", "--client", "claude"]).succeeded();
-    let mark = env.elsewhere().join("started");
+    env.lockstep(["init", "--client", "claude"]).assert_success();
+    let mark = env.outside_dir().join("started");
     let planted = env.write("tool/lockstep", format!("#!/bin/sh\ntouch {}\n", mark.display()));
     fs::set_permissions(&planted, fs::Permissions::from_mode(0o755)).unwrap();
     let settings = env.project().join(".claude/settings.json");
@@ -109,9 +109,9 @@ fn programs_of_the_repository_and_shell_commands_are_not_started() {
 #[test]
 fn state_of_a_newer_version_is_named_and_not_touched() {
     let env = installed();
-    env.lockstep(["changes"]).succeeded();
+    env.lockstep(["changes"]).assert_success();
     let database = env.state().join("state.db");
-    assert!(database.is_file(), "{:?}", env.listing());
+    assert!(database.is_file(), "{:?}", env.dir_snapshot());
     Connection::open(&database).unwrap().pragma_update(None, "user_version", 9_999).unwrap();
     let before = fs::read(&database).unwrap();
     let output = check(&env, &[], &[]);

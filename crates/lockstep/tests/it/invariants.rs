@@ -19,7 +19,7 @@ use std::fs;
 use std::path::Path;
 
 use lockstep_cli::hook::route::REGISTRATIONS;
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 use serde_json::Value;
 
 use crate::planted::{RENAMER, commit, list, run, rust, status, touched};
@@ -29,10 +29,10 @@ use crate::{active, observed, plant_users};
 fn renamed(env: &TestEnv, session: &str) {
     env.write("a.py", "def hello(): pass\n");
     plant_users(env, &["a"]);
-    env.hook(&Event::session_start().session(session)).silent();
+    env.hook(&HookEvent::session_start().session(session)).assert_silent();
     env.write("a.py", "def greet(): pass\n");
-    env.hook(&Event::edit("a.py").session(session).by("a1", "implementer")).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer").session(session)).silent();
+    env.hook(&HookEvent::edit("a.py").session(session).by_agent("a1", "implementer")).assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer").session(session)).assert_silent();
 }
 
 fn json(env: &TestEnv, args: &str) -> Value {
@@ -41,7 +41,7 @@ fn json(env: &TestEnv, args: &str) -> Value {
 
 /// The third column of a session's journal.
 fn journaled_paths(env: &TestEnv, session: &str) -> BTreeSet<String> {
-    env.journaled(session).lines().map(|line| line.split('\t').nth(2).unwrap().to_owned()).collect()
+    env.journal_text(session).lines().map(|line| line.split('\t').nth(2).unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -49,13 +49,13 @@ fn i1_the_session_names_the_journal_and_the_stop_reads_that_one() {
     let env = active();
     renamed(&env, "session-42");
     assert!(env.tmp().join("src-changes-session-42.log").is_file());
-    assert!(env.state().join("reports/session-42/1.yaml").is_file(), "{}", env.listing());
+    assert!(env.state().join("reports/session-42/1.yaml").is_file(), "{}", env.dir_snapshot());
     // A stop of another session finds nothing in it, and that session's Lead gets no alert.
-    env.hook(&Event::subagent_stop("a1", "implementer").session("session-43")).silent();
-    env.hook(&Event::agent_done().session("session-43")).silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer").session("session-43")).assert_silent();
+    env.hook(&HookEvent::agent_done().session("session-43")).assert_silent();
     assert!(!env.state().join("reports/session-43").exists());
     let (_, alert) =
-        env.hook(&Event::agent_done().session("session-42")).context().expect("the Lead is told");
+        env.hook(&HookEvent::agent_done().session("session-42")).context().expect("the Lead is told");
     assert!(alert.contains("Changed: a.py"), "{alert}");
 }
 
@@ -70,7 +70,7 @@ fn i2_paths_are_absolute_in_hooks_and_reports_and_relative_in_alert_and_map() {
     for path in [&impact["changed_file"], &impact["dependents"][0]["file"]] {
         assert!(Path::new(path.as_str().unwrap()).starts_with(&root), "{report:#}");
     }
-    let (_, alert) = env.hook(&Event::agent_done()).context().unwrap();
+    let (_, alert) = env.hook(&HookEvent::agent_done()).context().unwrap();
     assert!(
         alert.contains("\nDependents: use_a.py:1 (refs hello) [breaks]\n")
             && !alert.contains(root.to_str().unwrap()),
@@ -86,11 +86,11 @@ fn i3_every_changed_file_of_a_report_was_journaled() {
     renamed(&env, "s1");
     // One more by a shell, one by the Lead, and one that this session did not change.
     env.write("b.py", "x = 1\n");
-    assert!(env.hook(&Event::bash()).context().is_some());
+    assert!(env.hook(&HookEvent::bash()).context().is_some());
     env.write("c.py", "y = 1\n");
-    env.hook(&Event::write("c.py")).silent();
+    env.hook(&HookEvent::write("c.py")).assert_silent();
     env.write("d.py", "z = 1\n");
-    env.hook(&Event::write("d.py").session("s2")).silent();
+    env.hook(&HookEvent::write("d.py").session("s2")).assert_silent();
     let report = json(&env, "impact --session s1 --format json");
     let changed: BTreeSet<String> = report["impacts"]
         .as_array()
@@ -128,7 +128,7 @@ fn i4_a_cascade_never_processes_a_file_that_it_has_updated() {
 
 /// The map's entries by path, with what they reference and who references them, after it was brought up to date by `verb`.
 fn map(env: &TestEnv, verb: &str) -> BTreeMap<String, [Vec<String>; 2]> {
-    env.lockstep(["map", verb, "--quiet"]).succeeded();
+    env.lockstep(["map", verb, "--quiet"]).assert_success();
     let text = fs::read_to_string(env.state().join("codebase-map.md")).unwrap();
     let mut entries = BTreeMap::new();
     for block in text.split("\n## ").skip(1) {
@@ -201,22 +201,22 @@ fn i6_hooks_that_observe_never_block_whatever_is_broken() {
 fn i7_every_boundary_degrades_to_less_data_and_says_so() {
     // B1: a journal that cannot be written loses the line; the next sweep finds the change on disk.
     let env = active();
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     fs::create_dir(env.journal("s1")).unwrap();
     env.write("a.py", "x = 1\n");
-    env.hook(&Event::edit("a.py")).silent();
-    assert!(!env.logged().is_empty(), "what went wrong is in the log");
+    env.hook(&HookEvent::edit("a.py")).assert_silent();
+    assert!(!env.log_lines().is_empty(), "what went wrong is in the log");
     fs::remove_dir(env.journal("s1")).unwrap();
-    env.hook(&Event::bash()).silent();
-    assert!(env.journaled("s1").contains("\tSweep\t"), "{}", env.journaled("s1"));
+    env.hook(&HookEvent::bash()).assert_silent();
+    assert!(env.journal_text("s1").contains("\tSweep\t"), "{}", env.journal_text("s1"));
     // B2, B3: nothing changed, so there is no report, no alert and no failure.
     let env = active();
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    env.hook(&Event::agent_done()).silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    env.hook(&HookEvent::agent_done()).assert_silent();
     // B2: without an index, an answer is "not analysed", not "none".
     env.write("a.py", "def greet(): pass\n");
-    env.hook(&Event::edit("a.py").by("a1", "implementer")).silent();
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    env.hook(&HookEvent::edit("a.py").by_agent("a1", "implementer")).assert_silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
     assert!(env.state().join("reports/s1/1.yaml").exists());
     // B4: no data starts no cascade, and is not "no impact".
     for text in ["", "no: report", "{", "\u{0}"] {
@@ -275,12 +275,12 @@ fn i8_a_cascade_has_at_most_three_iterations() {
 fn i9_an_alert_is_delivered_for_one_turn_and_its_report_stays() {
     let env = active();
     renamed(&env, "s1");
-    assert!(env.hook(&Event::agent_done()).context().is_some());
-    for event in [Event::agent_done(), Event::bash(), Event::prompt(), Event::stop()] {
-        env.hook(&event).silent();
+    assert!(env.hook(&HookEvent::agent_done()).context().is_some());
+    for event in [HookEvent::agent_done(), HookEvent::bash(), HookEvent::prompt(), HookEvent::stop()] {
+        env.hook(&event).assert_silent();
     }
-    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    env.hook(&Event::agent_done()).silent();
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    env.hook(&HookEvent::agent_done()).assert_silent();
     let report = fs::read_to_string(env.state().join("reports/s1/1.yaml")).unwrap();
     assert!(report.contains("use_a.py"), "{report}");
     let again = json(&env, "impact --session s1 --format json");
@@ -294,18 +294,18 @@ fn i10_nothing_reaches_or_changes_an_implementer() {
     let before = fs::read_to_string(env.project().join("a.py")).unwrap();
     // Mail waits for the Lead: none of it leaks into any event of an implementer's, at work or at its end.
     for event in [
-        Event::edit("a.py").by("a2", "implementer"),
-        Event::write("a.py").by("a2", "implementer"),
-        Event::bash().by("a2", "implementer"),
-        Event::subagent_start("a2", "implementer"),
-        Event::subagent_stop("a2", "implementer"),
+        HookEvent::edit("a.py").by_agent("a2", "implementer"),
+        HookEvent::write("a.py").by_agent("a2", "implementer"),
+        HookEvent::bash().by_agent("a2", "implementer"),
+        HookEvent::subagent_start("a2", "implementer"),
+        HookEvent::subagent_stop("a2", "implementer"),
     ] {
-        env.hook(&event).silent();
+        env.hook(&event).assert_silent();
     }
     assert_eq!(
         fs::read_to_string(env.project().join("a.py")).unwrap(),
         before,
         "no file of the project is touched"
     );
-    assert!(env.hook(&Event::agent_done()).context().is_some(), "it waited for the Lead");
+    assert!(env.hook(&HookEvent::agent_done()).context().is_some(), "it waited for the Lead");
 }

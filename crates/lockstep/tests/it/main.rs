@@ -101,7 +101,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 /// An environment whose project has no `lockstep.toml`.
 fn inactive() -> TestEnv {
@@ -126,28 +126,28 @@ fn plant_users(env: &TestEnv, modules: &[&str]) {
     for module in modules {
         env.write(format!("use_{module}.py"), format!("from {module} import hello\n"));
     }
-    env.lockstep(["index", "--quiet"]).succeeded();
+    env.lockstep(["index", "--quiet"]).assert_success();
 }
 
 /// Every event that leads somewhere and only observes, as the Lead or a subagent causes it.
-fn observed() -> Vec<Event> {
+fn observed() -> Vec<HookEvent> {
     vec![
-        Event::session_start(),
-        Event::prompt(),
-        Event::edit("a.py"),
-        Event::edit("a.py").by("a1", "implementer"),
-        Event::bash(),
-        Event::agent_done(),
-        Event::subagent_start("a1", "implementer"),
-        Event::subagent_stop("a1", "implementer"),
-        Event::stop(),
-        Event::session_end(),
+        HookEvent::session_start(),
+        HookEvent::prompt(),
+        HookEvent::edit("a.py"),
+        HookEvent::edit("a.py").by_agent("a1", "implementer"),
+        HookEvent::bash(),
+        HookEvent::agent_done(),
+        HookEvent::subagent_start("a1", "implementer"),
+        HookEvent::subagent_stop("a1", "implementer"),
+        HookEvent::stop(),
+        HookEvent::session_end(),
     ]
 }
 
 /// A file that is not listed above would silently not be tested.
 #[test]
-fn no_file_is_forgotten() {
+fn every_test_file_is_a_module() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
     let text = fs::read_to_string(folder.join("main.rs")).unwrap();
     let named: BTreeSet<String> = text

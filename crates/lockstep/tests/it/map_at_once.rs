@@ -34,7 +34,7 @@ fn assert_whole(env: &TestEnv, files: usize) {
 fn two_updates_at_once_take_turns() {
     let env = active();
     plant(&env, 40);
-    env.lockstep(["map"]).succeeded();
+    env.lockstep(["map"]).assert_success();
     for round in 0..4 {
         env.write("py/m3.py", format!("from py.m4 import f4\n\ndef f3():\n    return {round}\n"));
         env.write(format!("py/new{round}.py"), "from py.m3 import f3\n");
@@ -45,15 +45,15 @@ fn two_updates_at_once_take_turns() {
         }
         let said: String = outputs.iter().map(|output| String::from_utf8_lossy(&output.stdout)).collect();
         assert_eq!(said.matches("Updated").count(), 1, "one does it, the others find it done: {said}");
-        env.lockstep(["map", "check"]).succeeded();
+        env.lockstep(["map", "check"]).assert_success();
     }
 }
 
 #[test]
-fn who_waits_says_for_whom() {
+fn waiting_process_names_the_lock_owner() {
     let env = active();
     plant(&env, 3);
-    env.lockstep(["map"]).succeeded();
+    env.lockstep(["map"]).assert_success();
     let lock = fs::File::options().read(true).write(true).open(env.state().join("map/lock")).unwrap();
     lock.lock().unwrap();
     fs::write(env.state().join("map/lock"), "process 4711 (map build)\n").unwrap();
@@ -73,7 +73,7 @@ fn who_waits_says_for_whom() {
 fn a_killed_run_leaves_a_whole_map_and_the_next_ends_the_same() {
     let env = active();
     plant(&env, 60);
-    env.lockstep(["map"]).succeeded();
+    env.lockstep(["map"]).assert_success();
     let mut life = Duration::from_millis(60);
     let mut killed = 0;
     for round in 0..24_u32 {
@@ -89,11 +89,11 @@ fn a_killed_run_leaves_a_whole_map_and_the_next_ends_the_same() {
         killed += u32::from(child.wait().unwrap().code().is_none());
         assert_whole(&env, 60);
         let start = Instant::now();
-        env.lockstep(["map", "update"]).succeeded();
+        env.lockstep(["map", "update"]).assert_success();
         life = start.elapsed();
-        env.lockstep(["map", "check"]).succeeded();
+        env.lockstep(["map", "check"]).assert_success();
         let updated = fs::read_to_string(env.project().join(MAP)).unwrap();
-        env.lockstep(["map", "build"]).succeeded();
+        env.lockstep(["map", "build"]).assert_success();
         assert_eq!(fs::read_to_string(env.project().join(MAP)).unwrap(), updated, "round {round}");
         assert!(!env.project().join(format!("{MAP}.bak")).exists(), "round {round}");
     }

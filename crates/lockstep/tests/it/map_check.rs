@@ -44,7 +44,7 @@ fn check(env: &TestEnv, map: &str, code: i32) -> (String, String) {
     env.write(".lockstep/codebase-map.md", map);
     let run = |format: &str| env.lockstep(["map", "check", "--format", format]);
     let (text, yaml) = match code {
-        0 => (run("text").succeeded(), run("yaml").succeeded()),
+        0 => (run("text").assert_success(), run("yaml").assert_success()),
         _ => (run("text").stdout_of(code), run("yaml").stdout_of(code)),
     };
     let recommendation =
@@ -61,7 +61,7 @@ trait StdoutOf {
     fn stdout_of(&self, code: i32) -> String;
 }
 
-impl StdoutOf for lockstep_testkit::Output {
+impl StdoutOf for lockstep_testkit::ProcessOutput {
     fn stdout_of(&self, code: i32) -> String {
         assert_eq!(self.code, Some(code), "{}", self.snapshot());
         String::from_utf8(self.stdout.clone()).unwrap()
@@ -84,7 +84,7 @@ fn each_defect_is_named() {
     env.write(".gitignore", "ignored.md\n");
     env.write("ignored.md", "x\n");
     env.write(".claude/agent-memory/analyst/notes.md", "x\n");
-    env.lockstep(["config", "show"]).succeeded();
+    env.lockstep(["config", "show"]).assert_success();
     // With a `.claude` directory the map would be elsewhere.
     env.configure("[map]\npath = \".lockstep/codebase-map.md\"\n");
     let day = "2026-02-14";
@@ -149,15 +149,15 @@ fn each_defect_is_named() {
     for kind in ["count", "missing", "references"] {
         assert!(kinds.contains(&kind), "{json}");
     }
-    env.lockstep(["map", "update"]).succeeded();
-    env.lockstep(["map", "check"]).succeeded();
+    env.lockstep(["map", "update"]).assert_success();
+    env.lockstep(["map", "check"]).assert_success();
 }
 
 #[test]
 fn an_entry_is_stale_after_seven_days_in_which_its_file_changed() {
     let env = active();
     plant(&env);
-    env.lockstep(["map"]).succeeded();
+    env.lockstep(["map"]).assert_success();
     let path = env.project().join(".lockstep/codebase-map.md");
     let built = fs::read_to_string(&path).unwrap();
     env.advance(SignedDuration::from_hours(24 * 7));
@@ -178,8 +178,8 @@ fn an_entry_is_stale_after_seven_days_in_which_its_file_changed() {
     fs::remove_file(&path).unwrap();
     let said = env.lockstep(["map", "check"]).stdout_of(1);
     assert_eq!(said, ".lockstep/codebase-map.md: there is no map; `lockstep map build` builds it.\n");
-    env.lockstep(["map"]).succeeded();
-    env.lockstep(["map", "check"]).succeeded();
+    env.lockstep(["map"]).assert_success();
+    env.lockstep(["map", "check"]).assert_success();
 }
 
 #[test]
@@ -189,8 +189,8 @@ fn a_map_over_its_size_is_told() {
     let (text, recommendation) = check(&env, &right().concat(), 1);
     assert!(text.contains("size        30 lines and "), "{text}");
     assert_eq!(recommendation, "incremental");
-    env.lockstep(["map", "update"]).succeeded();
-    env.lockstep(["map", "check"]).succeeded();
+    env.lockstep(["map", "update"]).assert_success();
+    env.lockstep(["map", "check"]).assert_success();
     let text = fs::read_to_string(env.project().join(".lockstep/codebase-map.md")).unwrap();
     assert!(text.lines().count() <= 20 && text.contains("<!-- Pruned: 2 low entries;"), "{text}");
     let lied = text.replace("Pruned: 2", "Pruned: 3");
@@ -224,13 +224,13 @@ fn a_map_that_came_with_a_clone_is_not_blamed_for_what_only_its_maker_knows() {
     // A file that changes in each of three runs is hot, regardless of its references.
     for round in 0..4 {
         env.write("src/hot.py", format!("ROUND = {round}\n"));
-        env.lockstep(["map", "update", "--quiet"]).succeeded();
+        env.lockstep(["map", "update", "--quiet"]).assert_success();
     }
     assert!(fs::read_to_string(env.project().join("docs/map.md")).unwrap().contains("hotspot: high"));
     env.git(["add", "--all"]);
     commit("map", "14");
     let clone = |name: &str| {
-        let target = env.elsewhere().join(name);
+        let target = env.outside_dir().join(name);
         let source = env.project().display().to_string();
         let cloned = Command::new("git").args(["clone", "--quiet", &source]).arg(&target).status().unwrap();
         assert!(cloned.success());
@@ -242,7 +242,7 @@ fn a_map_that_came_with_a_clone_is_not_blamed_for_what_only_its_maker_knows() {
         command.current_dir(root);
         env.run(command, b"")
     };
-    check(&clone("fresh")).succeeded();
+    check(&clone("fresh")).assert_success();
     // A file that was committed after it was mapped is stale there too.
     env.write("src/hot.py", "ROUND = 9\n");
     commit("more", "20");

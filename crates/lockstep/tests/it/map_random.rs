@@ -136,11 +136,11 @@ fn play(seed: u64) {
         env.write(&path, text);
         files.insert(path, ());
     }
-    env.lockstep(["map"]).succeeded();
+    env.lockstep(["map"]).assert_success();
     for turn in 1..=ACTS {
         act(&env, &mut dice, &mut files);
         match dice.roll(8) {
-            0 => drop(env.lockstep(["map", "update"]).succeeded()),
+            0 => drop(env.lockstep(["map", "update"]).assert_success()),
             // Skipped files must not be lost to later updates.
             1 => {
                 let named = env.lockstep(["map", "update", &path(&mut dice), "pkg", &path(&mut dice)]);
@@ -152,10 +152,10 @@ fn play(seed: u64) {
             _ => {}
         }
         if turn % 40 == 0 {
-            env.lockstep(["map", "update"]).succeeded();
+            env.lockstep(["map", "update"]).assert_success();
             let updated = map(&env);
-            env.lockstep(["map", "check"]).succeeded();
-            env.lockstep(["map", "build"]).succeeded();
+            env.lockstep(["map", "check"]).assert_success();
+            env.lockstep(["map", "build"]).assert_success();
             assert_eq!(map(&env), updated, "seed {seed}, after {turn} acts");
         }
     }

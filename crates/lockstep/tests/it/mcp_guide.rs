@@ -10,7 +10,7 @@ use crate::inactive;
 #[test]
 fn the_guide_to_the_server_is_true() {
     let env = inactive();
-    symlink(env!("CARGO_BIN_EXE_lockstep"), env.elsewhere().join("lockstep")).unwrap();
+    symlink(env!("CARGO_BIN_EXE_lockstep"), env.outside_dir().join("lockstep")).unwrap();
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/mcp.md");
     let guide = fs::read_to_string(guide).unwrap();
     let mut commands = 0;
@@ -24,7 +24,7 @@ fn the_guide_to_the_server_is_true() {
                 .args(["-c", command])
                 .current_dir(env.project())
                 .env_clear()
-                .env("PATH", format!("{}:/usr/bin:/bin", env.elsewhere().display()))
+                .env("PATH", format!("{}:/usr/bin:/bin", env.outside_dir().display()))
                 .env("HOME", env.home())
                 .output()
                 .unwrap();

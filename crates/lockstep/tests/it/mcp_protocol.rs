@@ -39,7 +39,7 @@ fn the_end_of_the_input_ends_the_server_with_0() {
         },
         b"{\"jsonrpc\": \"2.0\", \"id\": 1, \"meth",
     );
-    assert_eq!(output.succeeded(), "");
+    assert_eq!(output.assert_success(), "");
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_request_that_is_under_way_when_the_input_ends_is_still_answered() {
 }
 
 #[test]
-fn what_comes_before_the_greeting_does_not_end_the_server() {
+fn messages_before_initialize_are_ignored() {
     let env = inactive();
     let mut session = Session::silent(env.command(["mcp"]));
     session.notify("notifications/initialized", json!({}));
@@ -165,7 +165,7 @@ fn long_work_tells_how_far_it_has_come_and_can_be_cancelled() {
 }
 
 #[test]
-fn what_is_too_long_for_a_client_comes_in_pages() {
+fn long_results_are_paginated() {
     let env = inactive();
     env.write("a.py", "def hello():\n    pass\n");
     let uses: String = (0..2_500).map(|n| format!("hello()  # number {n}, é\n")).collect();
@@ -191,7 +191,7 @@ fn what_is_too_long_for_a_client_comes_in_pages() {
     }
     let expected: usize = env
         .lockstep(["refs", "a.py", "--quiet", "--all"])
-        .succeeded()
+        .assert_success()
         .lines()
         .filter(|line| line.starts_with("b.py:"))
         .count();

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lockstep_rehearsal::client::Client;
+use lockstep_rehearsal::client::ClientBinary;
 use lockstep_rehearsal::run::Rehearsal;
 use lockstep_rehearsal::scenario::{Scenario, Turn};
-use lockstep_rehearsal::transcript::Agent;
+use lockstep_rehearsal::transcript::RequestAgent;
 use lockstep_testkit::TestEnv;
 use serde_json::{Value, json};
 
@@ -20,13 +20,13 @@ use crate::steps::yes;
 fn mcp_config(env: &TestEnv) -> PathBuf {
     let servers =
         json!({"mcpServers": {"lockstep": {"command": env!("CARGO_BIN_EXE_lockstep"), "args": ["mcp"]}}});
-    let config = env.elsewhere().join("mcp.json");
+    let config = env.outside_dir().join("mcp.json");
     fs::write(&config, servers.to_string()).unwrap();
     config
 }
 
 fn every_tool_answers_a_real_session_and_says_which_arguments_are_wrong() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let env = workshop();
     let mut scenario = Scenario::new("Call every tool");
     for (name, good, bad) in calls() {
@@ -49,8 +49,8 @@ fn every_tool_answers_a_real_session_and_says_which_arguments_are_wrong() {
     }
 }
 
-fn what_tools_say_reaches_the_model() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+fn tool_results_reach_the_model() {
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let env = active();
     env.git(["init", "--quiet"]);
     env.write("a.py", "def hello():\n    pass\n");
@@ -79,11 +79,11 @@ fn what_tools_say_reaches_the_model() {
     assert_eq!(lead.count("persisted-output"), 0, "{transcript}");
     // The rules apply to the identity that the caller gives.
     let refused = "refused, for 1 reason; nothing was written";
-    assert_eq!(transcript.who_saw(refused), [Agent::subagent("WRITER")].into(), "{transcript}");
+    assert_eq!(transcript.recipients_of(refused), [RequestAgent::subagent("WRITER")].into(), "{transcript}");
     assert!(yes(&env, "task show").contains("by the lead"));
 }
 
 on_each_client!(
     every_tool_answers_a_real_session_and_says_which_arguments_are_wrong,
-    what_tools_say_reaches_the_model,
+    tool_results_reach_the_model,
 );

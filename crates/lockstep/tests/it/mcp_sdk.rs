@@ -7,22 +7,22 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use lockstep_rehearsal::Sdk;
+use lockstep_rehearsal::McpSdk;
 use serde_json::{Value, json};
 
 use crate::mcp_tools::{calls, workshop};
 
 #[test]
 fn the_official_client_calls_every_tool() {
-    let Some(sdk) = Sdk::obtain_or_skip() else { return };
+    let Some(sdk) = McpSdk::obtain_or_skip() else { return };
     let env = workshop();
     let uses: String = (0..2_000).map(|n| format!("hello()  # number {n}\n")).collect();
     env.write("src/long.py", "def hello():\n    pass\n");
     env.write("src/use.py", format!("from long import hello\n{uses}"));
-    symlink(sdk.modules(), env.elsewhere().join("node_modules")).unwrap();
-    let driver = env.elsewhere().join("drive.mjs");
+    symlink(sdk.modules(), env.outside_dir().join("node_modules")).unwrap();
+    let driver = env.outside_dir().join("drive.mjs");
     fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/drive.mjs"), &driver).unwrap();
-    let listed = env.elsewhere().join("calls.json");
+    let listed = env.outside_dir().join("calls.json");
     fs::write(&listed, json!(calls()).to_string()).unwrap();
     let output = Command::new("node")
         .arg(&driver)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lockstep_cache::fixture::{self, Shape};
+use lockstep_cache::fixture::{self, FixtureSize};
 use lockstep_testkit::TestEnv;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::{configured, inactive, planted};
 /// A project with something of everything: a change to follow, a step, a task, a framework, and what a phase leaves.
 pub(crate) fn workshop() -> TestEnv {
     let env = planted::rust(1, 2);
-    fixture::write(&env.project(), Shape::SMALL).unwrap();
+    fixture::write(&env.project(), FixtureSize::SMALL).unwrap();
     env.write("src/auth.rs", "x\n");
     env.write("work/1/L2-summary.md", l2("P1-work"));
     env.write("work/1/gate-record.yaml", gate(1));
@@ -273,7 +273,7 @@ fn without_a_project_questions_are_answered_and_the_rest_says_what_is_missing() 
     env.git(["add", "--all"]);
     env.git(["commit", "--quiet", "--message", "first"]);
     env.write("a.py", "def greet():\n    pass\n");
-    let before = env.listing().without("home");
+    let before = env.dir_snapshot().without("home");
     let mut session = Session::start(&env);
     assert_eq!(session.data("impact", json!({}))["impacts"][0]["dependents"][0]["breaks"], true);
     assert_eq!(session.data("references", json!({"name": "a.py"}))["references"][0]["file"], "b.py");
@@ -289,7 +289,7 @@ fn without_a_project_questions_are_answered_and_the_rest_says_what_is_missing() 
     let refused = session.request("resources/read", json!({"uri": "lockstep://task"}));
     assert!(refused["error"]["message"].as_str().unwrap().contains("lockstep init"), "{refused}");
     assert_eq!(session.end().0, Some(0));
-    assert_eq!(env.listing().without("home"), before, "nothing is written into the tree");
+    assert_eq!(env.dir_snapshot().without("home"), before, "nothing is written into the tree");
 }
 
 #[test]

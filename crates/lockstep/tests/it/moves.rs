@@ -1,6 +1,6 @@
 //! Moves by content: in the working tree, in patches and in a session.
 
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use crate::configured;
 
@@ -21,7 +21,7 @@ fn project() -> TestEnv {
 }
 
 fn impact(env: &TestEnv, arguments: &[&str]) -> String {
-    env.lockstep([&["impact"], arguments].concat()).succeeded()
+    env.lockstep([&["impact"], arguments].concat()).assert_success()
 }
 
 #[test]
@@ -76,9 +76,9 @@ fn a_patch_that_deletes_and_creates_the_same_content_is_a_move() {
 #[test]
 fn a_sweep_keeps_a_move_with_changes_as_a_move() {
     let env = project();
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env.shell("cp core.py kernel.py && sed -i s/other/another/ kernel.py && rm core.py");
-    env.hook(&Event::bash()).silent();
+    env.hook(&HookEvent::bash()).assert_silent();
     let changes = env.lockstep(["changes"]).snapshot();
     assert!(changes.contains("core.py  (renamed to kernel.py)"), "{changes}");
     assert!(changes.contains("kernel.py  (renamed from core.py)"), "{changes}");

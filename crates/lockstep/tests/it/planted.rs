@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 
-use lockstep_testkit::{Output, TestEnv};
+use lockstep_testkit::{ProcessOutput, TestEnv};
 use serde_json::Value;
 
 use crate::active;
@@ -99,13 +99,13 @@ pub(crate) fn tools(command: &mut Command) {
 }
 
 /// Runs it to its end.
-pub(crate) fn run(env: &TestEnv, agent: &str, more: &[&str]) -> Output {
+pub(crate) fn run(env: &TestEnv, agent: &str, more: &[&str]) -> ProcessOutput {
     env.run(run_command(env, agent, more), b"")
 }
 
 /// The state of the cascade as data.
 pub(crate) fn status(env: &TestEnv) -> Value {
-    let text = env.lockstep(["cascade", "status", "--format", "json"]).succeeded();
+    let text = env.lockstep(["cascade", "status", "--format", "json"]).assert_success();
     serde_json::from_str(&text).unwrap()
 }
 

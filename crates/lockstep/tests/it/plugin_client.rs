@@ -4,8 +4,8 @@
 use std::fs;
 use std::process::Command;
 
-use lockstep_rehearsal::run::Outcome;
-use lockstep_rehearsal::transcript::Agent;
+use lockstep_rehearsal::run::RehearsalResult;
+use lockstep_rehearsal::transcript::RequestAgent;
 
 use crate::documents::repository;
 use crate::system::{Stage, change};
@@ -33,7 +33,7 @@ impl Stage {
     }
 
     /// Every change is journaled with one line, and the alert reached the Lead once.
-    fn fired_once(&self, outcome: &Outcome) {
+    fn fired_once(&self, outcome: &RehearsalResult) {
         let transcript = &outcome.transcript;
         let expected = [
             change("Edit", "a.py", Some("general-purpose")),
@@ -46,12 +46,12 @@ impl Stage {
         let lines: usize = journals.map(|path| fs::read_to_string(path).unwrap().lines().count()).sum();
         assert_eq!(lines, 3, "each change has one line");
         assert_eq!(transcript.lead().count(ALERT), 1, "{transcript}");
-        assert_eq!(transcript.who_saw(ALERT), [Agent::Lead].into());
-        assert!(self.env.logged().is_empty(), "{:?}", self.env.logged());
+        assert_eq!(transcript.recipients_of(ALERT), [RequestAgent::Lead].into());
+        assert!(self.env.log_lines().is_empty(), "{:?}", self.env.log_lines());
     }
 
     /// The client offers what the plugin brings.
-    fn offers(&self, outcome: &Outcome) {
+    fn offers(&self, outcome: &RehearsalResult) {
         let lead = outcome.transcript.lead();
         for listed in ["lockstep:execution-impact", "lockstep:rsil-review", "lockstep:infra-implementer"] {
             assert!(lead.requests()[0].count(listed) > 0, "{listed}: {}", outcome.transcript);
@@ -70,7 +70,7 @@ fn assert_registration(stage: &Stage, status: &str) {
 
 fn the_copy_that_init_makes_is_loaded_by_the_client() {
     let Some(stage) = Stage::with_plugin() else { return };
-    stage.run("index --quiet").succeeded();
+    stage.run("index --quiet").assert_success();
     let outcome = stage.play(SCENARIO, &[]);
     stage.fired_once(&outcome);
     stage.offers(&outcome);
@@ -79,7 +79,7 @@ fn the_copy_that_init_makes_is_loaded_by_the_client() {
 fn a_plugin_directory_works() {
     let Some(stage) = Stage::bare() else { return };
     stage.env.configure("");
-    stage.run("index --quiet").succeeded();
+    stage.run("index --quiet").assert_success();
     let rehearsal = stage.rehearsal(SCENARIO, &[]).arg("--plugin-dir").arg(repository().join("plugin"));
     let outcome = stage.content(rehearsal.run().unwrap());
     stage.fired_once(&outcome);
@@ -90,10 +90,10 @@ fn the_marketplace_file_installs_it_and_init_makes_no_second_copy() {
     let Some(stage) = Stage::bare() else { return };
     stage.install_from_marketplace();
     assert!(stage.claude(&["plugin", "list"]).contains("lockstep@lockstep"));
-    let said = stage.run("init --plugin").succeeded();
+    let said = stage.run("init --plugin").assert_success();
     assert!(said.contains("installed from a marketplace"), "{said}");
     assert!(!stage.env.project().join(".claude").exists());
-    stage.run("index --quiet").succeeded();
+    stage.run("index --quiet").assert_success();
     let outcome = stage.play(SCENARIO, &[]);
     stage.fired_once(&outcome);
     stage.offers(&outcome);
@@ -104,9 +104,9 @@ fn the_marketplace_file_installs_it_and_init_makes_no_second_copy() {
 
 fn beside_entries_in_the_settings_nothing_is_done_twice() {
     let Some(stage) = Stage::bare() else { return };
-    stage.run("init --client claude --quiet").succeeded();
+    stage.run("init --client claude --quiet").assert_success();
     stage.install_from_marketplace();
-    stage.run("index --quiet").succeeded();
+    stage.run("index --quiet").assert_success();
     let outcome = stage.play(SCENARIO, &[]);
     stage.fired_once(&outcome);
     stage.offers(&outcome);
@@ -119,7 +119,8 @@ fn doctor_proves_the_plugin_live() {
     let client = stage.client().parent().unwrap().display();
     doctor.env("PATH", format!("{}:{client}:/usr/bin:/bin:/usr/sbin:/sbin", stage.bin().display()));
     doctor.env_remove("LOCKSTEP_NOW");
-    let report: serde_json::Value = serde_json::from_str(&stage.env.run(doctor, b"").succeeded()).unwrap();
+    let report: serde_json::Value =
+        serde_json::from_str(&stage.env.run(doctor, b"").assert_success()).unwrap();
     let live = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "live").unwrap();
     assert_eq!(live["status"], "ok", "{report:#}");
 }

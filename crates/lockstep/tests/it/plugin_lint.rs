@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lockstep_cli::plugin::{FILES, HOOKS_FILE, hooks_json};
-use lockstep_rehearsal::client::Client;
-use lockstep_task::access::{AccessTable, AgentRule, Create, Principal, SkillRule};
+use lockstep_rehearsal::client::ClientBinary;
+use lockstep_task::access::{AccessTable, AgentRule, CreatePermission, Principal, SkillRule};
 use serde_json::Value;
 
 use crate::documents::repository;
@@ -213,7 +213,9 @@ fn the_agents_tools_are_what_the_access_table_needs() {
     let table = AccessTable::default();
     for agent in agents() {
         let AgentRule { create, update, .. } = table.rule(&Principal::Agent(agent.place.clone()));
-        for (tool, may) in [("TaskCreate", create != Create::None), ("TaskUpdate", !update.is_empty())] {
+        for (tool, may) in
+            [("TaskCreate", create != CreatePermission::None), ("TaskUpdate", !update.is_empty())]
+        {
             assert_eq!(agent.items("tools").contains(&tool), may, "{}: {tool}", agent.file);
             assert_eq!(agent.items("disallowedTools").contains(&tool), !may, "{}: {tool}", agent.file);
         }
@@ -305,7 +307,7 @@ fn every_command_parses() {
 }
 
 #[test]
-fn whoever_is_named_exists() {
+fn named_agents_and_skills_exist() {
     let (skills, agents) = (skills(), agents());
     let (skill_names, agent_names) = (names(&skills), names(&agents));
     for text in skills.iter().chain(&agents) {
@@ -363,7 +365,7 @@ fn manifests_name_this_version_and_nothing_is_left_out() {
 /// The client's own judgement, with its warnings as errors.
 #[test]
 fn the_client_finds_nothing_wrong_with_it() {
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     let home = tempfile::tempdir().unwrap();
     for folder in [repository().join("plugin"), repository().to_owned()] {
         let output = std::process::Command::new(client.program())

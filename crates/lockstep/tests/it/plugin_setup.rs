@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
 use lockstep_cli::plugin::{FILES, hooks_json};
-use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
 use serde_json::Value;
 
 use crate::inactive;
@@ -15,7 +15,7 @@ const SETTINGS: &str = ".claude/settings.json";
 const COPY: &str = ".claude/skills/lockstep";
 
 /// Sends an event as the plugin's entry does.
-fn by_plugin(env: &TestEnv, event: &Event) -> Output {
+fn by_plugin(env: &TestEnv, event: &HookEvent) -> ProcessOutput {
     let mut command = env.command(["hook", "claude", "--plugin"]);
     command.env("CLAUDE_PROJECT_DIR", env.project()).stdin(Stdio::piped());
     env.run(command, event.json(&env.project()).as_bytes())
@@ -25,7 +25,7 @@ fn by_plugin(env: &TestEnv, event: &Event) -> Output {
 fn init_copies_the_plugin_and_uninstall_takes_it_out_exactly() {
     let env = inactive();
     env.write(SETTINGS, "{\n  \"model\": \"opus\"\n}\n");
-    env.lockstep(["init", "--plugin"]).succeeded();
+    env.lockstep(["init", "--plugin"]).assert_success();
     for (file, text) in FILES {
         assert_eq!(fs::read_to_string(env.project().join(COPY).join(file)).unwrap(), *text, "{file}");
     }
@@ -33,10 +33,10 @@ fn init_copies_the_plugin_and_uninstall_takes_it_out_exactly() {
     assert!(!settings.contains("hook claude"), "the plugin brings them: {settings}");
     // There are no other skills or agents, so nothing is added to sessions.
     assert!(!env.state().join("session-cache.md").exists());
-    let again = env.lockstep(["init"]).succeeded();
+    let again = env.lockstep(["init"]).assert_success();
     assert!(again.contains("nothing to change"), "a project with the plugin keeps it: {again}");
-    env.lockstep(["uninstall", "--purge"]).succeeded();
-    assert_eq!(walk(&env.project()), 1, "{}", env.listing());
+    env.lockstep(["uninstall", "--purge"]).assert_success();
+    assert_eq!(walk(&env.project()), 1, "{}", env.dir_snapshot());
     assert_eq!(fs::read_to_string(env.project().join(SETTINGS)).unwrap(), "{\n  \"model\": \"opus\"\n}\n");
     assert!(!env.project().join(".claude/skills").exists());
 }
@@ -46,26 +46,26 @@ fn init_replaces_entries_of_the_settings_and_keeps_everything_else() {
     let env = inactive();
     let layout = "{\n  \"hooks\": {\n    \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]\n  }\n}\n";
     env.write(SETTINGS, layout);
-    env.lockstep(["init"]).succeeded();
-    env.lockstep(["init", "--local"]).succeeded();
-    env.lockstep(["init", "--plugin"]).succeeded();
+    env.lockstep(["init"]).assert_success();
+    env.lockstep(["init", "--local"]).assert_success();
+    env.lockstep(["init", "--plugin"]).assert_success();
     assert_eq!(fs::read_to_string(env.project().join(SETTINGS)).unwrap(), layout);
     assert!(!env.project().join(".claude/settings.local.json").exists());
-    env.lockstep(["uninstall", "--purge"]).succeeded();
+    env.lockstep(["uninstall", "--purge"]).assert_success();
     assert_eq!(fs::read_to_string(env.project().join(SETTINGS)).unwrap(), layout);
     assert!(!env.project().join(".claude/skills").exists());
 }
 
 #[test]
-fn what_somebody_edited_stays() {
+fn edited_plugin_files_are_kept() {
     let env = inactive();
-    env.lockstep(["init", "--plugin"]).succeeded();
+    env.lockstep(["init", "--plugin"]).assert_success();
     let skill = env.project().join(COPY).join("skills/execution-impact/SKILL.md");
     fs::write(&skill, "mine\n").unwrap();
-    let said = env.lockstep(["init", "--plugin"]).succeeded();
+    let said = env.lockstep(["init", "--plugin"]).assert_success();
     assert!(said.contains("skills/execution-impact/SKILL.md was edited"), "{said}");
     fs::remove_file(env.state().join("installation.json")).unwrap();
-    let said = env.lockstep(["uninstall"]).succeeded();
+    let said = env.lockstep(["uninstall"]).assert_success();
     assert!(said.contains("it stays"), "{said}");
     assert_eq!(fs::read_to_string(&skill).unwrap(), "mine\n");
     let left = walk(&env.project().join(".claude"));
@@ -80,7 +80,7 @@ fn walk(dir: &std::path::Path) -> usize {
 #[test]
 fn a_copy_of_an_earlier_version_is_brought_up_to_date() {
     let env = inactive();
-    env.lockstep(["init", "--plugin"]).succeeded();
+    env.lockstep(["init", "--plugin"]).assert_success();
     // The state of an earlier version: another text, a file that was since removed, and the records of both.
     let memory = env.state().join("installation.json");
     let mut installation: Value = serde_json::from_str(&fs::read_to_string(&memory).unwrap()).unwrap();
@@ -90,7 +90,7 @@ fn a_copy_of_an_earlier_version_is_brought_up_to_date() {
         installation["plugin"][format!("{COPY}/{file}")] = record(text);
     }
     fs::write(&memory, installation.to_string()).unwrap();
-    env.lockstep(["init"]).succeeded();
+    env.lockstep(["init"]).assert_success();
     let (_, analyst) = FILES.iter().find(|(file, _)| *file == "agents/analyst.md").unwrap();
     assert_eq!(fs::read_to_string(env.project().join(COPY).join("agents/analyst.md")).unwrap(), *analyst);
     assert!(!env.project().join(COPY).join("agents/gone.md").exists());
@@ -100,12 +100,12 @@ fn a_copy_of_an_earlier_version_is_brought_up_to_date() {
 fn a_link_out_of_the_project_is_not_followed() {
     for link in [".claude", ".claude/skills", ".claude/skills/lockstep", ".claude/skills/lockstep/agents"] {
         let env = inactive();
-        let outside = env.elsewhere().join("outside");
+        let outside = env.outside_dir().join("outside");
         fs::create_dir(&outside).unwrap();
         let path = env.project().join(link);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         symlink(&outside, &path).unwrap();
-        let complaint = env.lockstep(["init", "--plugin"]).failed(3);
+        let complaint = env.lockstep(["init", "--plugin"]).assert_failure(3);
         assert!(complaint.contains("leads out of the project"), "{link}: {complaint}");
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "{link}");
     }
@@ -114,26 +114,26 @@ fn a_link_out_of_the_project_is_not_followed() {
 #[test]
 fn an_event_that_the_settings_register_is_left_to_them() {
     let env = inactive();
-    env.lockstep(["init", "--plugin", "--quiet"]).succeeded();
+    env.lockstep(["init", "--plugin", "--quiet"]).assert_success();
     env.write("a.py", "def greet(): pass\n");
-    by_plugin(&env, &Event::edit("a.py")).silent();
-    assert_eq!(env.journaled("s1").lines().count(), 1, "alone, it journals");
-    env.lockstep(["uninstall", "--quiet"]).succeeded();
-    env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
-    by_plugin(&env, &Event::edit("a.py")).silent();
-    assert_eq!(env.journaled("s1").lines().count(), 1, "beside the settings' entry, it does not");
-    env.hook(&Event::edit("a.py")).silent();
-    assert_eq!(env.journaled("s1").lines().count(), 2);
+    by_plugin(&env, &HookEvent::edit("a.py")).assert_silent();
+    assert_eq!(env.journal_text("s1").lines().count(), 1, "alone, it journals");
+    env.lockstep(["uninstall", "--quiet"]).assert_success();
+    env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();
+    by_plugin(&env, &HookEvent::edit("a.py")).assert_silent();
+    assert_eq!(env.journal_text("s1").lines().count(), 1, "beside the settings' entry, it does not");
+    env.hook(&HookEvent::edit("a.py")).assert_silent();
+    assert_eq!(env.journal_text("s1").lines().count(), 2);
     // The settings register nothing for this event any more: it is the plugin's again.
     let settings = env.project().join(SETTINGS);
     let without = fs::read_to_string(&settings).unwrap().replace("PostToolUse", "Notification");
     fs::write(&settings, without).unwrap();
-    by_plugin(&env, &Event::edit("a.py")).silent();
-    assert_eq!(env.journaled("s1").lines().count(), 3);
+    by_plugin(&env, &HookEvent::edit("a.py")).assert_silent();
+    assert_eq!(env.journal_text("s1").lines().count(), 3);
 }
 
 /// Runs a command of the plugin as the client does, in a shell, without `lockstep` on PATH.
-fn without_program(env: &TestEnv, event: &Event, session: &str) -> (String, Option<i32>) {
+fn without_program(env: &TestEnv, event: &HookEvent, session: &str) -> (String, Option<i32>) {
     let hooks: Value = serde_json::from_str(&hooks_json()).unwrap();
     let line = hooks["hooks"][event.name()][0]["hooks"][0]["command"].as_str().unwrap();
     let mut command = Command::new("sh");
@@ -178,16 +178,16 @@ fn a_missing_program_is_told_once_in_one_line_to_the_lead_of_an_active_project()
     // Removed during a session: the next event of the Lead reports it, but not one of a subagent or at a
     // stop.
     for event in [
-        Event::subagent_stop("a1", "implementer"),
-        Event::stop(),
-        Event::edit("a.py").by("a1", "implementer"),
+        HookEvent::subagent_stop("a1", "implementer"),
+        HookEvent::stop(),
+        HookEvent::edit("a.py").by_agent("a1", "implementer"),
     ] {
         assert_eq!(without_program(&env, &event, "s2"), (String::new(), Some(0)), "{}", event.name());
     }
-    assert!(without_program(&env, &Event::edit("a.py"), "s2").0.contains(text));
-    assert_eq!(without_program(&env, &Event::edit("a.py"), "s2").0, "");
+    assert!(without_program(&env, &HookEvent::edit("a.py"), "s2").0.contains(text));
+    assert_eq!(without_program(&env, &HookEvent::edit("a.py"), "s2").0, "");
     // A session's name that is no plain name becomes no path.
-    assert_eq!(without_program(&env, &Event::edit("a.py"), "../../x").0, "");
+    assert_eq!(without_program(&env, &HookEvent::edit("a.py"), "../../x").0, "");
     assert!(!env.home().join("x").exists() && !env.root().join("x").exists());
 }
 
@@ -216,7 +216,7 @@ fn finds(env: &TestEnv, name: &str, status: &str, message: &str) {
 fn doctor_knows_the_plugin() {
     let env = inactive();
     env.git(["init", "--quiet"]);
-    env.lockstep(["init", "--plugin", "--quiet"]).succeeded();
+    env.lockstep(["init", "--plugin", "--quiet"]).assert_success();
     assert!(doctor(&env).iter().all(|(_, status, _)| status == "ok"), "{:#?}", doctor(&env));
     finds(&env, "registration", "ok", "all 9 events are registered");
     finds(&env, "plugin", "ok", "brings the hooks of this version");
@@ -244,11 +244,11 @@ fn a_copy_delivers_all_of_a_cache_in_as_many_parts_as_it_takes() {
             format!("---\nname: skill-{n}\ndescription: {}\n---\n", "Says what it is good for. ".repeat(8));
         env.write(format!(".claude/skills/skill-{n}/SKILL.md"), text);
     }
-    env.lockstep(["init", "--plugin", "--quiet"]).succeeded();
+    env.lockstep(["init", "--plugin", "--quiet"]).assert_success();
     env.configure("[cache]\ndeliver = \"full\"\n");
-    env.lockstep(["cache", "build", "--quiet"]).succeeded();
+    env.lockstep(["cache", "build", "--quiet"]).assert_success();
     finds(&env, "cache", "warning", "hook entries, and 1 are registered");
-    env.lockstep(["init", "--quiet"]).succeeded();
+    env.lockstep(["init", "--quiet"]).assert_success();
     let text = fs::read_to_string(env.project().join(COPY).join("hooks/hooks.json")).unwrap();
     let hooks: Value = serde_json::from_str(&text).unwrap();
     let starts = hooks["hooks"]["SessionStart"][0]["hooks"].as_array().unwrap();
@@ -257,6 +257,6 @@ fn a_copy_delivers_all_of_a_cache_in_as_many_parts_as_it_takes() {
     finds(&env, "cache", "ok", "session-cache.md is fresh");
     finds(&env, "plugin", "ok", "brings the hooks of this version");
     finds(&env, "registration", "ok", "all 9 events are registered");
-    env.lockstep(["uninstall", "--quiet"]).succeeded();
+    env.lockstep(["uninstall", "--quiet"]).assert_success();
     assert!(!env.project().join(COPY).exists());
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use lockstep_cli::plugin::FILES;
-use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
 use serde_json::Value;
 
 use crate::active;
@@ -70,8 +70,8 @@ fn project() -> TestEnv {
     }
     env.git(["add", "-A"]);
     env.git(["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "first"]);
-    env.lockstep(["index"]).succeeded();
-    env.hook(&Event::session_start()).silent();
+    env.lockstep(["index"]).assert_success();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env
 }
 
@@ -79,7 +79,7 @@ fn project() -> TestEnv {
 fn rename(env: &TestEnv, file: &str, from: &str, to: &str) {
     let before = fs::read_to_string(env.project().join(file)).unwrap();
     env.write(file, before.replace(from, to));
-    env.hook(&Event::edit(file).former(&before).by("a1", "implementer")).silent();
+    env.hook(&HookEvent::edit(file).original_content(&before).by_agent("a1", "implementer")).assert_silent();
 }
 
 struct Walk {
@@ -89,8 +89,10 @@ struct Walk {
 
 impl Walk {
     fn json(&self, args: &[&str]) -> Value {
-        serde_json::from_str(&self.env.lockstep(args.iter().copied().chain(["--format", "json"])).succeeded())
-            .unwrap()
+        serde_json::from_str(
+            &self.env.lockstep(args.iter().copied().chain(["--format", "json"])).assert_success(),
+        )
+        .unwrap()
     }
 
     /// Fills the placeholders of a command as a model would, from what the step before printed.
@@ -158,7 +160,7 @@ impl Walk {
 
     /// The precondition of a command that is one of several alternatives.
     fn prepare(&self, command: &str) {
-        let run = |args: &str| drop(self.env.lockstep(args.split(' ')).succeeded());
+        let run = |args: &str| drop(self.env.lockstep(args.split(' ')).assert_success());
         if command.contains("step phase done") {
             run("step phase start 01-01 PREPARE");
         } else if command.contains("cascade abort") {
@@ -175,7 +177,7 @@ impl Walk {
         status.to_string()
     }
 
-    fn run(&self, command: &str) -> Output {
+    fn run(&self, command: &str) -> ProcessOutput {
         let binary = env!("CARGO_BIN_EXE_lockstep");
         let shell = command.replacen("lockstep ", &format!("{binary} "), 1);
         let mut process = Command::new("sh");
@@ -206,7 +208,7 @@ fn every_command_of_every_skill_works_in_order() {
     walk.follow("brainstorming-pipeline");
     for n in 2..=3 {
         let done = format!("phase complete P{n} --l2 work/{n}/L2.md");
-        walk.env.lockstep(done.split(' ')).succeeded();
+        walk.env.lockstep(done.split(' ')).assert_success();
     }
     walk.follow("agent-teams-write-plan");
     walk.follow("plan-validation-pipeline");
@@ -216,7 +218,7 @@ fn every_command_of_every_skill_works_in_order() {
     walk.follow("execution-cascade");
     walk.follow("manage-codebase");
     walk.follow("verification-pipeline");
-    walk.env.lockstep(["step", "abandon", "01-01", "--why", "it was an example"]).succeeded();
+    walk.env.lockstep(["step", "abandon", "01-01", "--why", "it was an example"]).assert_success();
     walk.follow("rsil-global");
     walk.follow("delivery-pipeline");
     walk.follow("rsil-review");

@@ -24,7 +24,7 @@ struct PreCommit {
 impl PreCommit {
     /// Returns pre-commit from the cache of test tools, installed with pip if need be. `None` if that fails, after one line on
     /// stderr; with `LOCKSTEP_REQUIRE_CLIENT=1` it panics instead.
-    fn obtain_or_skip() -> Option<Self> {
+    fn find_or_skip_test() -> Option<Self> {
         match Self::obtain() {
             Ok(found) => Some(found),
             Err(why) if std::env::var_os("LOCKSTEP_REQUIRE_CLIENT").is_some_and(|value| value == "1") => {
@@ -63,7 +63,7 @@ impl PreCommit {
 
     /// Runs the hook `id` of this repository for what is staged, with `options` in the configuration.
     fn run(&self, env: &TestEnv, id: &str, options: &str) -> (Option<i32>, String) {
-        let hooks = env.elsewhere().join("hooks");
+        let hooks = env.outside_dir().join("hooks");
         if !hooks.is_dir() {
             fs::create_dir_all(&hooks).unwrap();
             let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.pre-commit-hooks.yaml");
@@ -72,10 +72,10 @@ impl PreCommit {
             env.git(["-C", hooks, "init", "--quiet"]);
             env.git(["-C", hooks, "add", "--all"]);
             env.git(["-C", hooks, "commit", "--quiet", "-m", "hooks"]);
-            symlink(env!("CARGO_BIN_EXE_lockstep"), env.elsewhere().join("lockstep")).unwrap();
+            symlink(env!("CARGO_BIN_EXE_lockstep"), env.outside_dir().join("lockstep")).unwrap();
         }
-        let revision = env.git_output(["-C", hooks.to_str().unwrap(), "rev-parse", "HEAD"]).succeeded();
-        let config = env.elsewhere().join("config.yaml");
+        let revision = env.git_output(["-C", hooks.to_str().unwrap(), "rev-parse", "HEAD"]).assert_success();
+        let config = env.outside_dir().join("config.yaml");
         let text = format!(
             "repos:\n  - repo: {}\n    rev: {}\n    hooks:\n      - id: {id}\n{options}",
             hooks.display(),
@@ -96,7 +96,7 @@ impl PreCommit {
 
     fn variables(&self, env: &TestEnv) -> Vec<(&'static str, OsString)> {
         vec![
-            ("PATH", format!("{}:/usr/bin:/bin", env.elsewhere().display()).into()),
+            ("PATH", format!("{}:/usr/bin:/bin", env.outside_dir().display()).into()),
             ("HOME", env.home().into()),
             ("TMPDIR", env.tmp().into()),
             ("PRE_COMMIT_HOME", env.home().join("pre-commit").into()),
@@ -114,7 +114,7 @@ fn commit_all(env: &TestEnv) {
 
 #[test]
 fn impact_passes_warns_and_fails() {
-    let Some(pre_commit) = PreCommit::obtain_or_skip() else { return };
+    let Some(pre_commit) = PreCommit::find_or_skip_test() else { return };
     let env = inactive();
     env.git(["init", "--quiet", "--initial-branch=main"]);
     env.write("a.py", "def hello():\n    return 1\n");
@@ -138,7 +138,7 @@ fn impact_passes_warns_and_fails() {
 
 #[test]
 fn gate_passes_without_a_begun_step_and_fails_for_an_unready_one() {
-    let Some(pre_commit) = PreCommit::obtain_or_skip() else { return };
+    let Some(pre_commit) = PreCommit::find_or_skip_test() else { return };
     let env = inactive();
     env.git(["init", "--quiet"]);
     let (code, said) = pre_commit.run(&env, "lockstep-gate", "");
@@ -159,13 +159,13 @@ fn gate_passes_without_a_begun_step_and_fails_for_an_unready_one() {
 
 #[test]
 fn map_passes_when_it_matches_and_fails_when_it_does_not() {
-    let Some(pre_commit) = PreCommit::obtain_or_skip() else { return };
+    let Some(pre_commit) = PreCommit::find_or_skip_test() else { return };
     let env = active();
     env.git(["init", "--quiet"]);
     env.write("a.py", "def hello():\n    return 1\n");
     env.write("b.py", "from a import hello\n");
     commit_all(&env);
-    env.lockstep(["map", "build"]).succeeded();
+    env.lockstep(["map", "build"]).assert_success();
     let (code, said) = pre_commit.run(&env, "lockstep-map", "");
     assert_eq!(code, Some(0), "{said}");
     env.write("b.py", "import os\n");

@@ -5,10 +5,10 @@
 use std::fs;
 use std::path::Path;
 
-use lockstep_rehearsal::client::Client;
-use lockstep_rehearsal::run::{Outcome, Rehearsal};
+use lockstep_rehearsal::client::ClientBinary;
+use lockstep_rehearsal::run::{Rehearsal, RehearsalResult};
 use lockstep_rehearsal::scenario::Scenario;
-use lockstep_rehearsal::transcript::Agent;
+use lockstep_rehearsal::transcript::RequestAgent;
 use lockstep_testkit::TestEnv;
 use serde_json::Value;
 
@@ -18,15 +18,15 @@ use crate::inactive;
 const ALERT: &str = "SRC IMPACT ALERT:";
 
 /// Plays a scenario in a project that `lockstep init` has set up; `None` if the client cannot be had.
-fn play(env: &TestEnv, scenario: &str) -> Option<Outcome> {
-    let client = Client::obtain_or_skip()?;
+fn play(env: &TestEnv, scenario: &str) -> Option<RehearsalResult> {
+    let client = ClientBinary::find_or_skip_test()?;
     env.git(["init", "--quiet"]);
-    env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
-    env.lockstep(["index", "--quiet"]).succeeded();
+    env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();
+    env.lockstep(["index", "--quiet"]).assert_success();
     Some(rehearse(env, client, scenario))
 }
 
-fn rehearse(env: &TestEnv, client: Client, scenario: &str) -> Outcome {
+fn rehearse(env: &TestEnv, client: ClientBinary, scenario: &str) -> RehearsalResult {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
     let scenario = Scenario::read(&folder.join(scenario)).unwrap();
     // Hooks inherit the client's environment, so their journals stay in this test's world.
@@ -39,14 +39,14 @@ fn rehearse(env: &TestEnv, client: Client, scenario: &str) -> Outcome {
 /// `(tool, path, agent type)` of every change, by path.
 fn changes(env: &TestEnv) -> Vec<(String, String, Option<String>)> {
     let listing: Value =
-        serde_json::from_str(&env.lockstep(["changes", "--format", "json"]).succeeded()).unwrap();
+        serde_json::from_str(&env.lockstep(["changes", "--format", "json"]).assert_success()).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let mut changes: Vec<_> = listing["changes"]
         .as_array()
         .unwrap()
         .iter()
         .map(|change| {
-            let path = env.neutral(&text(&change["path"]));
+            let path = env.redact_paths(&text(&change["path"]));
             (text(&change["tool"]), path, change["agent"]["type"].as_str().map(str::to_owned))
         })
         .collect();
@@ -76,18 +76,18 @@ fn every_way_to_change_a_file_is_journaled_and_the_alert_reaches_the_lead_once()
     assert_eq!(transcript.lead().count("Dependents: b.py:1,3 (refs hello) [breaks]"), 1, "{transcript}");
     // The request that follows the subagent's end is the first to have it.
     assert_eq!(transcript.lead().first_with(ALERT), Some(1), "{transcript}");
-    assert_eq!(transcript.who_saw(ALERT), [Agent::Lead].into());
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert_eq!(transcript.recipients_of(ALERT), [RequestAgent::Lead].into());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
-fn what_a_background_subagent_changed_reaches_the_lead_at_its_next_event() {
+fn background_subagent_changes_reach_the_lead_at_its_next_event() {
     let env = inactive();
     let Some(outcome) = play(&env, "background-subagent.toml") else { return };
     assert_eq!(changes(&env), [change("Edit", "a.py", Some("general-purpose"))]);
     let transcript = &outcome.transcript;
     assert_eq!(transcript.lead().count(ALERT), 1, "{transcript}");
     assert!(transcript.lead().first_with(ALERT) > Some(1), "not with the launch, when nothing had changed");
-    assert_eq!(transcript.who_saw(ALERT), [Agent::Lead].into());
+    assert_eq!(transcript.recipients_of(ALERT), [RequestAgent::Lead].into());
 }
 
 fn a_session_that_changes_nothing_gets_no_text_at_all() {
@@ -95,20 +95,20 @@ fn a_session_that_changes_nothing_gets_no_text_at_all() {
     let Some(outcome) = play(&env, "only-looking.toml") else { return };
     assert!(changes(&env).is_empty());
     for word in ["SRC", "lockstep:", "Lockstep"] {
-        assert!(outcome.transcript.who_saw(word).is_empty(), "{word}: {}", outcome.transcript);
+        assert!(outcome.transcript.recipients_of(word).is_empty(), "{word}: {}", outcome.transcript);
     }
     assert!(!env.state().join("reports").exists());
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 fn registered_hooks_do_nothing_where_the_project_is_not_active() {
     let env = inactive();
-    let Some(client) = Client::obtain_or_skip() else { return };
-    env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();
     fs::remove_file(env.project().join("lockstep.toml")).unwrap();
     fs::remove_dir_all(env.state()).unwrap();
     let outcome = rehearse(&env, client, "three-ways-to-change.toml");
-    assert!(outcome.transcript.who_saw("SRC").is_empty());
+    assert!(outcome.transcript.recipients_of("SRC").is_empty());
     assert!(!env.state().exists());
     let journals = fs::read_dir(env.tmp())
         .unwrap()
@@ -118,20 +118,20 @@ fn registered_hooks_do_nothing_where_the_project_is_not_active() {
 
 fn doctor_proves_it_live() {
     let env = inactive();
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     env.git(["init", "--quiet"]);
-    env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
+    env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();
     let mut doctor = env.command(["doctor", "--live", "--format", "json"]);
     let path = format!("{}:/usr/bin:/bin:/usr/sbin:/sbin", client.program().parent().unwrap().display());
     doctor.env("PATH", path).env_remove("LOCKSTEP_NOW");
-    let report: Value = serde_json::from_str(&env.run(doctor, b"").succeeded()).unwrap();
+    let report: Value = serde_json::from_str(&env.run(doctor, b"").assert_success()).unwrap();
     let live = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "live").unwrap();
     assert_eq!(live["status"], "ok", "{report:#}");
 }
 
 on_each_client!(
     every_way_to_change_a_file_is_journaled_and_the_alert_reaches_the_lead_once,
-    what_a_background_subagent_changed_reaches_the_lead_at_its_next_event,
+    background_subagent_changes_reach_the_lead_at_its_next_event,
     a_session_that_changes_nothing_gets_no_text_at_all,
     registered_hooks_do_nothing_where_the_project_is_not_active,
     doctor_proves_it_live,

@@ -11,7 +11,7 @@ fn commit(env: &TestEnv, message: &str) {
 }
 
 fn refs(env: &TestEnv, args: &[&str]) -> String {
-    env.lockstep([&["refs"], args].concat()).succeeded()
+    env.lockstep([&["refs"], args].concat()).assert_success()
 }
 
 /// `file:line` of every place.
@@ -191,9 +191,9 @@ fn typing_error_gets_a_suggestion() {
     let env = inactive();
     env.write("a.py", "def parse_line():\n    pass\n");
     env.write("settings.py", "");
-    let said = env.lockstep(["refs", "prase_line"]).failed(2);
+    let said = env.lockstep(["refs", "prase_line"]).assert_failure(2);
     assert!(said.contains("a similar name: `parse_line`"), "{said}");
-    let said = env.lockstep(["refs", "setings.py"]).failed(4);
+    let said = env.lockstep(["refs", "setings.py"]).assert_failure(4);
     assert!(said.contains("`settings.py`"), "{said}");
 }
 
@@ -201,9 +201,9 @@ fn typing_error_gets_a_suggestion() {
 fn mistyped_former_name_of_a_renamed_definition_gets_a_suggestion() {
     let env = inactive();
     env.write("core.py", "def greet():\n    return 1\n");
-    env.git_script("git init -q && git add -A && git commit -qm first").succeeded();
+    env.git_script("git init -q && git add -A && git commit -qm first").assert_success();
     env.write("core.py", "def salute():\n    return 1\n");
-    let said = env.lockstep(["refs", "gret"]).failed(2);
+    let said = env.lockstep(["refs", "gret"]).assert_failure(2);
     assert!(said.contains("a similar name: `greet`"), "{said}");
 }
 
@@ -232,7 +232,7 @@ fn no_place_is_listed_twice() {
     env.write("a.ts", "export const x = 1;\nexport type Y = number;\n");
     env.write("b.ts", "import { x, Y } from './a';\n\nexport const z: Y = x;\n");
     let out: Value =
-        serde_json::from_str(&env.lockstep(["refs", "--out", "b.ts", "--format", "json"]).succeeded())
+        serde_json::from_str(&env.lockstep(["refs", "--out", "b.ts", "--format", "json"]).assert_success())
             .unwrap();
     let lines: Vec<u64> =
         out["references"].as_array().unwrap().iter().map(|it| it["line"].as_u64().unwrap()).collect();
@@ -289,6 +289,6 @@ fn line_that_a_file_does_not_have_is_an_error() {
     env.write("a.py", "def one():\n    pass\n");
     env.write("b.py", "import a\n");
     assert!(refs(&env, &["a.py:2"]).contains("a.py:1"));
-    let error = env.lockstep(["refs", "a.py:9"]).failed(4);
+    let error = env.lockstep(["refs", "a.py:9"]).assert_failure(4);
     assert!(error.contains("a.py:9"), "{error}");
 }

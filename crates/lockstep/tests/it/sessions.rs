@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use jiff::SignedDuration;
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use crate::{active, configured};
 
@@ -12,19 +12,19 @@ const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 /// The file need not be there; and making one could take an inode that a test is about.
 fn edit(env: &TestEnv, session: &str, file: &str) {
-    env.hook(&Event::edit(file).session(session)).silent();
+    env.hook(&HookEvent::edit(file).session(session)).assert_silent();
 }
 
 fn begin(env: &TestEnv, session: &str) {
-    env.hook(&Event::session_start().session(session)).silent();
+    env.hook(&HookEvent::session_start().session(session)).assert_silent();
 }
 
 fn end(env: &TestEnv, session: &str) {
-    env.hook(&Event::session_end().session(session)).silent();
+    env.hook(&HookEvent::session_end().session(session)).assert_silent();
 }
 
 fn listed(env: &TestEnv, session: &str) -> usize {
-    env.lockstep(["changes", "--tsv", "--session", session]).succeeded().lines().count()
+    env.lockstep(["changes", "--tsv", "--session", session]).assert_success().lines().count()
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_journal_goes_after_its_sessions_end_and_grace_and_no_other() {
     let there = ["ended", "open", "later", "next", "foreign"].map(|session| env.journal(session).exists());
     assert_eq!(there, [false, true, true, true, true]);
     assert_eq!(listed(&env, "ended"), 1, "its changes stay listed");
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_resumed_session_keeps_its_journal() {
     edit(&env, "s", "a.py");
     end(&env, "s");
     env.advance(HOUR);
-    env.hook(&Event::session_start().session("s").with("source", "resume")).silent();
+    env.hook(&HookEvent::session_start().session("s").with("source", "resume")).assert_silent();
     begin(&env, "other");
     end(&env, "other");
     assert!(env.journal("s").exists());
@@ -76,7 +76,7 @@ fn a_session_that_goes_on_after_its_journal_was_removed_loses_nothing() {
         edit(&env, session, "a.py");
         assert_eq!(listed(&env, session), 1);
         if prune {
-            env.lockstep(["changes", "--prune", "--session", session]).succeeded();
+            env.lockstep(["changes", "--prune", "--session", session]).assert_success();
         } else {
             end(&env, session);
         }
@@ -84,12 +84,12 @@ fn a_session_that_goes_on_after_its_journal_was_removed_loses_nothing() {
         for file in ["b.py", "c.py", "d.py"] {
             edit(&env, session, file);
         }
-        assert_eq!(listed(&env, session), 4, "{session}: {}", env.journaled(session));
+        assert_eq!(listed(&env, session), 4, "{session}: {}", env.journal_text(session));
     }
 }
 
 #[test]
-fn what_a_session_writes_after_its_end_is_remembered() {
+fn changes_after_session_end_are_recorded() {
     let env = configured("[journal]\ngrace = \"1h\"\n");
     begin(&env, "s");
     edit(&env, "s", "a.py");
@@ -107,14 +107,14 @@ fn what_a_session_writes_after_its_end_is_remembered() {
 fn a_session_ends_whatever_lies_at_its_journals_path() {
     let env = configured("[journal]\ngrace = \"1h\"\n");
     begin(&env, "s");
-    symlink(env.elsewhere().join("x"), env.journal("s")).unwrap();
+    symlink(env.outside_dir().join("x"), env.journal("s")).unwrap();
     end(&env, "s");
-    assert_eq!(env.logged().len(), 1, "{:?}", env.logged());
+    assert_eq!(env.log_lines().len(), 1, "{:?}", env.log_lines());
     // Alone again: what a person does between sessions is no agent's doing.
     env.write("by-a-person.py", "x");
     begin(&env, "next");
-    env.hook(&Event::stop().session("next")).silent();
-    assert_eq!(env.journaled("next"), "");
+    env.hook(&HookEvent::stop().session("next")).assert_silent();
+    assert_eq!(env.journal_text("next"), "");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn one_journal_that_cannot_be_removed_keeps_no_other() {
     begin(&env, "c");
     end(&env, "c");
     assert!(!env.journal("b").exists());
-    assert_eq!(env.logged().len(), 1, "{:?}", env.logged());
+    assert_eq!(env.log_lines().len(), 1, "{:?}", env.log_lines());
 }
 
 #[test]
@@ -141,10 +141,10 @@ fn a_session_that_begins_does_not_swallow_what_another_has_not_swept_yet() {
         env.write("a.py", "x");
         begin(&env, "first");
         env.shell("echo more >> a.py");
-        env.hook(&Event::session_start().session("second").with("source", source)).silent();
-        env.hook(&Event::bash().session("first")).silent();
-        assert!(env.journaled("first").contains("/a.py\t"), "{source}");
-        assert_eq!(env.journaled("second"), "", "{source}");
+        env.hook(&HookEvent::session_start().session("second").with("source", source)).assert_silent();
+        env.hook(&HookEvent::bash().session("first")).assert_silent();
+        assert!(env.journal_text("first").contains("/a.py\t"), "{source}");
+        assert_eq!(env.journal_text("second"), "", "{source}");
     }
 }
 
@@ -156,19 +156,19 @@ fn a_session_that_never_ended_counts_for_a_day() {
     env.advance(HOUR * 25);
     env.shell("echo by a person >> a.py");
     begin(&env, "next");
-    env.hook(&Event::stop().session("next")).silent();
-    assert_eq!(env.journaled("next"), "");
+    env.hook(&HookEvent::stop().session("next")).assert_silent();
+    assert_eq!(env.journal_text("next"), "");
 }
 
 #[test]
-fn compaction_and_clearing_take_nothing_for_known() {
+fn compact_and_clear_do_not_reset_the_baseline() {
     for source in ["clear", "compact"] {
         let env = active();
         env.write("a.py", "x");
         begin(&env, "s1");
         env.shell("echo more >> a.py");
-        env.hook(&Event::session_start().with("source", source)).silent();
-        env.hook(&Event::stop()).silent();
-        assert!(env.journaled("s1").contains("/a.py\t"), "{source}");
+        env.hook(&HookEvent::session_start().with("source", source)).assert_silent();
+        env.hook(&HookEvent::stop()).assert_silent();
+        assert!(env.journal_text("s1").contains("/a.py\t"), "{source}");
     }
 }

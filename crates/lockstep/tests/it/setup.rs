@@ -27,27 +27,27 @@ fn init_twice_and_uninstall_leave_every_settings_file_as_it_was() {
     for layout in LAYOUTS {
         let env = inactive();
         let settings = env.write(SETTINGS, layout);
-        env.lockstep(["init"]).succeeded();
+        env.lockstep(["init"]).assert_success();
         let installed = fs::read_to_string(&settings).unwrap();
         assert!(serde_json::from_str::<serde_json::Value>(&installed).is_ok(), "{installed}");
         assert_eq!(installed.matches("hook claude").count(), 9, "{installed}");
-        let again = env.lockstep(["init"]).succeeded();
+        let again = env.lockstep(["init"]).assert_success();
         assert!(again.contains("nothing to change"), "{again}");
         assert_eq!(fs::read_to_string(&settings).unwrap(), installed);
-        env.lockstep(["uninstall"]).succeeded();
+        env.lockstep(["uninstall"]).assert_success();
         assert_eq!(fs::read_to_string(&settings).unwrap(), *layout);
         assert!(!env.project().join("lockstep.toml").exists());
     }
 }
 
 #[test]
-fn what_was_not_there_is_gone_again() {
+fn uninstall_removes_files_that_init_created() {
     let env = inactive();
-    env.lockstep(["init", "--client", "claude"]).succeeded();
+    env.lockstep(["init", "--client", "claude"]).assert_success();
     assert!(env.project().join(SETTINGS).exists());
-    env.lockstep(["uninstall", "--purge"]).succeeded();
+    env.lockstep(["uninstall", "--purge"]).assert_success();
     for dir in [env.project(), env.home(), env.tmp()] {
-        assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "{}", env.listing());
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "{}", env.dir_snapshot());
     }
 }
 
@@ -55,23 +55,23 @@ fn what_was_not_there_is_gone_again() {
 fn edits_since_init_are_kept() {
     let env = inactive();
     let settings = env.write(SETTINGS, "{\n  \"a\": 1\n}\n");
-    env.lockstep(["init"]).succeeded();
+    env.lockstep(["init"]).assert_success();
     let edited = fs::read_to_string(&settings).unwrap().replace("\"a\": 1", "\"a\": 2");
     fs::write(&settings, edited).unwrap();
     env.configure("[alert]\nlead = \"any\"\n");
-    let said = env.lockstep(["uninstall"]).succeeded();
+    let said = env.lockstep(["uninstall"]).assert_success();
     assert_eq!(fs::read_to_string(&settings).unwrap(), "{\n  \"a\": 2\n}\n");
     assert!(said.contains("it stays"), "{said}");
     assert!(env.project().join("lockstep.toml").exists());
 }
 
 #[test]
-fn uninstall_needs_no_memory() {
+fn uninstall_works_without_install_record() {
     let env = inactive();
     let settings = env.write(SETTINGS, "{\n  \"a\": 1\n}\n");
-    env.lockstep(["init"]).succeeded();
+    env.lockstep(["init"]).assert_success();
     fs::remove_dir_all(env.state()).unwrap();
-    env.lockstep(["uninstall"]).succeeded();
+    env.lockstep(["uninstall"]).assert_success();
     assert_eq!(fs::read_to_string(&settings).unwrap(), "{\n  \"a\": 1\n}\n");
 }
 
@@ -79,28 +79,28 @@ fn uninstall_needs_no_memory() {
 fn a_dry_run_shows_the_change_and_makes_none() {
     let env = inactive();
     env.write(SETTINGS, "{}\n");
-    let before = env.listing();
-    let shown = env.lockstep(["init", "--dry-run"]).succeeded();
-    assert_eq!(env.listing(), before);
+    let before = env.dir_snapshot();
+    let shown = env.lockstep(["init", "--dry-run"]).assert_success();
+    assert_eq!(env.dir_snapshot(), before);
     for part in ["+++ b/lockstep.toml", "+++ b/.claude/settings.json", "hook claude", "Nothing was changed"] {
         assert!(shown.contains(part), "{shown}");
     }
-    env.lockstep(["init"]).succeeded();
-    let before = env.listing();
-    let shown = env.lockstep(["uninstall", "--dry-run", "--purge"]).succeeded();
+    env.lockstep(["init"]).assert_success();
+    let before = env.dir_snapshot();
+    let shown = env.lockstep(["uninstall", "--dry-run", "--purge"]).assert_success();
     assert!(shown.contains("-"), "{shown}");
-    assert_eq!(env.listing(), before);
+    assert_eq!(env.dir_snapshot(), before);
 }
 
 #[test]
 fn local_settings_are_the_users_own() {
     let env = inactive();
     env.write(SETTINGS, "{}\n");
-    env.lockstep(["init", "--local"]).succeeded();
+    env.lockstep(["init", "--local"]).assert_success();
     assert_eq!(fs::read_to_string(env.project().join(SETTINGS)).unwrap(), "{}\n");
     let local = env.project().join(".claude/settings.local.json");
     assert!(fs::read_to_string(&local).unwrap().contains("hook claude"));
-    env.lockstep(["uninstall"]).succeeded();
+    env.lockstep(["uninstall"]).assert_success();
     assert!(!local.exists());
 }
 
@@ -114,10 +114,10 @@ fn settings_that_cannot_be_edited_are_left_alone_with_the_reason() {
     ] {
         let env = inactive();
         env.write(SETTINGS, text);
-        let before = env.listing();
-        let complaint = env.lockstep(["init"]).failed(3);
+        let before = env.dir_snapshot();
+        let complaint = env.lockstep(["init"]).assert_failure(3);
         assert!(complaint.contains(why) && complaint.contains(SETTINGS), "{complaint}");
-        assert_eq!(env.listing(), before, "nothing is half set up");
+        assert_eq!(env.dir_snapshot(), before, "nothing is half set up");
     }
 }
 
@@ -143,7 +143,7 @@ fn settings_in_which_no_hook_runs_are_a_failure_with_the_fix() {
             assert!(error.contains("settings") && error.contains("hint: "), "{error}");
         }
         env.write(file, "{}\n");
-        env.lockstep(["init", "--client", "claude"]).succeeded();
+        env.lockstep(["init", "--client", "claude"]).assert_success();
     }
 }
 
@@ -152,7 +152,7 @@ fn a_later_settings_file_enables_hooks_again() {
     let env = inactive();
     env.write(SETTINGS, "{\"disableAllHooks\": true}\n");
     env.write(".claude/settings.local.json", "{\"disableAllHooks\": false}\n");
-    env.lockstep(["init"]).succeeded();
+    env.lockstep(["init"]).assert_success();
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn init_builds_the_index() {
     let env = inactive();
     env.git(["init", "--quiet"]);
     env.write("a.py", "def hello(): pass\n");
-    env.lockstep(["init", "--client", "claude"]).succeeded();
+    env.lockstep(["init", "--client", "claude"]).assert_success();
     // A slow machine finishes it in the background.
     let fresh = (0..500).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -181,7 +181,7 @@ fn init_builds_the_index() {
 #[test]
 fn the_new_configuration_is_short_and_names_where_the_keys_are() {
     let env = inactive();
-    env.lockstep(["init"]).succeeded();
+    env.lockstep(["init"]).assert_success();
     let text = fs::read_to_string(env.project().join("lockstep.toml")).unwrap();
     assert!(text.lines().count() < 15 && text.contains("lockstep config template"), "{text}");
 }
@@ -197,8 +197,8 @@ fn impact_does_not_report_what_init_wrote() {
     env.git(["commit", "--quiet", "--message", "first"]);
     env.write("a.py", "def greet(): pass\n");
     for init in [&["init"][..], &["init", "--plugin"]] {
-        env.lockstep(init).succeeded();
-        let said = env.lockstep(["impact"]).succeeded();
+        env.lockstep(init).assert_success();
+        let said = env.lockstep(["impact"]).assert_success();
         assert!(
             said.contains("b.py") && !said.contains("lockstep.toml") && !said.contains("settings"),
             "{said}"
@@ -207,7 +207,7 @@ fn impact_does_not_report_what_init_wrote() {
     }
     // An edit of the user's is one again.
     env.configure("[scope]\nexclude = [\"dist/\"]\n");
-    let said = env.lockstep(["impact"]).succeeded();
+    let said = env.lockstep(["impact"]).assert_success();
     assert!(said.contains("lockstep.toml"), "{said}");
 }
 
@@ -232,13 +232,13 @@ fn uninstall_names_what_it_leaves() {
         let env = inactive();
         env.git(["init", "--quiet"]);
         env.write("a.py", "def hello(): pass\n");
-        env.lockstep(["init", "--client", "claude"]).succeeded();
+        env.lockstep(["init", "--client", "claude"]).assert_success();
         env.configure("[map]\npath = \"docs/map.md\"\n\n[cache]\npath = \"docs/cache.md\"\n");
         env.write(".claude/skills/greet/SKILL.md", "---\nname: greet\ndescription: Greets\n---\n");
-        env.lockstep(["map", "--quiet"]).succeeded();
-        env.lockstep(["cache", "build", "--quiet"]).succeeded();
-        let _ = env.hook(&lockstep_testkit::Event::session_start());
-        env.hook(&lockstep_testkit::Event::edit("a.py")).silent();
+        env.lockstep(["map", "--quiet"]).assert_success();
+        env.lockstep(["cache", "build", "--quiet"]).assert_success();
+        let _ = env.hook(&lockstep_testkit::HookEvent::session_start());
+        env.hook(&lockstep_testkit::HookEvent::edit("a.py")).assert_silent();
         let args = if purge { &["uninstall", "--purge"][..] } else { &["uninstall"] };
         let said = env.lockstep(args).snapshot();
         for name in [
@@ -257,11 +257,11 @@ fn uninstall_names_what_it_leaves() {
 #[test]
 fn a_link_out_of_the_project_is_not_followed() {
     let env = inactive();
-    let outside = env.elsewhere().join("settings.json");
+    let outside = env.outside_dir().join("settings.json");
     fs::write(&outside, "{}").unwrap();
     fs::create_dir(env.project().join(".claude")).unwrap();
     symlink(&outside, env.project().join(SETTINGS)).unwrap();
-    let complaint = env.lockstep(["init"]).failed(3);
+    let complaint = env.lockstep(["init"]).assert_failure(3);
     assert!(complaint.contains("leads out of the project"), "{complaint}");
     assert_eq!(fs::read_to_string(&outside).unwrap(), "{}");
 }
@@ -271,10 +271,10 @@ fn a_project_is_set_up_at_the_root_of_its_repository() {
     let env = inactive();
     env.git(["init", "--quiet"]);
     env.write("deep/er/file", "");
-    let said = env.lockstep(["-C", "deep/er", "init", "--client", "claude"]).succeeded();
+    let said = env.lockstep(["-C", "deep/er", "init", "--client", "claude"]).assert_success();
     let root = env.project().display().to_string();
     assert!(said.contains(&format!("Setting up {root}, which this directory belongs to.")), "{said}");
-    assert!(!env.lockstep(["init", "--client", "claude"]).succeeded().contains("Setting up"));
+    assert!(!env.lockstep(["init", "--client", "claude"]).assert_success().contains("Setting up"));
     assert!(env.project().join("lockstep.toml").exists());
     assert!(env.project().join(SETTINGS).exists());
     env.shell("test -z \"$(git status --porcelain -- .lockstep)\"");
@@ -283,7 +283,7 @@ fn a_project_is_set_up_at_the_root_of_its_repository() {
 #[test]
 fn without_a_client_only_the_configuration_is_written() {
     let env = inactive();
-    let said = env.lockstep(["init"]).succeeded();
+    let said = env.lockstep(["init"]).assert_success();
     assert!(said.contains("No client was found"), "{said}");
     assert!(!said.contains("Restart"), "there is no hook to see: {said}");
     assert!(!env.project().join(".claude").exists());
@@ -334,7 +334,7 @@ fn another_writer_keeps_its_change() {
                 }
                 written
             });
-            env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
+            env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();
             is_over.store(true, std::sync::atomic::Ordering::SeqCst);
             other.join().unwrap()
         });

@@ -11,7 +11,7 @@ use crate::{active, configured};
 /// Runs `lockstep ARGS`, words separated by spaces, which must answer yes.
 #[track_caller]
 pub(crate) fn yes(env: &TestEnv, args: &str) -> String {
-    env.lockstep(args.split(' ')).succeeded()
+    env.lockstep(args.split(' ')).assert_success()
 }
 
 /// Runs `lockstep ARGS`, which must answer no. Returns its output.
@@ -117,7 +117,7 @@ fn secrets_in_a_command_are_not_recorded() {
     let env = with_step();
     yes(&env, "step phase start 01-01 RED");
     let run = "echo --token hunter2hunter2; exit 1";
-    env.lockstep(["step", "phase", "done", "01-01", "RED", "--run", run]).succeeded();
+    env.lockstep(["step", "phase", "done", "01-01", "RED", "--run", run]).assert_success();
     for file in ["steps/01-01.json", "steps/audit-2026-02-14.log"] {
         let text = fs::read_to_string(env.project().join(file)).unwrap();
         assert!(text.contains("[redacted]") && !text.contains("hunter2"), "{text}");
@@ -172,7 +172,7 @@ fn a_project_has_its_own_machines_and_a_broken_one_is_told() {
     yes(&env, "step new 01-01 --project p --phases two");
     yes(&env, "step phase start 01-01 DO");
     env.write("steps/step-execution-fsm.yaml", "phase_sets:\n  two: {phases: [DO, DO]}\n");
-    let said = env.lockstep(["step", "phase", "fail", "01-01", "DO"]).failed(3);
+    let said = env.lockstep(["step", "phase", "fail", "01-01", "DO"]).assert_failure(3);
     assert!(said.contains("the phase DO is there twice"), "{said}");
 }
 
@@ -196,7 +196,7 @@ fn a_prompt_is_made_from_a_step_and_passes_its_check() {
 }
 
 #[test]
-fn what_is_printed_fits_its_schema_names() {
+fn schema_command_lists_and_prints_step_schemas() {
     let env = with_step();
     let names = yes(&env, "schema");
     for name in ["step-file", "gate-result", "audit-entry"] {

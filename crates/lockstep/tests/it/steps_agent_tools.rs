@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::{Value, json};
 
@@ -11,12 +11,12 @@ use crate::configured;
 use crate::steps::{with_step, yes};
 use crate::steps_hooks::{asked, denied, invoke, prompt, stop, transcript};
 
-fn workflow(input: Value) -> Event {
-    Event::of(samples::PRE_TOOL_USE_WORKFLOW).with("tool_input", input)
+fn workflow(input: Value) -> HookEvent {
+    HookEvent::from_sample(samples::PRE_TOOL_USE_WORKFLOW).with("tool_input", input)
 }
 
-fn message(to: &str, text: &str) -> Event {
-    Event::of(samples::PRE_TOOL_USE_SEND_MESSAGE)
+fn message(to: &str, text: &str) -> HookEvent {
+    HookEvent::from_sample(samples::PRE_TOOL_USE_SEND_MESSAGE)
         .with("tool_input", json!({"to": to, "summary": "go on", "message": text}))
 }
 
@@ -30,8 +30,8 @@ fn script(prompt: &str) -> String {
 
 /// The reason with which the user is asked.
 #[track_caller]
-fn question(output: &Output) -> Option<String> {
-    let stdout = output.succeeded();
+fn question(output: &ProcessOutput) -> Option<String> {
+    let stdout = output.assert_success();
     let reply: Value = if stdout.is_empty() { Value::Null } else { serde_json::from_str(&stdout).unwrap() };
     let reply = &reply["hookSpecificOutput"];
     (reply["permissionDecision"] == "ask")
@@ -73,7 +73,7 @@ fn every_tool_that_starts_or_continues_an_agent_is_refused_an_incomplete_prompt(
     fs::write(&home, script(&bad)).unwrap();
     for event in [
         invoke(&bad),
-        Event::of(samples::PRE_TOOL_USE_AGENT)
+        HookEvent::from_sample(samples::PRE_TOOL_USE_AGENT)
             .with("tool_name", "Task")
             .with("tool_input", json!({"prompt": bad})),
         workflow(json!({"script": script(&bad)})),
@@ -87,7 +87,7 @@ fn every_tool_that_starts_or_continues_an_agent_is_refused_an_incomplete_prompt(
         workflow(json!({"script": script("nothing"), "name": "saved"})),
         message("w1", &bad),
         message("a8f2ac80925a7d5f0", &bad),
-        message("w1", &bad).by("a1", "implementer"),
+        message("w1", &bad).by_agent("a1", "implementer"),
     ] {
         let reason = denied(&env.hook(&event)).expect("it is refused");
         assert!(reason.contains("Mandatory section 'TASK_CONTEXT' not found"), "{reason}");
@@ -123,8 +123,8 @@ fn text_that_is_assembled_at_run_time_is_asked_about_where_it_names_a_step() {
         json!({"scriptPath": "link.js"}),
         json!({"scriptPath": "large.js"}),
     ];
-    fs::write(env.elsewhere().join("flow.js"), script("x")).unwrap();
-    std::os::unix::fs::symlink(env.elsewhere().join("flow.js"), env.project().join("link.js")).unwrap();
+    fs::write(env.outside_dir().join("flow.js"), script("x")).unwrap();
+    std::os::unix::fs::symlink(env.outside_dir().join("flow.js"), env.project().join("link.js")).unwrap();
     env.write("large.js", " ".repeat((1 << 20) + 1));
     for input in &unreadable {
         let question = question(&env.hook(&workflow(input.clone())));
@@ -136,7 +136,7 @@ fn text_that_is_assembled_at_run_time_is_asked_about_where_it_names_a_step() {
     }
     env.write("lockstep.toml", "[gates]\nprompt = \"off\"\n");
     for input in &unreadable {
-        assert_eq!(env.hook(&workflow(input.clone())).succeeded(), "", "{input}");
+        assert_eq!(env.hook(&workflow(input.clone())).assert_success(), "", "{input}");
     }
 }
 
@@ -149,7 +149,7 @@ fn workflows_are_left_alone_where_nothing_names_a_step() {
         json!({"name": "deep-research"}),
         json!({}),
     ] {
-        assert_eq!(env.hook(&workflow(input.clone())).succeeded(), "", "{input}");
+        assert_eq!(env.hook(&workflow(input.clone())).assert_success(), "", "{input}");
     }
     // A marker shows itself that it concerns a step.
     let named = json!({"script": "await agent('<!-- DES-VALIDATION: required -->' + rest)"});
@@ -162,8 +162,8 @@ fn gate_2_finds_the_step_of_a_workflows_agent() {
     yes(&env, "step phase start 01-01 RED");
     assert_eq!(denied(&env.hook(&workflow(json!({"script": script(&prompt(&env))})))), None);
     let own = workflow_transcript(&env, "a1", &prompt(&env));
-    let stop = Event::of(samples::SUBAGENT_STOP_WORKFLOW)
-        .by("a1", "workflow-subagent")
+    let stop = HookEvent::from_sample(samples::SUBAGENT_STOP_WORKFLOW)
+        .by_agent("a1", "workflow-subagent")
         .with("agent_transcript_path", own.to_str().unwrap());
     assert!(asked(&env.hook(&stop)).is_some_and(|text| text.contains("RED left IN_PROGRESS")));
 }
@@ -191,10 +191,10 @@ fn the_boundary_holds_for_a_workflows_agent() {
     yes(&env, "step boundary 01-01 --allow src/** --why planned");
     assert_eq!(denied(&env.hook(&workflow(json!({"script": script(&prompt(&env))})))), None);
     workflow_transcript(&env, "a1", &prompt(&env));
-    let main = env.elsewhere().join("transcripts/s1.jsonl");
+    let main = env.outside_dir().join("transcripts/s1.jsonl");
     let edit = |path: &str| {
-        Event::of(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
-            .by("a1", "workflow-subagent")
+        HookEvent::from_sample(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
+            .by_agent("a1", "workflow-subagent")
             .with("transcript_path", main.to_str().unwrap())
             .with("tool_input", json!({"file_path": env.project().join(path)}))
     };

@@ -5,8 +5,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use lockstep_steps::audit::Record;
-use lockstep_store::audit::Trail;
+use lockstep_steps::audit::TrailRecord;
+use lockstep_store::audit::AuditTrail;
 use lockstep_store::project_memory::ProjectMemory;
 use lockstep_store::{StateDir, UserDir};
 use lockstep_testkit::TestEnv;
@@ -40,7 +40,7 @@ fn begun(env: &TestEnv) -> Vec<String> {
 }
 
 #[test]
-fn twenty_writers_at_once_lose_nothing() {
+fn concurrent_phase_writes_are_all_recorded() {
     let env = twenty();
     let children: Vec<Child> =
         (0..WRITERS).map(|n| start(&env, &format!("step phase start 01-01 P{n}"))).collect();
@@ -110,10 +110,11 @@ fn writer_process_appends_five_hundred_entries() {
     let root = std::env::var_os(TRAIL_OF).expect("started by the test above");
     let root = Path::new(&root);
     let user = UserDir::new(root.parent().unwrap().join("home/.local/state/lockstep"));
-    let memory = ProjectMemory::new(Some(user), root, &StateDir::of(root));
-    let trail = Trail::new(root.join("steps"), &memory);
+    let memory = ProjectMemory::new(Some(user), root, &StateDir::for_project(root));
+    let trail = AuditTrail::new(root.join("steps"), &memory);
     for n in 0..500 {
-        let record = Record::new("2026-02-14T06:30:42Z".parse().unwrap(), "TEST", Some("steps/01-01.json"));
+        let record =
+            TrailRecord::new("2026-02-14T06:30:42Z".parse().unwrap(), "TEST", Some("steps/01-01.json"));
         trail.append(&record.with("pid", std::process::id()).with("n", n), Vec::new).unwrap();
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use lockstep_testkit::Event;
+use lockstep_testkit::HookEvent;
 use lockstep_wire::claude::samples;
 use serde_json::{Value, json};
 
@@ -12,8 +12,8 @@ use crate::steps::{by_hand, no, ready, step, with_step, yes};
 use crate::steps_hooks::{asked, denied, invoke, prompt, stop, transcript};
 use crate::{active, inactive};
 
-fn bash(command: &str) -> Event {
-    Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": command}))
+fn bash(command: &str) -> HookEvent {
+    HookEvent::from_sample(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": command}))
 }
 
 /// The session's own transcript talks about the marker before the agent is started. That the words occur somewhere switched validation
@@ -22,7 +22,7 @@ fn bash(command: &str) -> Event {
 fn the_marker_is_mentioned_earlier_in_the_transcript() {
     let env = with_step();
     yes(&env, "step phase start 01-01 RED");
-    let main = env.elsewhere().join("transcripts/s1.jsonl");
+    let main = env.outside_dir().join("transcripts/s1.jsonl");
     fs::create_dir_all(main.parent().unwrap()).unwrap();
     let said = json!({"message": {"role": "user", "content": "<!-- DES-VALIDATION: none --> is what we say to skip it"}});
     fs::write(&main, said.to_string() + "\n").unwrap();
@@ -35,7 +35,7 @@ fn the_marker_is_mentioned_earlier_in_the_transcript() {
 
 /// One letter of the marker is wrong, so that the prompt passes for an ad-hoc one.
 #[test]
-fn the_marker_is_misspelt() {
+fn rejects_misspelt_validation_marker() {
     let env = with_step();
     for misspelt in [
         "DES-VALIDATOIN: required",
@@ -99,7 +99,7 @@ fn all_phases_are_logged_backwards_within_a_second() {
 
 /// GREEN is recorded with outcome FAIL: executed, but not passed.
 #[test]
-fn green_has_the_outcome_fail() {
+fn rejects_green_phase_with_outcome_fail() {
     let env = with_step();
     yes(&env, "step phase start 01-01 RED");
     yes(&env, "step phase done 01-01 RED --run false");
@@ -194,7 +194,7 @@ fn the_step_file_is_deleted() {
         denied(&env.hook(&bash("git commit"))).unwrap().contains("steps/01-01.json was begun and is gone")
     );
     yes(&env, "step abandon steps/01-01.json --why gone");
-    env.hook(&bash("git commit")).silent();
+    env.hook(&bash("git commit")).assert_silent();
     assert!(yes(&env, "audit show --event STEP_ABANDONED").contains("(gone)"));
 }
 
@@ -202,8 +202,8 @@ fn the_step_file_is_deleted() {
 #[test]
 fn the_step_file_lies_outside_the_project() {
     let env = with_step();
-    fs::copy(env.project().join("steps/01-01.json"), env.elsewhere().join("01-01.json")).unwrap();
-    let outside = env.elsewhere().join("01-01.json").display().to_string();
+    fs::copy(env.project().join("steps/01-01.json"), env.outside_dir().join("01-01.json")).unwrap();
+    let outside = env.outside_dir().join("01-01.json").display().to_string();
     for name in ["../elsewhere/01-01.json", "steps/../../elsewhere/01-01.json", &outside, ".lockstep/x.json"]
     {
         let bad = prompt(&env).replace("DES-STEP-FILE: steps/01-01.json", &format!("DES-STEP-FILE: {name}"));
@@ -220,10 +220,10 @@ fn the_step_file_lies_outside_the_project() {
 #[test]
 fn the_step_file_is_a_symbolic_link() {
     let env = with_step();
-    fs::copy(env.project().join("steps/01-01.json"), env.elsewhere().join("01-01.json")).unwrap();
-    symlink(env.elsewhere().join("01-01.json"), env.project().join("steps/02-01.json")).unwrap();
+    fs::copy(env.project().join("steps/01-01.json"), env.outside_dir().join("01-01.json")).unwrap();
+    symlink(env.outside_dir().join("01-01.json"), env.project().join("steps/02-01.json")).unwrap();
     symlink("01-01.json", env.project().join("steps/02-02.json")).unwrap();
-    symlink(env.elsewhere(), env.project().join("linked")).unwrap();
+    symlink(env.outside_dir(), env.project().join("linked")).unwrap();
     for name in ["steps/02-01.json", "steps/02-02.json"] {
         let bad = prompt(&env).replace("DES-STEP-FILE: steps/01-01.json", &format!("DES-STEP-FILE: {name}"));
         assert!(denied(&env.hook(&invoke(&bad))).unwrap().contains("is a symbolic link"));
@@ -238,14 +238,14 @@ fn the_step_file_is_a_symbolic_link() {
 fn the_binary_is_missing_from_path() {
     let env = inactive();
     env.git(["init", "--quiet"]);
-    let own = env.elsewhere().join("lockstep");
+    let own = env.outside_dir().join("lockstep");
     // By another process, so that no descriptor of ours that is open for writing keeps the copy from being started.
     assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_lockstep")).arg(&own).status().unwrap().success());
     let init = Command::new(&own)
         .args(["init", "--client", "claude", "--git-hook", "--quiet"])
         .current_dir(env.project())
         .env_clear()
-        .env("PATH", format!("{}:/usr/bin:/bin", env.elsewhere().display()))
+        .env("PATH", format!("{}:/usr/bin:/bin", env.outside_dir().display()))
         .env("HOME", env.home())
         .output()
         .unwrap();
@@ -301,7 +301,7 @@ fn a_commit_is_made_by_the_tool_of_another_server() {
         ("mcp__github__create_issue", json!({"body": "Run git commit."})),
         ("mcp__git__git_log", json!({"repo_path": "."})),
     ] {
-        env.hook(&call(tool, input)).silent();
+        env.hook(&call(tool, input)).assert_silent();
     }
 }
 
@@ -329,6 +329,6 @@ fn a_commit_is_written_in_other_words() {
     }
     for command in ["git log", "echo \"git commit\"", "grep git commit", "python3 -c 'print(\"git commit\")'"]
     {
-        env.hook(&bash(command)).silent();
+        env.hook(&bash(command)).assert_silent();
     }
 }

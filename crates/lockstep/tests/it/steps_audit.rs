@@ -122,7 +122,7 @@ fn the_trail_is_private_and_can_be_moved() {
 
 #[test]
 fn a_gate_goes_on_where_its_entry_cannot_be_written_and_a_change_does_not() {
-    let env = active().as_ordinary_user();
+    let env = active().as_unprivileged_user();
     yes(&env, "step new 01-01 --project auth --phases tdd-3");
     let log = env.project().join("steps/audit-2026-02-14.log");
     fs::set_permissions(&log, fs::Permissions::from_mode(0o400)).unwrap();
@@ -136,13 +136,13 @@ fn a_gate_goes_on_where_its_entry_cannot_be_written_and_a_change_does_not() {
         "{}",
         output.snapshot()
     );
-    assert!(env.logged().iter().any(|line| line.contains("was not written")));
+    assert!(env.log_lines().iter().any(|line| line.contains("was not written")));
 }
 
 #[test]
 fn a_step_that_never_existed_leaves_no_trail_in_the_root() {
     let env = active();
-    let told = env.lockstep(["gate", "stop", "NAME"]).failed(4);
+    let told = env.lockstep(["gate", "stop", "NAME"]).assert_failure(4);
     assert!(told.contains("there is no step file NAME"), "{told}");
     let prompt = env.write("prompt.md", "<!-- DES-VALIDATION: required -->\n<!-- DES-STEP-FILE: NAME -->\n");
     assert_eq!(env.lockstep(["gate", "prompt", prompt.to_str().unwrap()]).code, Some(1));
@@ -152,5 +152,5 @@ fn a_step_that_never_existed_leaves_no_trail_in_the_root() {
         .filter(|name| name.starts_with("audit-"))
         .collect();
     assert!(names.is_empty(), "{names:?}");
-    assert!(env.lockstep(["audit", "show"]).succeeded().contains("NAME"), "the refusal is on record");
+    assert!(env.lockstep(["audit", "show"]).assert_success().contains("NAME"), "the refusal is on record");
 }

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use lockstep_rehearsal::client::Client;
+use lockstep_rehearsal::client::ClientBinary;
 use lockstep_rehearsal::run::Rehearsal;
 use lockstep_rehearsal::scenario::Scenario;
-use lockstep_rehearsal::transcript::{Agent, Kind};
+use lockstep_rehearsal::transcript::{RequestAgent, TextSource};
 use lockstep_testkit::TestEnv;
 use serde_json::Value;
 
@@ -17,14 +17,14 @@ use crate::steps::yes;
 fn prompt(env: &TestEnv, step: &str, tag: &str) -> String {
     let args = ["prompt", "render", "execute_step", "--step", step, "--set", "agent_name=crafter"];
     let description = format!("description={tag}: do the step");
-    let prompt = env.lockstep(args.into_iter().chain(["--set", &description])).succeeded();
+    let prompt = env.lockstep(args.into_iter().chain(["--set", &description])).assert_success();
     let quoted = serde_json::to_string(&prompt).unwrap();
     quoted.trim_matches('"').to_owned()
 }
 
 fn a_session_with_every_gate() {
     let env = inactive();
-    let Some(client) = Client::obtain_or_skip() else { return };
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
     env.git(["init", "--quiet"]);
     for (key, value) in [("user.name", "Test"), ("user.email", "test@example.org")] {
         env.git(["config", key, value]);
@@ -60,15 +60,15 @@ fn a_session_with_every_gate() {
         "INCOMPLETE: 'G4' not mentioned in section QUALITY_GATES. Suggestion: Add G4 to QUALITY_GATES section.",
     ] {
         assert_eq!(transcript.lead().first_with(text), Some(1), "{transcript}");
-        assert_eq!(transcript.who_saw(text), [Agent::Lead].into());
+        assert_eq!(transcript.recipients_of(text), [RequestAgent::Lead].into());
     }
 
     // Each agent was asked once: the careless one twice would be a loop, and its script has no more turns.
     let question = "Phase RED left IN_PROGRESS (abandoned)";
     let asked = "This is said once: if it stays so, the step is set to FAILED.";
     assert_eq!(
-        transcript.who_saw(asked),
-        ["CARELESS", "CAREFUL"].map(Agent::subagent).into(),
+        transcript.recipients_of(asked),
+        ["CARELESS", "CAREFUL"].map(RequestAgent::subagent).into(),
         "{transcript}"
     );
     for tag in ["CARELESS", "CAREFUL"] {
@@ -76,7 +76,7 @@ fn a_session_with_every_gate() {
         assert_eq!(conversations.len(), 1, "{transcript}");
         // The newest version repeats it to the model as an error of the hook.
         let last = conversations[0].texts(conversations[0].requests().len() - 1);
-        let questions = last.iter().filter(|text| text.kind == Kind::User && text.text.contains(asked));
+        let questions = last.iter().filter(|text| text.kind == TextSource::User && text.text.contains(asked));
         assert_eq!(questions.count(), 1, "{transcript}");
     }
 
@@ -95,10 +95,10 @@ fn a_session_with_every_gate() {
     // The commit: refused while GREEN is deferred, made after it was done.
     assert!(transcript.lead().count("Phase GREEN is put off (DEFERRED: later)") >= 1, "{transcript}");
     assert!(transcript.lead().count("COMMITTED") >= 1, "{transcript}");
-    let log = env.git_output(["log", "--format=%s"]).succeeded();
+    let log = env.git_output(["log", "--format=%s"]).assert_success();
     assert_eq!(log, "late\n");
     assert!(yes(&env, "audit verify").contains("steps: whole"));
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 on_each_client!(a_session_with_every_gate,);

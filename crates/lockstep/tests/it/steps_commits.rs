@@ -34,7 +34,7 @@ fn a_commit_waits_for_a_deferred_phase_and_passes_after() {
     yes(&env, "step phase start 01-01 RED");
     yes(&env, "step phase done 01-01 RED --run false");
     env.lockstep(["step", "phase", "skip", "01-01", "GREEN", "--blocked-by", "DEFERRED: tomorrow"])
-        .succeeded();
+        .assert_success();
     assert!(yes(&env, "gate stop 01-01").contains("WARNING"));
     let (code, said) = commit(&env, &[]);
     assert_eq!(code, Some(1));
@@ -55,7 +55,7 @@ fn a_commit_waits_for_a_deferred_phase_and_passes_after() {
 }
 
 #[test]
-fn what_goes_past_the_hook_is_on_record_at_the_next_look() {
+fn ungated_commits_are_recorded_at_the_next_check() {
     let env = repository();
     yes(&env, "step phase start 01-01 RED");
     assert_eq!(commit(&env, &[]).0, Some(1));
@@ -140,10 +140,10 @@ fn hooks_path_is_respected_and_never_left() {
     assert!(!env.project().join(".git/hooks/pre-commit").exists());
     yes(&env, "uninstall");
     assert!(!env.project().join(".githooks/pre-commit").exists());
-    env.git(["config", "core.hooksPath", env.elsewhere().to_str().unwrap()]);
-    let said = env.lockstep(["init", "--client", "claude", "--git-hook"]).failed(3);
+    env.git(["config", "core.hooksPath", env.outside_dir().to_str().unwrap()]);
+    let said = env.lockstep(["init", "--client", "claude", "--git-hook"]).assert_failure(3);
     assert!(said.contains("leads out of the repository"), "{said}");
-    assert_eq!(fs::read_dir(env.elsewhere()).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(env.outside_dir()).unwrap().count(), 0);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn a_gate_that_cannot_run_fails_loudly() {
 fn a_step_whose_boundary_was_left_is_not_committed() {
     let env = repository();
     env.lockstep(["step", "new", "02-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
-        .succeeded();
+        .assert_success();
     yes(&env, "step phase start 02-01 RED");
     env.write("src/a.rs", "fine");
     env.write("docs/x.md", "not fine");
@@ -230,7 +230,7 @@ fn a_step_whose_boundary_was_left_is_not_committed() {
 fn bounded() -> TestEnv {
     let env = repository();
     env.lockstep(["step", "new", "02-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
-        .succeeded();
+        .assert_success();
     env.write("before.txt", "uncommitted before the step begins");
     yes(&env, "step phase start 02-01 RED");
     yes(&env, "step phase done 02-01 RED --run false");
@@ -262,7 +262,7 @@ fn a_commit_is_judged_by_its_content_since_the_step_began() {
     ] {
         let env = bounded();
         commit(&env, &[]);
-        env.git_script(way).succeeded();
+        env.git_script(way).assert_success();
         let output = env.git_output(["commit", "--quiet", "--allow-empty", "-m", "work"]);
         assert_eq!(output.code, Some(1), "{way}: {}", output.snapshot());
         assert!(output.snapshot().contains("outside the step's boundary"), "{way}: {}", output.snapshot());
@@ -278,7 +278,7 @@ fn gate_2_looks_at_contents_and_not_at_times_and_flags() {
         "echo x > \"$(printf 'out\\377side')\"",
     ] {
         let env = bounded();
-        env.git_script(way).succeeded();
+        env.git_script(way).assert_success();
         let said = no(&env, "gate stop 02-01");
         assert!(said.contains("outside the step's boundary"), "{way}: {said}");
     }
@@ -287,9 +287,9 @@ fn gate_2_looks_at_contents_and_not_at_times_and_flags() {
 #[test]
 fn a_staged_name_that_is_no_text_does_not_block_a_commit() {
     let env = repository();
-    env.git_script("mkdir -p src; echo x > \"$(printf 'src/na\\377me')\"").succeeded();
+    env.git_script("mkdir -p src; echo x > \"$(printf 'src/na\\377me')\"").assert_success();
     assert_eq!(commit(&env, &[]), (Some(0), String::new()));
     let env = bounded();
-    env.git_script("echo x > \"$(printf 'src/na\\377me')\"").succeeded();
+    env.git_script("echo x > \"$(printf 'src/na\\377me')\"").assert_success();
     assert_eq!(commit(&env, &[]), (Some(0), String::new()), "it is inside the boundary");
 }

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use lockstep_steps::audit::{Entry, Record};
-use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_steps::audit::{TrailEntry, TrailRecord};
+use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::json;
 
@@ -23,8 +23,9 @@ fn log(env: &TestEnv) -> String {
 /// A line with a right hash that follows the last one.
 fn forge(env: &TestEnv, event: &str, fields: &[(&str, &str)]) -> String {
     let text = log(env);
-    let head = Entry::parse(text.lines().last().unwrap()).unwrap().head();
-    let mut record = Record::new("2026-02-14T06:30:43Z".parse().unwrap(), event, Some("steps/01-01.json"));
+    let head = TrailEntry::parse(text.lines().last().unwrap()).unwrap().head();
+    let mut record =
+        TrailRecord::new("2026-02-14T06:30:43Z".parse().unwrap(), event, Some("steps/01-01.json"));
     for (name, value) in fields {
         record = record.with(name, *value);
     }
@@ -36,16 +37,16 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// `lockstep ARGS` in another directory, by the same user.
-fn there(env: &TestEnv, dir: &Path, args: &str) -> Output {
+fn there(env: &TestEnv, dir: &Path, args: &str) -> ProcessOutput {
     let mut command = env.command(args.split(' '));
     command.current_dir(dir);
     env.run(command, b"")
 }
 
 /// `lockstep ARGS` in the project, with another directory of the user's state.
-fn with_state(env: &TestEnv, args: &str) -> Output {
+fn with_state(env: &TestEnv, args: &str) -> ProcessOutput {
     let mut command = env.command(args.split(' '));
-    command.env("XDG_STATE_HOME", env.elsewhere().join("state"));
+    command.env("XDG_STATE_HOME", env.outside_dir().join("state"));
     env.run(command, b"")
 }
 
@@ -254,8 +255,8 @@ fn the_rules_of_a_step_are_changed_after_it_began() {
         attack(&env);
         let said = no(&env, "gate commit");
         assert!(said.contains("The rules of steps/01-01.json changed after it began"), "{name}: {said}");
-        let commit =
-            Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": "git commit -m x"}));
+        let commit = HookEvent::from_sample(samples::PRE_TOOL_USE_BASH)
+            .with("tool_input", json!({"command": "git commit -m x"}));
         let reason = denied(&env.hook(&commit)).unwrap_or_else(|| panic!("{name}: the commit passed"));
         assert!(reason.contains("changed after it began"), "{name}: {reason}");
         let mut command = env.command(["gate", "commit", "--git-hook"]);

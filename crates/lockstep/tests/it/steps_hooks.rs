@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::{Value, json};
 
@@ -24,19 +24,19 @@ pub(crate) fn prompt(env: &TestEnv) -> String {
         "--set",
         "description=Work",
     ];
-    env.lockstep(args).succeeded()
+    env.lockstep(args).assert_success()
 }
 
 /// The start of an agent with a prompt.
-pub(crate) fn invoke(prompt: &str) -> Event {
-    Event::of(samples::PRE_TOOL_USE_AGENT)
+pub(crate) fn invoke(prompt: &str) -> HookEvent {
+    HookEvent::from_sample(samples::PRE_TOOL_USE_AGENT)
         .with("tool_input", json!({"description": "work", "prompt": prompt, "subagent_type": "implementer"}))
 }
 
 /// Returns the reason of a denied call. `None` for one that passes, without output.
 #[track_caller]
-pub(crate) fn denied(output: &Output) -> Option<String> {
-    let stdout = output.succeeded();
+pub(crate) fn denied(output: &ProcessOutput) -> Option<String> {
+    let stdout = output.assert_success();
     if stdout.is_empty() {
         return None;
     }
@@ -47,8 +47,8 @@ pub(crate) fn denied(output: &Output) -> Option<String> {
 
 /// Returns the request to a stopping agent. `None` if it may end.
 #[track_caller]
-pub(crate) fn asked(output: &Output) -> Option<String> {
-    let stdout = output.succeeded();
+pub(crate) fn asked(output: &ProcessOutput) -> Option<String> {
+    let stdout = output.assert_success();
     if stdout.is_empty() {
         return None;
     }
@@ -67,17 +67,17 @@ pub(crate) fn transcript(env: &TestEnv, agent: &str, prompt: &str, turns: usize)
         let message = json!({"id": format!("m{turn}"), "role": "assistant", "content": [], "usage": {"input_tokens": 100, "output_tokens": 20}});
         text.push_str(&(json!({"type": "assistant", "message": message}).to_string() + "\n"));
     }
-    let path = env.elsewhere().join(format!("transcripts/s1/subagents/agent-{agent}.jsonl"));
+    let path = env.outside_dir().join(format!("transcripts/s1/subagents/agent-{agent}.jsonl"));
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
     path
 }
 
 /// The end of an agent whose transcript this is.
-pub(crate) fn stop(env: &TestEnv, agent: &str, again: bool) -> Event {
-    let main = env.elsewhere().join("transcripts/s1.jsonl");
-    let own = env.elsewhere().join(format!("transcripts/s1/subagents/agent-{agent}.jsonl"));
-    Event::subagent_stop(agent, "implementer")
+pub(crate) fn stop(env: &TestEnv, agent: &str, again: bool) -> HookEvent {
+    let main = env.outside_dir().join("transcripts/s1.jsonl");
+    let own = env.outside_dir().join(format!("transcripts/s1/subagents/agent-{agent}.jsonl"));
+    HookEvent::subagent_stop(agent, "implementer")
         .with("transcript_path", main.to_str().unwrap())
         .with("agent_transcript_path", own.to_str().unwrap())
         .with("stop_hook_active", again)
@@ -90,10 +90,10 @@ fn running(env: &TestEnv, agent: &str) {
     transcript(env, agent, &prompt, 3);
 }
 
-fn edit(env: &TestEnv, agent: &str, path: &str) -> Event {
-    let main = env.elsewhere().join("transcripts/s1.jsonl");
-    Event::of(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
-        .by(agent, "implementer")
+fn edit(env: &TestEnv, agent: &str, path: &str) -> HookEvent {
+    let main = env.outside_dir().join("transcripts/s1.jsonl");
+    HookEvent::from_sample(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
+        .by_agent(agent, "implementer")
         .with("transcript_path", main.to_str().unwrap())
         .with(
             "tool_input",
@@ -124,13 +124,13 @@ fn an_incomplete_prompt_is_denied_with_every_error_and_suggestion() {
     }
     assert_eq!(denied(&env.hook(&invoke(&prompt(&env)))), None);
     assert_eq!(events(&env), ["STEP_CREATED", "TASK_INVOCATION_REJECTED", "TASK_INVOCATION_VALIDATED"]);
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
 fn an_agent_is_asked_once_and_then_its_step_is_failed_and_the_lead_is_told() {
     let env = with_step();
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     running(&env, "a1");
     yes(&env, "step phase start 01-01 RED");
     let question = asked(&env.hook(&stop(&env, "a1", false))).unwrap();
@@ -144,10 +144,10 @@ fn an_agent_is_asked_once_and_then_its_step_is_failed_and_the_lead_is_told() {
     assert_eq!(state["status"], "FAILED");
     assert_eq!(state["failure_reason"], "Phase RED left IN_PROGRESS (abandoned)");
     assert_eq!(state["recovery_suggestions"].as_array().unwrap().len(), 1);
-    let (_, told) = env.hook(&Event::agent_done()).context().unwrap();
+    let (_, told) = env.hook(&HookEvent::agent_done()).context().unwrap();
     assert!(told.contains("The step steps/01-01.json was set to FAILED when implementer a1 ended"), "{told}");
     assert!(told.contains("left IN_PROGRESS (abandoned). Suggestion: "), "{told}");
-    env.hook(&Event::agent_done()).silent();
+    env.hook(&HookEvent::agent_done()).assert_silent();
     let recorded = events(&env);
     assert_eq!(
         recorded[3..],
@@ -155,7 +155,7 @@ fn an_agent_is_asked_once_and_then_its_step_is_failed_and_the_lead_is_told() {
     );
     assert!(yes(&env, "audit verify").contains("whole"));
     yes(&env, "step resume 01-01");
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn an_agent_that_mends_its_step_may_end() {
     yes(&env, "step phase start 01-01 RED");
     assert!(asked(&env.hook(&stop(&env, "a1", false))).is_some());
     yes(&env, "step phase done 01-01 RED --run false");
-    env.hook(&stop(&env, "a1", true)).silent();
+    env.hook(&stop(&env, "a1", true)).assert_silent();
     assert_eq!(step(&env)["state"]["status"], "IN_PROGRESS");
     let entries: Vec<Value> =
         serde_json::from_str(&yes(&env, "audit show --event SUBAGENT_STOP_VALIDATION --format json"))
@@ -194,8 +194,8 @@ fn of_two_agents_each_has_its_own_step() {
     transcript(&env, "a2", &other, 1);
     transcript(&env, "a3", "Just look around. <!-- a note -->", 1);
     yes(&env, "step phase start 01-01 RED");
-    env.hook(&stop(&env, "a2", false)).silent();
-    env.hook(&stop(&env, "a3", false)).silent();
+    env.hook(&stop(&env, "a2", false)).assert_silent();
+    env.hook(&stop(&env, "a3", false)).assert_silent();
     assert!(asked(&env.hook(&stop(&env, "a1", false))).unwrap().contains("steps/01-01.json"));
 }
 
@@ -220,7 +220,7 @@ fn an_old_client_that_does_not_say_who_stops_is_asked_once_too() {
     let env = with_step();
     assert_eq!(denied(&env.hook(&invoke(&prompt(&env)))), None);
     yes(&env, "step phase start 01-01 RED");
-    let old = Event::of(samples::OLD_SUBAGENT_STOP);
+    let old = HookEvent::from_sample(samples::OLD_SUBAGENT_STOP);
     assert!(asked(&env.hook(&old)).unwrap().contains("left IN_PROGRESS"));
     assert_eq!(asked(&env.hook(&old)), None);
     assert_eq!(step(&env)["state"]["status"], "FAILED");
@@ -242,7 +242,7 @@ fn the_boundary_holds_for_the_agent_of_the_step_and_for_nobody_else() {
         "--forbid",
         "src/gen/**",
     ];
-    env.lockstep(args).succeeded();
+    env.lockstep(args).assert_success();
     running(&env, "a1");
     transcript(&env, "a2", "Look around.", 1);
     for (path, refused) in
@@ -272,15 +272,15 @@ fn the_boundary_holds_for_the_agent_of_the_step_and_for_nobody_else() {
 }
 
 #[test]
-fn what_a_shell_command_wrote_outside_the_boundary_is_found_at_the_end() {
+fn shell_writes_outside_the_boundary_are_found_at_stop() {
     let env = active();
     env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
-        .succeeded();
+        .assert_success();
     env.write("docs/x.md", "old");
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     running(&env, "a1");
     env.shell("echo new > docs/x.md; mkdir -p src; echo fine > src/a.rs");
-    env.hook(&Event::bash().by("a1", "implementer")).silent();
+    env.hook(&HookEvent::bash().by_agent("a1", "implementer")).assert_silent();
     let question = asked(&env.hook(&stop(&env, "a1", false))).unwrap();
     assert!(
         question.contains("docs/x.md was changed, outside the step's boundary: allowed is src/**"),
@@ -304,8 +304,9 @@ fn turns_over_the_budget_warn_or_block() {
 fn a_commit_is_refused_in_whatever_words_and_other_commands_pass() {
     let env = with_step();
     yes(&env, "step phase start 01-01 RED");
-    let bash =
-        |command: &str| Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": command}));
+    let bash = |command: &str| {
+        HookEvent::from_sample(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": command}))
+    };
     for command in [
         "git commit -m x",
         "git -C . commit --no-verify",
@@ -317,11 +318,11 @@ fn a_commit_is_refused_in_whatever_words_and_other_commands_pass() {
         assert!(reason.contains("Phase RED is IN_PROGRESS"), "{command}: {reason}");
     }
     for command in ["git status", "cargo test", "git add -A && git diff"] {
-        env.hook(&bash(command)).silent();
+        env.hook(&bash(command)).assert_silent();
     }
     yes(&env, "step phase fail 01-01 RED");
     yes(&env, "step abandon 01-01 --why superseded");
-    env.hook(&bash("git commit -m x")).silent();
+    env.hook(&bash("git commit -m x")).assert_silent();
 }
 
 #[test]
@@ -340,8 +341,8 @@ fn gates_that_cannot_decide_block_and_say_why_unless_the_project_allows() {
             env.configure(&config);
             prompt
         });
-        let commit =
-            Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": "git commit"}));
+        let commit = HookEvent::from_sample(samples::PRE_TOOL_USE_BASH)
+            .with("tool_input", json!({"command": "git commit"}));
         for event in [good, commit, edit(&env, "a1", "docs/x.md")] {
             let reason = denied(&env.hook(&event));
             assert_eq!(reason.is_some(), blocks, "{reason:?}");
@@ -349,7 +350,7 @@ fn gates_that_cannot_decide_block_and_say_why_unless_the_project_allows() {
         }
         assert_eq!(asked(&env.hook(&stop(&env, "a1", false))).is_some(), blocks);
         assert_eq!(asked(&env.hook(&stop(&env, "a1", true))), None, "never a loop");
-        assert!(!env.logged().is_empty());
+        assert!(!env.log_lines().is_empty());
     }
 }
 
@@ -359,13 +360,13 @@ fn a_project_without_steps_pays_nothing() {
     // Only the name is the same.
     env.write("steps/login.json", "{\"given\": \"a user\"}");
     env.write("steps/login.py", "def step(): pass\n");
-    let before = env.listing();
-    env.hook(&invoke("Look around, DES-VALIDATION is a marker.")).silent();
-    env.hook(&edit(&env, "a1", "src/a.rs")).silent();
-    let commit =
-        Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": "git commit -m x"}));
-    env.hook(&commit).silent();
-    assert_eq!(env.listing(), before, "not even the state directory is made");
+    let before = env.dir_snapshot();
+    env.hook(&invoke("Look around, DES-VALIDATION is a marker.")).assert_silent();
+    env.hook(&edit(&env, "a1", "src/a.rs")).assert_silent();
+    let commit = HookEvent::from_sample(samples::PRE_TOOL_USE_BASH)
+        .with("tool_input", json!({"command": "git commit -m x"}));
+    env.hook(&commit).assert_silent();
+    assert_eq!(env.dir_snapshot(), before, "not even the state directory is made");
     env.git(["init", "--quiet"]);
     yes(&env, "init --git-hook --quiet");
     env.git(["add", "-A"]);
@@ -377,11 +378,11 @@ fn a_project_without_steps_pays_nothing() {
 #[test]
 fn a_file_too_large_to_be_looked_at_passes_where_there_are_no_steps() {
     let huge = "x".repeat(9 << 20);
-    let write = Event::of(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
+    let write = HookEvent::from_sample(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
         .with("tool_name", "Write")
         .with("tool_input", json!({"file_path": "/repo/data.txt", "content": huge}));
     let env = active();
-    env.hook(&write).silent();
+    env.hook(&write).assert_silent();
     yes(&env, "step new 01-01 --project auth --phases tdd-3");
     let output = env.hook(&write);
     assert!(output.snapshot().contains("could not decide"), "{}", output.snapshot());
@@ -392,8 +393,8 @@ fn a_fresh_clone_has_its_gates() {
     let env = with_step();
     yes(&env, "step phase start 01-01 RED");
     fs::remove_dir_all(env.state()).unwrap();
-    let commit =
-        Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": "git commit -m x"}));
+    let commit = HookEvent::from_sample(samples::PRE_TOOL_USE_BASH)
+        .with("tool_input", json!({"command": "git commit -m x"}));
     assert!(denied(&env.hook(&commit)).unwrap().contains("Phase RED is IN_PROGRESS"));
 }
 
@@ -401,16 +402,16 @@ fn a_fresh_clone_has_its_gates() {
 fn a_command_that_needs_no_step_is_not_judged_at_its_end() {
     let env = with_step();
     let research = "<!-- DES-VALIDATION: required -->\n<!-- DES-COMMAND: /nw:research -->\nLook around.";
-    env.hook(&invoke(research)).silent();
+    env.hook(&invoke(research)).assert_silent();
     transcript(&env, "a1", research, 1);
-    env.hook(&stop(&env, "a1", false)).silent();
+    env.hook(&stop(&env, "a1", false)).assert_silent();
 }
 
 #[test]
 fn a_boundary_is_widened_on_record_and_not_by_hand() {
     let env = active();
     env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
-        .succeeded();
+        .assert_success();
     running(&env, "a1");
     let before = denied(&env.hook(&edit(&env, "a1", "docs/x.md"))).unwrap();
     assert!(before.contains("lockstep step boundary"), "{before}");
@@ -425,7 +426,7 @@ fn a_boundary_is_widened_on_record_and_not_by_hand() {
         "--why",
         "they belong together",
     ])
-    .succeeded();
+    .assert_success();
     assert_eq!(denied(&env.hook(&edit(&env, "a1", "docs/x.md"))), None);
     assert!(yes(&env, "audit show --event STEP_BOUNDARY_CHANGED").contains("(they belong together)"));
     by_hand(&env, |value| value["boundary"] = json!({"allowed": ["**"]}));
@@ -437,12 +438,12 @@ fn a_session_that_ends_is_forgotten() {
     let env = with_step();
     running(&env, "a1");
     assert!(env.state().join("steps/sessions/s1").is_dir());
-    env.hook(&Event::session_end()).silent();
+    env.hook(&HookEvent::session_end()).assert_silent();
     assert!(!env.state().join("steps/sessions/s1").exists());
 }
 
 #[test]
-fn what_the_gate_failed_by_hand_stays_unrecorded() {
+fn hand_edited_step_stays_unrecorded_after_the_gate_fails_it() {
     let env = with_step();
     running(&env, "a1");
     by_hand(&env, |value| {
@@ -457,15 +458,15 @@ fn what_the_gate_failed_by_hand_stays_unrecorded() {
 }
 
 #[test]
-fn what_lockstep_writes_itself_is_no_news_for_the_lead() {
+fn own_writes_are_not_reported_as_changes() {
     let env = with_step();
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     running(&env, "a1");
     ready(&env);
-    env.hook(&Event::bash().by("a1", "implementer")).silent();
-    env.hook(&stop(&env, "a1", false)).silent();
-    env.hook(&Event::agent_done()).silent();
-    assert_eq!(env.journaled("s1"), "");
+    env.hook(&HookEvent::bash().by_agent("a1", "implementer")).assert_silent();
+    env.hook(&stop(&env, "a1", false)).assert_silent();
+    env.hook(&HookEvent::agent_done()).assert_silent();
+    assert_eq!(env.journal_text("s1"), "");
 }
 
 #[test]
@@ -473,6 +474,6 @@ fn a_step_that_is_ready_ends_in_silence() {
     let env = with_step();
     running(&env, "a1");
     ready(&env);
-    env.hook(&stop(&env, "a1", false)).silent();
+    env.hook(&stop(&env, "a1", false)).assert_silent();
     assert!(yes(&env, "gate commit").contains("PASS"));
 }

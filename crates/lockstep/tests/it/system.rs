@@ -6,11 +6,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use lockstep_rehearsal::client::Client;
-use lockstep_rehearsal::run::{Outcome, Rehearsal};
+use lockstep_rehearsal::client::ClientBinary;
+use lockstep_rehearsal::run::{Rehearsal, RehearsalResult};
 use lockstep_rehearsal::scenario::Scenario;
-use lockstep_rehearsal::transcript::{Agent, Kind};
-use lockstep_testkit::{Output, TestEnv};
+use lockstep_rehearsal::transcript::{RequestAgent, TextSource};
+use lockstep_testkit::{ProcessOutput, TestEnv};
 use serde_json::{Value, json};
 
 use crate::planted::commit;
@@ -23,13 +23,13 @@ const ALERT: &str = "SRC IMPACT ALERT:";
 /// A project, a client that trusts it, and the program on PATH.
 pub(crate) struct Stage {
     pub(crate) env: TestEnv,
-    client: Client,
+    client: ClientBinary,
 }
 
 impl Stage {
     /// Nothing is set up yet; `None` if the client cannot be had.
     pub(crate) fn bare() -> Option<Self> {
-        let client = Client::obtain_or_skip()?;
+        let client = ClientBinary::find_or_skip_test()?;
         let env = inactive();
         env.git(["init", "--quiet"]);
         for (key, value) in [("user.name", "Test"), ("user.email", "test@example.org")] {
@@ -49,12 +49,12 @@ impl Stage {
     /// With the plugin, by `lockstep init --plugin`.
     pub(crate) fn with_plugin() -> Option<Self> {
         let stage = Self::bare()?;
-        stage.run("init --plugin --quiet").succeeded();
+        stage.run("init --plugin --quiet").assert_success();
         Some(stage)
     }
 
     pub(crate) fn bin(&self) -> PathBuf {
-        self.env.elsewhere().join("bin")
+        self.env.outside_dir().join("bin")
     }
 
     pub(crate) fn client(&self) -> &Path {
@@ -62,7 +62,7 @@ impl Stage {
     }
 
     /// `lockstep …` with the program on PATH.
-    pub(crate) fn run(&self, args: &str) -> Output {
+    pub(crate) fn run(&self, args: &str) -> ProcessOutput {
         let mut command = self.env.command(args.split(' '));
         command.env("PATH", format!("{}:/usr/bin:/bin", self.bin().display())).env_remove("LOCKSTEP_NOW");
         self.env.run(command, b"")
@@ -87,11 +87,11 @@ impl Stage {
     }
 
     /// Plays it to its end: the client is content, and every turn was taken.
-    pub(crate) fn play(&self, scenario: &str, fill: &[(&str, &str)]) -> Outcome {
+    pub(crate) fn play(&self, scenario: &str, fill: &[(&str, &str)]) -> RehearsalResult {
         self.content(self.rehearsal(scenario, fill).run().unwrap())
     }
 
-    pub(crate) fn content(&self, outcome: Outcome) -> Outcome {
+    pub(crate) fn content(&self, outcome: RehearsalResult) -> RehearsalResult {
         assert!(outcome.success(), "{outcome:?}");
         let (unplayed, transcript) = (&outcome.unplayed, &outcome.transcript);
         assert!(unplayed.is_empty(), "the session took another way: {unplayed:?}\n{transcript}");
@@ -143,9 +143,11 @@ fn e_nothing_at_all_happens_in_a_project_without_a_configuration() {
 
 /// Returns true if a hook sent this text. The list of skills and agents, which contains the plugin's names,
 /// is ignored.
-fn told(texts: Vec<lockstep_rehearsal::transcript::Text>, words: &str) -> bool {
+fn told(texts: Vec<lockstep_rehearsal::transcript::RequestText>, words: &str) -> bool {
     let listed = |text: &str| text.contains("Available agent types") || text.contains("skills are available");
-    texts.iter().any(|text| text.kind != Kind::Assistant && text.text.contains(words) && !listed(&text.text))
+    texts
+        .iter()
+        .any(|text| text.kind != TextSource::Assistant && text.text.contains(words) && !listed(&text.text))
 }
 
 fn f_the_program_is_removed_in_the_middle_of_a_session() {
@@ -160,36 +162,38 @@ fn f_the_program_is_removed_in_the_middle_of_a_session() {
         Some(2),
         "with the first event after the removal: {transcript}"
     );
-    assert_eq!(transcript.who_saw(told), [Agent::Lead].into());
+    assert_eq!(transcript.recipients_of(told), [RequestAgent::Lead].into());
     for file in ["one.md", "two.md", "three.md"] {
         assert!(stage.env.project().join(file).exists(), "the session goes on: {file}");
     }
     symlink(env!("CARGO_BIN_EXE_lockstep"), bin.join("lockstep")).unwrap();
     assert_eq!(stage.changes(), [change("Write", "one.md", None)], "what happened until then");
-    assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
+    assert!(stage.env.log_lines().is_empty(), "{:?}", stage.env.log_lines());
 }
 
 fn b_a_step_from_the_prompt_gate_to_the_commit_gate() {
     let Some(stage) = Stage::with_plugin() else { return };
     stage.env.write(".gitignore", ".lockstep/\nsteps/audit-*.log\n");
-    stage.run("init --git-hook --quiet").succeeded();
-    stage.run("step new 01-01 --project auth --phases tdd-3").succeeded();
+    stage.run("init --git-hook --quiet").assert_success();
+    stage.run("step new 01-01 --project auth --phases tdd-3").assert_success();
     let render = ["prompt", "render", "execute_step", "--step", "01-01", "--set", "agent_name=implementer"];
-    let complete =
-        stage.env.lockstep(render.into_iter().chain(["--set", "description=CRAFTER: greet"])).succeeded();
+    let complete = stage
+        .env
+        .lockstep(render.into_iter().chain(["--set", "description=CRAFTER: greet"]))
+        .assert_success();
     let incomplete = complete.replace("## AGENT_IDENTITY", "## WHO").replace("CRAFTER", "NOBODY");
     let outcome = stage.play("system-step", &[("complete", &complete), ("incomplete", &incomplete)]);
     let transcript = &outcome.transcript;
 
     let denied = "MISSING: Mandatory section 'AGENT_IDENTITY' not found.";
     assert_eq!(transcript.lead().first_with(denied), Some(1), "{transcript}");
-    assert_eq!(transcript.who_saw(denied), [Agent::Lead].into());
+    assert_eq!(transcript.recipients_of(denied), [RequestAgent::Lead].into());
     let asked = "This is said once: if it stays so, the step is set to FAILED.";
-    assert_eq!(transcript.who_saw(asked), [Agent::subagent("CRAFTER")].into(), "{transcript}");
+    assert_eq!(transcript.recipients_of(asked), [RequestAgent::subagent("CRAFTER")].into(), "{transcript}");
     // The newest version repeats it to the model as an error of the hook.
     let crafter = &transcript.subagents("CRAFTER")[0];
     let last = crafter.texts(crafter.requests().len() - 1);
-    let questions = last.iter().filter(|text| text.kind == Kind::User && text.text.contains(asked));
+    let questions = last.iter().filter(|text| text.kind == TextSource::User && text.text.contains(asked));
     assert_eq!(questions.count(), 1, "{transcript}");
     assert!(
         transcript.lead().count("Phase GREEN is put off (DEFERRED: the Lead does it)") >= 1,
@@ -200,14 +204,14 @@ fn b_a_step_from_the_prompt_gate_to_the_commit_gate() {
         0,
         "{transcript}"
     );
-    assert_eq!(stage.env.git_output(["log", "--format=%s"]).succeeded(), "late\n");
+    assert_eq!(stage.env.git_output(["log", "--format=%s"]).assert_success(), "late\n");
 
     let step: Value =
         serde_json::from_str(&fs::read_to_string(stage.env.project().join("steps/01-01.json")).unwrap())
             .unwrap();
     assert_ne!(step["state"]["status"], "FAILED", "it was mended: {step}");
-    assert!(stage.run("audit verify").succeeded().contains("whole"));
-    assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
+    assert!(stage.run("audit verify").assert_success().contains("whole"));
+    assert!(stage.env.log_lines().is_empty(), "{:?}", stage.env.log_lines());
 }
 
 fn d_a_session_starts_after_a_compaction_during_an_active_cascade() {
@@ -236,15 +240,15 @@ fn d_a_session_starts_after_a_compaction_during_an_active_cascade() {
         "{status:#}"
     );
     // Alerts about the cascade's own files are held back.
-    assert!(transcript.who_saw(ALERT).is_empty(), "{transcript}");
-    assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
+    assert!(transcript.recipients_of(ALERT).is_empty(), "{transcript}");
+    assert!(stage.env.log_lines().is_empty(), "{:?}", stage.env.log_lines());
 }
 
 /// Asserts that only this agent got the text.
 #[track_caller]
-fn saw(outcome: &Outcome, who: Agent, text: &str) {
+fn saw(outcome: &RehearsalResult, who: RequestAgent, text: &str) {
     let transcript = &outcome.transcript;
-    assert_eq!(transcript.who_saw(text), [who].into(), "{text}\n{transcript}");
+    assert_eq!(transcript.recipients_of(text), [who].into(), "{text}\n{transcript}");
 }
 
 /// Returns the writer of each version of the task; `None` is the Lead.
@@ -269,19 +273,23 @@ fn c_a_pipeline_from_the_idea_to_the_delivery() {
     let outcome = stage.content(stage.rehearsal("system-pipeline", &[]).with_task_list().run().unwrap());
 
     // Handoffs: each phase is entered with the results of the previous one, by any agent that enters it.
-    saw(&outcome, Agent::Lead, "not ready, for ");
-    saw(&outcome, Agent::subagent("PLANNER"), "P3-work is decided");
+    saw(&outcome, RequestAgent::Lead, "not ready, for ");
+    saw(&outcome, RequestAgent::subagent("PLANNER"), "P3-work is decided");
     for before in 4..=7 {
-        saw(&outcome, Agent::Lead, &format!("## Handoff from P{before} (work/{before}/L2-summary.md)"));
-        saw(&outcome, Agent::Lead, &format!("P{before}-work is decided"));
+        saw(
+            &outcome,
+            RequestAgent::Lead,
+            &format!("## Handoff from P{before} (work/{before}/L2-summary.md)"),
+        );
+        saw(&outcome, RequestAgent::Lead, &format!("P{before}-work is decided"));
     }
-    saw(&outcome, Agent::subagent("DELIVERER"), "P8-work is decided");
+    saw(&outcome, RequestAgent::subagent("DELIVERER"), "P8-work is decided");
 
     // Access: each refusal names the rule, to the one that was refused.
-    saw(&outcome, Agent::subagent("PLANNER"), "No such tool available: TaskUpdate");
-    saw(&outcome, Agent::subagent("PLANNER"), "planning-coordinator may not update the task");
-    saw(&outcome, Agent::Lead, "agent-teams-execution-plan may write only implementation_results");
-    saw(&outcome, Agent::subagent("DELIVERER"), "delivery-agent may not change user_intent");
+    saw(&outcome, RequestAgent::subagent("PLANNER"), "No such tool available: TaskUpdate");
+    saw(&outcome, RequestAgent::subagent("PLANNER"), "planning-coordinator may not update the task");
+    saw(&outcome, RequestAgent::Lead, "agent-teams-execution-plan may write only implementation_results");
+    saw(&outcome, RequestAgent::subagent("DELIVERER"), "delivery-agent may not change user_intent");
 
     let by = |version| match version {
         10 => Some("pt-manager".to_owned()),
@@ -292,35 +300,36 @@ fn c_a_pipeline_from_the_idea_to_the_delivery() {
     assert_eq!(writers(&stage), expected, "{}", outcome.transcript);
     let task = stage.json("task show");
     assert!(task["subject"].as_str().unwrap().ends_with("DELIVERED"), "{task:#}");
-    assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
+    assert!(stage.env.log_lines().is_empty(), "{:?}", stage.env.log_lines());
 }
 
 fn the_rules_of_the_task_know_the_plugins_agents() {
     let Some(stage) = Stage::with_plugin() else { return };
     let outcome = stage.content(stage.rehearsal("system-task-list", &[]).with_task_list().run().unwrap());
-    saw(&outcome, Agent::subagent("WORKER"), "No such tool available: TaskUpdate");
-    saw(&outcome, Agent::subagent("REVIEWER"), "rsil-agent may not change user_intent");
-    saw(&outcome, Agent::Lead, "the store and the client's list agree");
+    saw(&outcome, RequestAgent::subagent("WORKER"), "No such tool available: TaskUpdate");
+    saw(&outcome, RequestAgent::subagent("REVIEWER"), "rsil-agent may not change user_intent");
+    saw(&outcome, RequestAgent::Lead, "the store and the client's list agree");
     let expected = [(1, None), (2, Some("pt-manager".to_owned())), (3, Some("rsil-agent".to_owned()))];
     assert_eq!(writers(&stage), expected, "{}", outcome.transcript);
-    assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
+    assert!(stage.env.log_lines().is_empty(), "{:?}", stage.env.log_lines());
 }
 
 /// The prompts of the cascade after the scenario's rename, from a twin of its project: the engine writes the same for the same files.
 fn prompts_of_twin(scenario: &Scenario) -> Vec<String> {
     let twin = active();
-    scenario.lay_out(&twin.project()).unwrap();
+    scenario.create_files(&twin.project()).unwrap();
     commit(&twin);
     let renamed = scenario.files["src/store.rs"].replace("load", "fetch");
     twin.write("src/store.rs", renamed);
-    twin.lockstep(["cascade", "start", "--quiet"]).succeeded();
+    twin.lockstep(["cascade", "start", "--quiet"]).assert_success();
     let next: Value =
-        serde_json::from_str(&twin.lockstep(["cascade", "next", "--format", "json"]).succeeded()).unwrap();
+        serde_json::from_str(&twin.lockstep(["cascade", "next", "--format", "json"]).assert_success())
+            .unwrap();
     let groups = next["groups"].as_array().unwrap();
     groups.iter().map(|group| group["prompt"].as_str().unwrap().to_owned()).collect()
 }
 
-fn a_a_rename_by_a_subagent_converges_through_the_skills() {
+fn scenario_a_rename_converges_through_skills() {
     let Some(stage) = Stage::with_plugin() else { return };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/system-cascade.toml");
     let prompts: [String; 2] =
@@ -330,7 +339,7 @@ fn a_a_rename_by_a_subagent_converges_through_the_skills() {
     let (transcript, lead) = (&outcome.transcript, outcome.transcript.lead());
 
     // The rename is the implementer's, the alert the Lead's, once; what the cascade's own agents changed is held back.
-    saw(&outcome, Agent::Lead, ALERT);
+    saw(&outcome, RequestAgent::Lead, ALERT);
     assert_eq!(lead.count(ALERT), 1, "{transcript}");
     assert_eq!(lead.first_with(ALERT), Some(1), "{transcript}");
     // The skills were found by their bare names, which the alert uses.
@@ -362,13 +371,13 @@ fn a_a_rename_by_a_subagent_converges_through_the_skills() {
     assert_eq!(lead.count("MAP-IS-TRUE"), 1, "{transcript}");
     let entry = stage.json("map show src/store.rs").to_string();
     assert!(entry.contains("api/one.rs") && entry.contains("web/two.rs"), "{entry}");
-    assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
+    assert!(stage.env.log_lines().is_empty(), "{:?}", stage.env.log_lines());
 }
 
 fn the_plugins_analyst_asks_its_server_and_can_change_nothing() {
     let Some(stage) = Stage::with_plugin() else { return };
     let outcome = stage.play("system-analyst", &[]);
-    let reader = Agent::subagent("READER");
+    let reader = RequestAgent::subagent("READER");
     saw(&outcome, reader.clone(), "from store import load");
     for tool in ["Bash", "Write"] {
         saw(&outcome, reader.clone(), &format!("No such tool available: {tool}"));
@@ -382,7 +391,7 @@ on_each_client!(
     f_the_program_is_removed_in_the_middle_of_a_session,
     b_a_step_from_the_prompt_gate_to_the_commit_gate,
     d_a_session_starts_after_a_compaction_during_an_active_cascade,
-    a_a_rename_by_a_subagent_converges_through_the_skills,
+    scenario_a_rename_converges_through_skills,
     the_plugins_analyst_asks_its_server_and_can_change_nothing,
     c_a_pipeline_from_the_idea_to_the_delivery,
     the_rules_of_the_task_know_the_plugins_agents,

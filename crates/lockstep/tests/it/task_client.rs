@@ -3,20 +3,20 @@
 
 use std::path::Path;
 
-use lockstep_rehearsal::client::Client;
-use lockstep_rehearsal::run::{Outcome, Rehearsal};
+use lockstep_rehearsal::client::ClientBinary;
+use lockstep_rehearsal::run::{Rehearsal, RehearsalResult};
 use lockstep_rehearsal::scenario::Scenario;
-use lockstep_rehearsal::transcript::{Agent, Kind};
+use lockstep_rehearsal::transcript::{RequestAgent, TextSource};
 use lockstep_testkit::TestEnv;
 use serde_json::Value;
 
 use crate::inactive;
 
 /// Plays a scenario in a project that `lockstep init` has set up. The client keeps its lists in this test's home.
-fn play(env: &TestEnv, scenario: &str) -> Option<Outcome> {
-    let client = Client::obtain_or_skip()?;
+fn play(env: &TestEnv, scenario: &str) -> Option<RehearsalResult> {
+    let client = ClientBinary::find_or_skip_test()?;
     env.git(["init", "--quiet"]);
-    env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
+    env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios").join(scenario);
     let text = std::fs::read_to_string(path).unwrap().replace("{lockstep}", env!("CARGO_BIN_EXE_lockstep"));
     let rehearsal = Rehearsal::new(client, Scenario::parse(&text).unwrap(), env.project());
@@ -52,15 +52,20 @@ fn the_table_of_access_holds_in_a_real_session_and_the_list_agrees_with_the_stor
         ("REVIEW", 1, "rsil-agent may not change metrics.spawns: rsil-agent may update only phase_status"),
     ];
     for (agent, request, rule) in refusals {
-        assert_eq!(transcript.who_saw(rule), [Agent::subagent(agent)].into(), "{rule}\n{transcript}");
+        assert_eq!(
+            transcript.recipients_of(rule),
+            [RequestAgent::subagent(agent)].into(),
+            "{rule}\n{transcript}"
+        );
         let conversation = &transcript.subagents(agent)[0];
         assert_eq!(conversation.first_with(rule), Some(request), "{transcript}");
         let told = conversation.texts(request).into_iter().find(|text| text.text.contains(rule)).unwrap();
-        assert_eq!(told.kind, Kind::ToolResult, "{transcript}");
+        assert_eq!(told.kind, TextSource::ToolResult, "{transcript}");
     }
 
     let history: Vec<Value> =
-        serde_json::from_str(&env.lockstep(["task", "history", "--format", "json"]).succeeded()).unwrap();
+        serde_json::from_str(&env.lockstep(["task", "history", "--format", "json"]).assert_success())
+            .unwrap();
     let written: Vec<_> = history.iter().map(|v| (v["version"].as_u64(), v["agent"].as_str())).collect();
     assert_eq!(
         written,
@@ -74,7 +79,7 @@ fn the_table_of_access_holds_in_a_real_session_and_the_list_agrees_with_the_stor
     );
     // The client's own file is compared, during the session and after it.
     assert_eq!(transcript.lead().count("the store and the client's list agree"), 1, "{transcript}");
-    let checked = env.lockstep(["task", "check", "--format", "json"]).succeeded();
+    let checked = env.lockstep(["task", "check", "--format", "json"]).assert_success();
     let checked: Value = serde_json::from_str(&checked).unwrap();
     assert_eq!(
         (&checked["version"], &checked["lists"][0]["source"]),
@@ -82,7 +87,7 @@ fn the_table_of_access_holds_in_a_real_session_and_the_list_agrees_with_the_stor
         "{checked}"
     );
     assert_eq!(checked["lists"][0]["agreement"], "same", "{checked}");
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 
     // A list that was changed without a hook is detected.
     let session = checked["lists"][0]["session"].as_str().unwrap();
@@ -99,11 +104,11 @@ fn the_lead_hears_of_agents_at_work_from_an_older_version() {
     let Some(outcome) = play(&env, "task-readers.toml") else { return };
     let transcript = &outcome.transcript;
     let notice = "The task is at PT-v2. Agents at work from an older version: implementer ";
-    assert_eq!(transcript.who_saw(notice), [Agent::Lead].into(), "{transcript}");
+    assert_eq!(transcript.recipients_of(notice), [RequestAgent::Lead].into(), "{transcript}");
     assert_eq!(transcript.lead().count(notice), 1, "{transcript}");
     // Beside the results of the two.
     assert_eq!(transcript.lead().first_with(notice), Some(2), "{transcript}");
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 on_each_client!(

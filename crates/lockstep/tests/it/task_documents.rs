@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use insta::assert_snapshot;
-use lockstep_testkit::{Output, TestEnv};
+use lockstep_testkit::{ProcessOutput, TestEnv};
 use serde_json::Value;
 
 use crate::task_pipeline::l2;
@@ -12,12 +12,12 @@ use crate::{active, configured};
 
 fn begun() -> TestEnv {
     let env = active();
-    env.lockstep(["task", "new", "--title", "auth", "--intent", "Add login"]).succeeded();
+    env.lockstep(["task", "new", "--title", "auth", "--intent", "Add login"]).assert_success();
     env
 }
 
 #[track_caller]
-fn refused(output: &Output) -> String {
+fn refused(output: &ProcessOutput) -> String {
     assert_eq!(output.code, Some(1), "{}", output.snapshot());
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -56,16 +56,17 @@ fn hostile_documents_are_refused_and_nothing_is_stored() {
         }
     }
     let history: Vec<Value> =
-        serde_json::from_str(&env.lockstep(["task", "history", "--format", "json"]).succeeded()).unwrap();
+        serde_json::from_str(&env.lockstep(["task", "history", "--format", "json"]).assert_success())
+            .unwrap();
     assert_eq!(history.len(), 1);
 }
 
 #[test]
-fn who_may_write_what_is_configuration() {
+fn write_access_follows_the_configuration() {
     let env = configured(
         "[task.agents.scribe]\nupdate = ['constraints']\n\n[task.skills.notes]\nwrites = ['constraints']\n",
     );
-    env.lockstep(["task", "new", "--intent", "Add login"]).succeeded();
+    env.lockstep(["task", "new", "--intent", "Add login"]).assert_success();
     env.write("constraints.yaml", "[{id: C-1, constraint: a, source: user}]");
     env.write("intent.yaml", "other");
     let update = |file: &str, section: &str, base: &str, agent: &str| {
@@ -88,9 +89,9 @@ fn who_may_write_what_is_configuration() {
     refused, for 1 reason; nothing was written
     - scribe may not change user_intent: scribe may update only constraints; notes may write only constraints. Who could: the Lead, pt-manager, the skill brainstorming-pipeline, the skill permanent-tasks.
     ");
-    update("constraints.yaml", "constraints", "1", "scribe").succeeded();
+    update("constraints.yaml", "constraints", "1", "scribe").assert_success();
     assert!(refused(&update("constraints.yaml", "constraints", "2", "reader")).contains("only reads"));
-    let access = env.lockstep(["task", "access"]).succeeded();
+    let access = env.lockstep(["task", "access"]).assert_success();
     assert!(access.contains("agent scribe: creates nothing, updates constraints\n"), "{access}");
     assert!(access.contains("skill notes: writes constraints; must find nothing\n"), "{access}");
 
@@ -103,7 +104,7 @@ fn who_may_write_what_is_configuration() {
 #[test]
 fn the_audit_moves_where_the_project_says() {
     let env = configured("[task]\nevents = 'audit/task/events.jsonl'\n");
-    env.lockstep(["task", "new", "--intent", "Add login"]).succeeded();
+    env.lockstep(["task", "new", "--intent", "Add login"]).assert_success();
     assert_eq!(fs::read_to_string(env.project().join("audit/task/events.jsonl")).unwrap().lines().count(), 1);
     assert!(!env.state().join("events.jsonl").exists());
 }
@@ -114,26 +115,26 @@ fn scratch_holds_its_three_concerns_and_nothing_else() {
     let set = |place: &str, value: &str, agent: &str| {
         env.lockstep(["scratch", "set", place, value, "--session", "s1", "--as", agent, "--quiet"])
     };
-    set("execution_metrics.spawn_count", "3", "lead").succeeded();
-    set("gate_summaries.G4", "PASS, 5 items", "lead").succeeded();
-    set("gc_version", "2", "implementer").succeeded();
+    set("execution_metrics.spawn_count", "3", "lead").assert_success();
+    set("gate_summaries.G4", "PASS, 5 items", "lead").assert_success();
+    set("gc_version", "2", "implementer").assert_success();
     for place in ["architecture_decisions", "execution_metrics.opinion", "notes"] {
         assert!(refused(&set(place, "x", "lead")).contains("nothing else"), "{place}");
     }
     assert!(refused(&set("gc_version", "3", "pt-manager")).contains("fork agent"));
-    assert_snapshot!(env.lockstep(["scratch", "show", "--session", "s1"]).succeeded(), @r#"
+    assert_snapshot!(env.lockstep(["scratch", "show", "--session", "s1"]).assert_success(), @r#"
     execution_metrics:
       spawn_count: 3
     gate_summaries:
       G4: PASS, 5 items
     gc_version: 2
     "#);
-    assert_eq!(env.lockstep(["scratch", "show", "--session", "s2"]).succeeded(), "");
-    assert!(env.lockstep(["scratch", "show"]).failed(2).contains("--session"));
-    assert!(env.lockstep(["scratch", "show", "--session", "../x"]).failed(2).contains("session"));
+    assert_eq!(env.lockstep(["scratch", "show", "--session", "s2"]).assert_success(), "");
+    assert!(env.lockstep(["scratch", "show"]).assert_failure(2).contains("--session"));
+    assert!(env.lockstep(["scratch", "show", "--session", "../x"]).assert_failure(2).contains("session"));
     let context = env
         .lockstep(["task", "context", "--for", "pt-manager", "--args", "add C-1", "--session", "s1"])
-        .succeeded();
+        .assert_success();
     for part in ["add C-1", "spawn_count: 3", "user_intent: Add login", "every section"] {
         assert!(context.contains(part), "{part}\n{context}");
     }
@@ -158,7 +159,7 @@ fn replaced(env: &TestEnv) {
     env.write("plan/index.md", "x");
     env.write("out/index.md", "x");
     env.write("task.yaml", task);
-    env.lockstep(["task", "update", "task.yaml", "--base", "1"]).succeeded();
+    env.lockstep(["task", "update", "task.yaml", "--base", "1"]).assert_success();
 }
 
 #[test]
@@ -166,8 +167,8 @@ fn a_migration_accounts_for_every_section_and_changes_nothing_unasked() {
     let env = begun();
     env.write("global-context.md", format!("{OLD_CONTEXT}\n## My Own Notes\n- a thought\n"));
     let state = || {
-        let shown = env.lockstep(["task", "show"]).succeeded();
-        (shown, env.lockstep(["scratch", "show", "--session", "s1"]).succeeded())
+        let shown = env.lockstep(["task", "show"]).assert_success();
+        (shown, env.lockstep(["scratch", "show", "--session", "s1"]).assert_success())
     };
     let before = state();
     // Most sections have no counterpart yet, and the last one is unknown: each is reported, and none is lost.
@@ -190,7 +191,7 @@ fn a_migration_accounts_for_every_section_and_changes_nothing_unasked() {
     assert!(refused(&env.lockstep(fork)).contains("fork agent"));
     assert_eq!(state(), before);
 
-    env.lockstep(args.into_iter().chain(discard)).succeeded();
+    env.lockstep(args.into_iter().chain(discard)).assert_success();
     let (task, scratch) = state();
     for part in ["Keep the session format", "login returns a session", "sessions are rows", "PT-v3"] {
         assert!(task.contains(part), "{part}\n{task}");
@@ -205,13 +206,13 @@ fn a_migration_accounts_for_every_section_and_changes_nothing_unasked() {
 fn every_schema_is_printed_and_an_unknown_name_is_told() {
     let env = active();
     let listed: Vec<String> =
-        serde_json::from_str(&env.lockstep(["schema", "--format", "json"]).succeeded()).unwrap();
+        serde_json::from_str(&env.lockstep(["schema", "--format", "json"]).assert_success()).unwrap();
     for name in ["task", "gate-record", "l1-index", "handoff-report", "task-event", "scratch"] {
         assert!(listed.iter().any(|listed| listed == name), "{name}");
-        let schema: Value = serde_json::from_str(&env.lockstep(["schema", name]).succeeded()).unwrap();
+        let schema: Value = serde_json::from_str(&env.lockstep(["schema", name]).assert_success()).unwrap();
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{name}");
     }
-    assert!(env.lockstep(["schema", "nonsense"]).failed(2).contains("gate-record"));
+    assert!(env.lockstep(["schema", "nonsense"]).assert_failure(2).contains("gate-record"));
 }
 
 #[test]

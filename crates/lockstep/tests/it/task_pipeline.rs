@@ -3,7 +3,7 @@
 use std::fs;
 
 use insta::assert_snapshot;
-use lockstep_testkit::{Output, TestEnv};
+use lockstep_testkit::{ProcessOutput, TestEnv};
 
 use crate::active;
 
@@ -73,12 +73,12 @@ fn project() -> TestEnv {
     env
 }
 
-fn run(env: &TestEnv, args: &str) -> Output {
+fn run(env: &TestEnv, args: &str) -> ProcessOutput {
     env.lockstep(args.split(' '))
 }
 
 fn version(env: &TestEnv) -> u64 {
-    let shown = run(env, "task show --format json").succeeded();
+    let shown = run(env, "task show --format json").assert_success();
     serde_json::from_str::<serde_json::Value>(&shown).unwrap()["version"].as_u64().unwrap()
 }
 
@@ -88,11 +88,11 @@ fn write_sections(env: &TestEnv, n: usize) {
         env.write("section.yaml", value);
         let base = version(env);
         run(env, &format!("task update section.yaml --section {name} --base {base} --skill {}", skill(n)))
-            .succeeded();
+            .assert_success();
     }
 }
 
-fn complete(env: &TestEnv, n: usize) -> Output {
+fn complete(env: &TestEnv, n: usize) -> ProcessOutput {
     run(
         env,
         &format!(
@@ -106,10 +106,10 @@ fn complete(env: &TestEnv, n: usize) -> Output {
 fn before(n: usize) -> TestEnv {
     let env = project();
     env.lockstep(["task", "new", "--title", "auth", "--intent", "Add login", "--skill", skill(1)])
-        .succeeded();
+        .assert_success();
     for phase in 1..n {
         write_sections(&env, phase);
-        complete(&env, phase).succeeded();
+        complete(&env, phase).assert_success();
     }
     env
 }
@@ -118,7 +118,7 @@ fn before(n: usize) -> TestEnv {
 fn from_an_empty_project_to_delivered() {
     let env = before(1);
     for n in 1..=8 {
-        let entry = run(&env, &format!("phase enter P{n}")).succeeded();
+        let entry = run(&env, &format!("phase enter P{n}")).assert_success();
         let handed: Vec<String> = match n {
             1 => vec![],
             6 => vec!["P4-work is decided".to_owned(), "P5-work is decided".to_owned()],
@@ -126,9 +126,9 @@ fn from_an_empty_project_to_delivered() {
         };
         assert!(handed.iter().all(|text| entry.contains(text)), "{entry}");
         write_sections(&env, n);
-        complete(&env, n).succeeded();
+        complete(&env, n).assert_success();
     }
-    run(&env, "phase enter P9").succeeded();
+    run(&env, "phase enter P9").assert_success();
     assert_snapshot!(run(&env, "task deliver --metric spawns=12 --as delivery-agent --skill delivery-pipeline").snapshot(), @"
     [PERMANENT] PT-v17 auth — DELIVERED
     changed: phase_status, metrics, subject
@@ -144,14 +144,14 @@ fn from_an_empty_project_to_delivered() {
     assert!(text(&run(&env, "task deliver")).contains("DELIVERED already"));
     assert!(text(&run(&env, "task reopen")).contains("no reason is given"));
     assert_eq!(
-        env.lockstep(["task", "reopen", "--why", "a fault was found", "--quiet"]).succeeded(),
+        env.lockstep(["task", "reopen", "--why", "a fault was found", "--quiet"]).assert_success(),
         "[PERMANENT] PT-v18 auth\n"
     );
-    assert_eq!(run(&env, "task deliver --quiet").succeeded(), "[PERMANENT] PT-v19 auth — DELIVERED\n");
+    assert_eq!(run(&env, "task deliver --quiet").assert_success(), "[PERMANENT] PT-v19 auth — DELIVERED\n");
 
     // After a delivery the next task begins at its first version, and every version of the last one stays.
     assert_eq!(
-        run(&env, "task new --title next --intent more --quiet").succeeded(),
+        run(&env, "task new --title next --intent more --quiet").assert_success(),
         "[PERMANENT] PT-v1 next\n"
     );
     let events = fs::read_to_string(env.state().join("events.jsonl")).unwrap();
@@ -161,7 +161,7 @@ fn from_an_empty_project_to_delivered() {
 
 /// The output of a command whose answer is no.
 #[track_caller]
-fn text(output: &Output) -> String {
+fn text(output: &ProcessOutput) -> String {
     assert_eq!(output.code, Some(1), "{}", output.snapshot());
     assert!(output.stderr.is_empty(), "{}", output.snapshot());
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -195,7 +195,7 @@ fn every_omission_stops_the_phase_with_all_reasons_at_once() {
     assert!(text(&complete(&env, 4)).contains("src/gone.rs"));
     fs::write(&file, &whole).unwrap();
     assert_eq!(version(&env), 8, "nothing was written");
-    complete(&env, 4).succeeded();
+    complete(&env, 4).assert_success();
 
     // Everything at once: a phase out of turn, without its section, its files, its gate.
     let refused = run(&env, "phase complete P6 --l2 work/none.md --gate work/5/gate-record.yaml");
@@ -215,9 +215,9 @@ fn a_phase_is_entered_only_through_what_the_one_before_left() {
     assert!(text(&run(&env, "phase enter P4")).contains("does not exist"));
     assert_snapshot!(text(&run(&env, "phase enter P8")));
     fs::write(&file, whole).unwrap();
-    run(&env, "phase enter P4").succeeded();
+    run(&env, "phase enter P4").assert_success();
     // A section the next skill must read.
-    let shown = run(&env, "task show").succeeded();
+    let shown = run(&env, "task show").assert_success();
     let without: String = shown
         .split_inclusive('\n')
         .filter(|line| {
@@ -228,7 +228,7 @@ fn a_phase_is_entered_only_through_what_the_one_before_left() {
         })
         .collect();
     env.write("task.yaml", without);
-    run(&env, &format!("task update task.yaml --base {} --drop constraints", version(&env))).succeeded();
+    run(&env, &format!("task update task.yaml --base {} --drop constraints", version(&env))).assert_success();
     let told = text(&run(&env, "phase enter P4"));
     assert!(told.contains("constraints: agent-teams-write-plan must read it"), "{told}");
 }
@@ -263,7 +263,7 @@ fn a_gate_that_does_not_hold_stops_its_phase() {
     env.write(path, old);
     assert_snapshot!(run(&env, &format!("handoff check {path}")).snapshot());
     env.write(path, whole);
-    complete(&env, 4).succeeded();
+    complete(&env, 4).assert_success();
 }
 
 #[test]
@@ -271,16 +271,16 @@ fn a_new_handoff_is_begun_where_it_belongs_and_does_not_pass_unfilled() {
     let env = before(2);
     env.configure("[task]\nl2_path = 'notes/{session-id}/{N}-{coordinator}.md'\n");
     assert_eq!(
-        run(&env, "handoff new P2 --write --session s1").succeeded(),
+        run(&env, "handoff new P2 --write --session s1").assert_success(),
         "notes/s1/2-research-coord.md\n"
     );
     assert!(text(&run(&env, "handoff new P2 --write --session s1")).contains("there already"));
     let told = text(&run(&env, "handoff check notes/s1/2-research-coord.md"));
     assert!(told.contains("problems"), "{told}");
-    assert!(run(&env, "handoff new P2").succeeded().contains("from PT-v2"));
-    let missing = run(&env, "handoff check section.txt --kind l2").failed(4);
+    assert!(run(&env, "handoff new P2").assert_success().contains("from PT-v2"));
+    let missing = run(&env, "handoff check section.txt --kind l2").assert_failure(4);
     for said in ["cannot read section.txt", "is looked for in", "`lockstep handoff new PHASE` prints"] {
         assert!(missing.contains(said), "{missing}");
     }
-    assert!(run(&env, "handoff new P2 --write").failed(2).contains("--session"));
+    assert!(run(&env, "handoff new P2 --write").assert_failure(2).contains("--session"));
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::{Value, json};
 
@@ -12,23 +12,25 @@ use crate::{active, configured};
 const UPDATE: &str = "lockstep task update more.yaml --base 1";
 
 fn begun(env: TestEnv) -> TestEnv {
-    env.hook(&Event::session_start()).silent();
+    env.hook(&HookEvent::session_start()).assert_silent();
     env.write("task.yaml", "user_intent: Add login\nconstraints: []\n");
     env.write("more.yaml", "user_intent: Add login and logout\nconstraints: []\n");
-    env.lockstep(["task", "new", "task.yaml", "--title", "auth"]).succeeded();
+    env.lockstep(["task", "new", "task.yaml", "--title", "auth"]).assert_success();
     env
 }
 
-fn before(command: &str) -> Event {
-    Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": command})).by_lead()
+fn before(command: &str) -> HookEvent {
+    HookEvent::from_sample(samples::PRE_TOOL_USE_BASH)
+        .with("tool_input", json!({"command": command}))
+        .by_lead()
 }
 
-fn after(command: &str) -> Event {
-    Event::bash().with("tool_input", json!({"command": command}))
+fn after(command: &str) -> HookEvent {
+    HookEvent::bash().with("tool_input", json!({"command": command}))
 }
 
 /// Runs Lockstep as the client's shell does.
-fn in_session(env: &TestEnv, args: &str) -> Output {
+fn in_session(env: &TestEnv, args: &str) -> ProcessOutput {
     let mut command = env.command(args.split(' '));
     command.env("CLAUDE_CODE_SESSION_ID", "s1").env("CLAUDECODE", "1");
     env.run(command, b"")
@@ -36,7 +38,8 @@ fn in_session(env: &TestEnv, args: &str) -> Output {
 
 fn authors(env: &TestEnv) -> Vec<Option<String>> {
     let history: Vec<Value> =
-        serde_json::from_str(&env.lockstep(["task", "history", "--format", "json"]).succeeded()).unwrap();
+        serde_json::from_str(&env.lockstep(["task", "history", "--format", "json"]).assert_success())
+            .unwrap();
     history.iter().map(|version| version["agent"].as_str().map(str::to_owned)).collect()
 }
 
@@ -58,7 +61,7 @@ fn an_agent_without_rights_is_refused_however_it_writes_the_command() {
         "lockstep task migrate global-context.md --write",
         "echo '{}' | lockstep mcp",
     ] {
-        let reason = denied(&env.hook(&before(command).by("w1", "implementer")));
+        let reason = denied(&env.hook(&before(command).by_agent("w1", "implementer")));
         let reason = reason.unwrap_or_else(|| panic!("{command} passed"));
         assert!(reason.contains("implementer may not") && reason.contains("Who could"), "{reason}");
     }
@@ -74,21 +77,21 @@ fn an_agent_without_rights_is_refused_however_it_writes_the_command() {
         "lockstep task migrate global-context.md",
         "sh update.sh",
     ] {
-        assert_eq!(denied(&env.hook(&before(command).by("w1", "implementer"))), None, "{command}");
+        assert_eq!(denied(&env.hook(&before(command).by_agent("w1", "implementer"))), None, "{command}");
     }
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(env.log_lines().is_empty(), "{:?}", env.log_lines());
 }
 
 #[test]
 fn the_record_names_the_agent_that_the_hook_saw() {
     let env = begun(active());
-    assert_eq!(denied(&env.hook(&before(UPDATE).by("m1", "pt-manager"))), None);
-    in_session(&env, "task update more.yaml --base 1").succeeded();
-    env.hook(&after(UPDATE).by("m1", "pt-manager")).silent();
+    assert_eq!(denied(&env.hook(&before(UPDATE).by_agent("m1", "pt-manager"))), None);
+    in_session(&env, "task update more.yaml --base 1").assert_success();
+    env.hook(&after(UPDATE).by_agent("m1", "pt-manager")).assert_silent();
     let lead = "lockstep task update task.yaml --base 2";
     assert_eq!(denied(&env.hook(&before(lead))), None);
-    in_session(&env, "task update task.yaml --base 2").succeeded();
-    env.hook(&after(lead)).succeeded();
+    in_session(&env, "task update task.yaml --base 2").assert_success();
+    env.hook(&after(lead)).assert_success();
     assert_eq!(authors(&env), [None, Some("pt-manager".to_owned()), None]);
 }
 
@@ -97,10 +100,10 @@ fn the_record_names_the_agent_that_the_hook_saw() {
 fn an_agent_writes_its_own_sections_in_its_own_name() {
     let env = begun(active());
     let claims = "lockstep task update more.yaml --base 1 --as pt-manager";
-    let reason = denied(&env.hook(&before(claims).by("r1", "rsil-agent"))).unwrap();
+    let reason = denied(&env.hook(&before(claims).by_agent("r1", "rsil-agent"))).unwrap();
     assert!(reason.contains("an agent writes in its own name"), "{reason}");
     assert_eq!(
-        denied(&env.hook(&before(UPDATE).by("r1", "rsil-agent"))),
+        denied(&env.hook(&before(UPDATE).by_agent("r1", "rsil-agent"))),
         None,
         "its sections are not known yet"
     );
@@ -108,25 +111,25 @@ fn an_agent_writes_its_own_sections_in_its_own_name() {
     assert_eq!(refused.code, Some(1), "{}", refused.snapshot());
     assert!(refused.snapshot().contains("rsil-agent may not change user_intent"), "{}", refused.snapshot());
     let hidden = "lockstep task update more.yaml --base 1 --as \"$WHO\"";
-    assert_eq!(denied(&env.hook(&before(hidden).by("r1", "rsil-agent"))), None);
+    assert_eq!(denied(&env.hook(&before(hidden).by_agent("r1", "rsil-agent"))), None);
     let refused = in_session(&env, "task update more.yaml --base 1 --as pt-manager");
     assert!(refused.snapshot().contains("rsil-agent may not change"), "{}", refused.snapshot());
 }
 
 #[test]
-fn what_no_hook_saw_is_recorded_as_unknown() {
+fn write_without_hook_record_has_unknown_writer() {
     let env = begun(active());
     for command in ["sh update.sh", "$TOOL task update more.yaml", "eval \"$CMD\""] {
-        assert_eq!(denied(&env.hook(&before(command).by("w1", "implementer"))), None, "{command}");
+        assert_eq!(denied(&env.hook(&before(command).by_agent("w1", "implementer"))), None, "{command}");
     }
-    in_session(&env, "task update more.yaml --base 1").succeeded();
+    in_session(&env, "task update more.yaml --base 1").assert_success();
     // A note of a command that has ended does not count.
     let lead = "lockstep task update task.yaml --base 2";
     assert_eq!(denied(&env.hook(&before(lead))), None);
-    env.hook(&after(lead)).succeeded();
-    in_session(&env, "task update task.yaml --base 2").succeeded();
+    env.hook(&after(lead)).assert_success();
+    in_session(&env, "task update task.yaml --base 2").assert_success();
     assert_eq!(authors(&env), [None, Some("unknown".to_owned()), Some("unknown".to_owned())]);
-    assert!(env.lockstep(["task", "history"]).succeeded().contains("  unknown  "));
+    assert!(env.lockstep(["task", "history"]).assert_success().contains("  unknown  "));
     // A project may forbid it.
     let env = begun(configured("[task.agents.unknown]\nupdate = []\n"));
     let refused = in_session(&env, "task update more.yaml --base 1");
@@ -137,7 +140,7 @@ fn what_no_hook_saw_is_recorded_as_unknown() {
 #[test]
 fn a_person_at_the_command_line_is_the_lead() {
     let env = begun(active());
-    env.lockstep(["task", "update", "more.yaml", "--base", "1"]).succeeded();
+    env.lockstep(["task", "update", "more.yaml", "--base", "1"]).assert_success();
     assert_eq!(authors(&env), [None, None]);
 }
 
@@ -145,8 +148,8 @@ fn a_person_at_the_command_line_is_the_lead() {
 fn the_rules_in_a_shell_warn_or_are_off_too() {
     for (mode, warned) in [("warn", true), ("off", false)] {
         let env = begun(configured(&format!("[gates]\ntask = '{mode}'\n")));
-        assert_eq!(denied(&env.hook(&before(UPDATE).by("w1", "implementer"))), None, "{mode}");
-        let told = env.hook(&Event::prompt()).context();
+        assert_eq!(denied(&env.hook(&before(UPDATE).by_agent("w1", "implementer"))), None, "{mode}");
+        let told = env.hook(&HookEvent::prompt()).context();
         assert_eq!(told.is_some_and(|(_, text)| text.contains("implementer may not")), warned, "{mode}");
     }
 }

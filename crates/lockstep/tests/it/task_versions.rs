@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 use jiff::Timestamp;
-use lockstep_store::tasks::{Author, Follows, NewVersion, Swapped};
+use lockstep_store::task_versions::{ExpectedVersion, NewVersion, SwapOutcome, VersionAuthor};
 use lockstep_store::{StateDir, Store};
-use lockstep_task::document::{Document, Limits};
-use lockstep_task::version::swap::{Held, Proposal, Swap, swap};
+use lockstep_task::document::{DocumentLimits, TaskDocument};
+use lockstep_task::version::swap::{CurrentVersion, SwapDecision, VersionProposal, compare_and_swap};
 use lockstep_testkit::TestEnv;
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ const COMMANDS: u64 = 25;
 const PROJECT: &str = "LOCKSTEP_TEST_WRITE_IN";
 const WRITER: &str = "LOCKSTEP_TEST_WRITER";
 
-fn counters(document: &Document) -> BTreeMap<String, u64> {
+fn counters(document: &TaskDocument) -> BTreeMap<String, u64> {
     document
         .root()
         .iter()
@@ -42,11 +42,11 @@ fn counters(document: &Document) -> BTreeMap<String, u64> {
         .collect()
 }
 
-fn parse(text: &str) -> Document {
-    Document::parse(text.as_bytes(), Limits::default()).unwrap()
+fn parse(text: &str) -> TaskDocument {
+    TaskDocument::parse(text.as_bytes(), DocumentLimits::default()).unwrap()
 }
 
-fn new<'a>(document: &'a str, author: &'a Author) -> NewVersion<'a> {
+fn new<'a>(document: &'a str, author: &'a VersionAuthor) -> NewVersion<'a> {
     NewVersion { subject: "[PERMANENT]", delivered: false, document, author, at: Timestamp::UNIX_EPOCH }
 }
 
@@ -55,31 +55,33 @@ fn new<'a>(document: &'a str, author: &'a Author) -> NewVersion<'a> {
 #[ignore = "it is a process that the test below starts"]
 fn one_writer() {
     let (Ok(project), Ok(writer)) = (env::var(PROJECT), env::var(WRITER)) else { return };
-    let mut store = Store::open(&StateDir::of(Path::new(&project))).unwrap();
-    let author = Author { agent_id: Some(writer.clone()), ..Author::default() };
+    let mut store = Store::open(&StateDir::for_project(Path::new(&project))).unwrap();
+    let author = VersionAuthor { agent_id: Some(writer.clone()), ..VersionAuthor::default() };
     for n in 1..=UPDATES {
         loop {
-            let present = store.present_task().unwrap().unwrap();
+            let present = store.current_task().unwrap().unwrap();
             let document = parse(&present.document);
             let mut next = document.clone();
             next.set(&format!("writer_{writer}"), n.to_string());
-            let held = Held { version: present.version, delivered: false, document: &document };
-            let proposal = Proposal {
+            let held = CurrentVersion { version: present.version, delivered: false, document: &document };
+            let proposal = VersionProposal {
                 base: present.version,
                 base_document: Some(&document),
                 document: &next,
                 merge: false,
                 drops: &[],
             };
-            let Ok(Swap::Next(next)) = swap(held, proposal) else { panic!("it follows the present version") };
-            let follows = Follows::Version { task: present.task, version: present.version };
+            let Ok(SwapDecision::Next(next)) = compare_and_swap(held, proposal) else {
+                panic!("it follows the present version")
+            };
+            let follows = ExpectedVersion::Version { task: present.task, version: present.version };
             let swapped = store.swap_task(follows, new(&next.document.to_yaml(), &author)).unwrap();
             match swapped {
-                Swapped::Written { version, .. } => {
+                SwapOutcome::Written { version, .. } => {
                     assert_eq!(version, next.version);
                     break;
                 }
-                Swapped::Behind => {}
+                SwapOutcome::Conflict => {}
             }
         }
     }
@@ -88,10 +90,10 @@ fn one_writer() {
 #[test]
 fn eight_processes_times_five_hundred_swaps_are_four_thousand_versions() {
     let env = active();
-    let state = StateDir::of(&env.project());
+    let state = StateDir::for_project(&env.project());
     let mut store = Store::open(&state).unwrap();
-    let author = Author::default();
-    store.swap_task(Follows::Delivered(None), new("user_intent: count\n", &author)).unwrap();
+    let author = VersionAuthor::default();
+    store.swap_task(ExpectedVersion::NoOpenTask(None), new("user_intent: count\n", &author)).unwrap();
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| {
             Command::new(env::current_exe().unwrap())
@@ -120,12 +122,13 @@ fn eight_processes_times_five_hundred_swaps_are_four_thousand_versions() {
 }
 
 fn history(env: &TestEnv) -> Vec<Value> {
-    serde_json::from_str(&env.lockstep(["task", "history", "--format", "json"]).succeeded()).unwrap()
+    serde_json::from_str(&env.lockstep(["task", "history", "--format", "json"]).assert_success()).unwrap()
 }
 
 fn document(env: &TestEnv, version: u64) -> Value {
-    let shown =
-        env.lockstep(["task", "show", "--format", "json", "--version", &version.to_string()]).succeeded();
+    let shown = env
+        .lockstep(["task", "show", "--format", "json", "--version", &version.to_string()])
+        .assert_success();
     serde_json::from_str::<Value>(&shown).unwrap()["document"].clone()
 }
 
@@ -140,7 +143,7 @@ fn update(env: &TestEnv, writer: usize, n: u64) -> Command {
 #[test]
 fn eight_writers_at_the_command_line_lose_nothing() {
     let env = active();
-    env.lockstep(["task", "new", "--intent", "count"]).succeeded();
+    env.lockstep(["task", "new", "--intent", "count"]).assert_success();
     thread::scope(|scope| {
         for writer in 0..WRITERS {
             let env = &env;
@@ -163,7 +166,7 @@ fn eight_writers_at_the_command_line_lose_nothing() {
                         "--format",
                         "json",
                     ];
-                    let told: Value = serde_json::from_str(&env.lockstep(args).succeeded()).unwrap();
+                    let told: Value = serde_json::from_str(&env.lockstep(args).assert_success()).unwrap();
                     base = told["version"].as_u64().unwrap();
                 }
             });
@@ -181,7 +184,7 @@ fn eight_writers_at_the_command_line_lose_nothing() {
 #[test]
 fn a_writer_killed_at_any_moment_leaves_whole_versions_and_the_next_write_works() {
     let env = active();
-    env.lockstep(["task", "new", "--intent", "survive"]).succeeded();
+    env.lockstep(["task", "new", "--intent", "survive"]).assert_success();
     let mut told = Vec::new();
     for n in 0..40_u64 {
         let mut child = update(&env, n as usize, n).spawn().unwrap();
@@ -201,18 +204,18 @@ fn a_writer_killed_at_any_moment_leaves_whole_versions_and_the_next_write_works(
     for n in &told {
         assert_eq!(last[format!("writer_{n}")], n.to_string(), "a write that was told is there");
     }
-    env.run(update(&env, 99, 7), b"").succeeded();
+    env.run(update(&env, 99, 7), b"").assert_success();
     assert_eq!(document(&env, versions.len() as u64 + 1)["writer_99"], "7");
 }
 
 #[test]
-fn whoever_comes_second_is_told_what_both_did() {
+fn conflicting_write_reports_both_changes() {
     let env = active();
     env.write("a.yaml", "user_intent: one\nconstraints: []\n");
-    env.lockstep(["task", "new", "a.yaml", "--title", "auth"]).succeeded();
+    env.lockstep(["task", "new", "a.yaml", "--title", "auth"]).assert_success();
     env.write("b.yaml", "user_intent: two\nconstraints: []\n");
     env.write("c.yaml", "user_intent: one\nconstraints: [{id: C-1, constraint: a, source: user}]\n");
-    env.lockstep(["task", "update", "b.yaml", "--base", "1", "--why", "renamed"]).succeeded();
+    env.lockstep(["task", "update", "b.yaml", "--base", "1", "--why", "renamed"]).assert_success();
     assert_snapshot!(env.lockstep(["task", "update", "c.yaml", "--base", "1"]).snapshot());
     assert_snapshot!(env.lockstep(["task", "update", "c.yaml", "--base", "1", "--merge"]).snapshot(), @"
     [PERMANENT] PT-v3 auth
@@ -230,11 +233,11 @@ fn whoever_comes_second_is_told_what_both_did() {
     exit 0
     "#);
     // Restoring goes forward: the earlier text is the next version.
-    env.lockstep(["task", "restore", "2", "--why", "C-1 was a mistake"]).succeeded();
+    env.lockstep(["task", "restore", "2", "--why", "C-1 was a mistake"]).assert_success();
     let history = history(&env);
     assert_eq!(history.len(), 4);
     assert_eq!((&history[3]["why"], &history[1]["why"]), (&"C-1 was a mistake".into(), &"renamed".into()));
-    assert!(env.lockstep(["task", "show", "--version", "9"]).failed(2).contains("PT-v1 to PT-v4"));
+    assert!(env.lockstep(["task", "show", "--version", "9"]).assert_failure(2).contains("PT-v1 to PT-v4"));
 }
 
 /// The update that really happened: it marks P4 complete, drops the L2 pointers of P2 and P3, and goes unnoticed.
@@ -247,7 +250,7 @@ fn the_lossy_merge_is_refused_names_both_pointers_and_passes_when_it_says_so() {
     let task = "user_intent: Add login\nphase_status:\n  P2: {status: COMPLETE, l2_path: work/2/L2.md}\n  \
                 P3: {status: COMPLETE, l2_path: work/3/L2.md}\n  P4: {status: IN_PROGRESS}\n";
     env.write("task.yaml", task);
-    env.lockstep(["task", "new", "task.yaml", "--title", "auth"]).succeeded();
+    env.lockstep(["task", "new", "task.yaml", "--title", "auth"]).assert_success();
     let lossy = task
         .replace(", l2_path: work/2/L2.md", "")
         .replace(", l2_path: work/3/L2.md", "")
@@ -263,7 +266,7 @@ fn the_lossy_merge_is_refused_names_both_pointers_and_passes_when_it_says_so() {
     ");
     let drops = ["--drop", "phase_status.P2.l2_path", "--drop", "phase_status.P3.l2_path"];
     let args = ["task", "update", "task.yaml", "--base", "1", "--quiet"].into_iter().chain(drops);
-    assert_eq!(env.lockstep(args).succeeded(), "[PERMANENT] PT-v2 auth\n");
+    assert_eq!(env.lockstep(args).assert_success(), "[PERMANENT] PT-v2 auth\n");
 }
 
 /// The file of the task's audit cannot be written: a version without its event is not written either.

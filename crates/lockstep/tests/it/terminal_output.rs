@@ -1,7 +1,7 @@
 //! No external name controls the terminal that shows an answer.
 
 use lockstep_testkit::attacks::{HOSTILE_NAME as HOSTILE, controls_terminal};
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{HookEvent, TestEnv};
 
 use crate::active;
 use crate::planted::commit;
@@ -34,11 +34,11 @@ fn fill(env: &TestEnv, name: &str) {
     let step = std::fs::read_to_string(env.project().join("steps/01-01.json")).unwrap_or_default();
     let quoted = serde_json::to_string(name).expect("JSON");
     env.write(format!("steps/{name}.json"), step.replace("01-01", quoted.trim_matches('"')));
-    let _ = env.hook(&Event::session_start());
+    let _ = env.hook(&HookEvent::session_start());
     env.write("src/a.py", "def goodbye():\n    return 1\n");
     env.write(format!("src/{name}.py"), "def other():\n    pass\n");
-    let _ = env.hook(&Event::bash().by(name, name));
-    let _ = env.hook(&Event::edit(format!("src/{name}.py")).by("a1", name));
+    let _ = env.hook(&HookEvent::bash().by_agent(name, name));
+    let _ = env.hook(&HookEvent::edit(format!("src/{name}.py")).by_agent("a1", name));
 }
 
 #[test]
@@ -110,10 +110,10 @@ fn a_name_with_a_line_end_begins_no_line_of_its_own() {
     env.write(format!("src/{hostile}.py"), "def greet():\n    pass\n");
     env.write("src/b.py", "def hello():\n    pass\n");
     commit(&env);
-    let _ = env.hook(&Event::session_start());
+    let _ = env.hook(&HookEvent::session_start());
     env.write(format!("src/{hostile}.py"), "def other():\n    pass\n");
     env.write(format!("steps/{hostile}.json"), "{\"phase_execution_log\": []}");
-    let _ = env.hook(&Event::bash().by("a1", "coder"));
+    let _ = env.hook(&HookEvent::bash().by_agent("a1", "coder"));
     for arguments in [
         &["impact"][..],
         &["changes"],

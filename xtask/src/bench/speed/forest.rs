@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use crate::Outcome;
+use crate::XtaskResult;
 
 /// Modules in one folder.
 const FOLDER: usize = 18;
@@ -25,7 +25,7 @@ const VERBS: [&str; 16] = [
 
 /// One of the languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tongue {
+enum SourceLanguage {
     Python,
     TypeScript,
     Rust,
@@ -34,7 +34,7 @@ enum Tongue {
 /// One module: where it is and what it defines.
 #[derive(Debug, Clone)]
 struct Module {
-    tongue: Tongue,
+    tongue: SourceLanguage,
     folder: usize,
     number: usize,
 }
@@ -43,9 +43,9 @@ impl Module {
     fn new(number: usize) -> Self {
         let folder = number / FOLDER;
         let tongue = match folder % 10 {
-            0..4 => Tongue::Python,
-            4..8 => Tongue::TypeScript,
-            _ => Tongue::Rust,
+            0..4 => SourceLanguage::Python,
+            4..8 => SourceLanguage::TypeScript,
+            _ => SourceLanguage::Rust,
         };
         Self { tongue, folder, number }
     }
@@ -58,9 +58,9 @@ impl Module {
         let (folder, name) = (self.folder, self.name());
         let area = folder / 12;
         match self.tongue {
-            Tongue::Python => format!("services/area{area:03}/pkg{folder:04}/{name}.py"),
-            Tongue::TypeScript => format!("web/area{area:03}/part{folder:04}/{name}.ts"),
-            Tongue::Rust => format!("crates/part{folder:04}/src/{name}.rs"),
+            SourceLanguage::Python => format!("services/area{area:03}/pkg{folder:04}/{name}.py"),
+            SourceLanguage::TypeScript => format!("web/area{area:03}/part{folder:04}/{name}.ts"),
+            SourceLanguage::Rust => format!("crates/part{folder:04}/src/{name}.rs"),
         }
     }
 
@@ -72,9 +72,9 @@ impl Module {
 }
 
 /// Random numbers from a seed, so that the repository is reproducible.
-struct Dice(u64);
+struct SplitMix64(u64);
 
-impl Dice {
+impl SplitMix64 {
     fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -84,7 +84,7 @@ impl Dice {
 }
 
 /// The generated repository, as far as the queries need it.
-pub(super) struct Forest {
+pub(super) struct SyntheticRepo {
     /// The Python file that most others import, relative to the root.
     pub(super) file: String,
     /// A function of it that others call.
@@ -97,8 +97,8 @@ pub(super) struct Forest {
 }
 
 /// Plants about `files` files.
-pub(super) fn plant(root: &Path, files: usize, seed: u64) -> Outcome<Forest> {
-    let mut dice = Dice(seed | 1);
+pub(super) fn generate(root: &Path, files: usize, seed: u64) -> XtaskResult<SyntheticRepo> {
+    let mut dice = SplitMix64(seed | 1);
     let modules: Vec<Module> = (0..files).map(Module::new).collect();
     let mut bytes = 0;
     let mut importers = vec![0_usize; modules.len()];
@@ -115,29 +115,29 @@ pub(super) fn plant(root: &Path, files: usize, seed: u64) -> Outcome<Forest> {
         bytes += write_folder(root, folder)?;
     }
     fs::write(root.join(".gitignore"), "target/\nnode_modules/\n*.pyc\n")?;
-    let python = modules.iter().filter(|module| module.tongue == Tongue::Python);
+    let python = modules.iter().filter(|module| module.tongue == SourceLanguage::Python);
     let subject = python.max_by_key(|module| importers[module.number]).ok_or("there is a module")?;
     let names = modules.iter().step_by(files / 8 + 1).map(|module| module.function(0)).collect();
-    Ok(Forest { file: subject.path(), function: subject.function(0), files, bytes, names })
+    Ok(SyntheticRepo { file: subject.path(), function: subject.function(0), files, bytes, names })
 }
 
 /// Writes the file that makes a folder a package.
-fn write_folder(root: &Path, folder: &[Module]) -> Outcome<u64> {
+fn write_folder(root: &Path, folder: &[Module]) -> XtaskResult<u64> {
     let first = &folder[0];
     let dir = root.join(first.path());
     let dir = dir.parent().ok_or("a module has a folder")?;
     let (name, text) = match first.tongue {
-        Tongue::Python => {
+        SourceLanguage::Python => {
             for above in dir.ancestors().skip(1).take(2) {
                 fs::write(above.join("__init__.py"), "")?;
             }
             ("__init__.py", String::new())
         }
-        Tongue::TypeScript => {
+        SourceLanguage::TypeScript => {
             let lines = folder.iter().map(|module| format!("export * from \"./{}\";\n", module.name()));
             ("index.ts", lines.collect())
         }
-        Tongue::Rust => {
+        SourceLanguage::Rust => {
             let manifest = format!("[package]\nname = \"part{:04}\"\nversion = \"0.1.0\"\n", first.folder);
             fs::write(dir.parent().ok_or("src is in a crate")?.join("Cargo.toml"), manifest)?;
             ("lib.rs", folder.iter().map(|module| format!("pub mod {};\n", module.name())).collect())
@@ -149,7 +149,7 @@ fn write_folder(root: &Path, folder: &[Module]) -> Outcome<u64> {
 
 /// Chooses modules of the same language: mostly from the same folder, sometimes a distant one, occasionally
 /// one that is used everywhere.
-fn imports<'m>(dice: &mut Dice, modules: &'m [Module], module: &Module) -> Vec<&'m Module> {
+fn imports<'m>(dice: &mut SplitMix64, modules: &'m [Module], module: &Module) -> Vec<&'m Module> {
     let mut chosen: Vec<&Module> = Vec::new();
     for _ in 0..2 + dice.roll(5) {
         let at = match dice.roll(10) {
@@ -160,7 +160,7 @@ fn imports<'m>(dice: &mut Dice, modules: &'m [Module], module: &Module) -> Vec<&
         if let Some(other) = modules.get(at)
             && other.tongue == module.tongue
             // A crate would have to declare the dependency on another.
-            && (module.tongue != Tongue::Rust || other.folder == module.folder)
+            && (module.tongue != SourceLanguage::Rust || other.folder == module.folder)
             && other.number != module.number
             && chosen.iter().all(|known| known.number != other.number)
         {
@@ -170,12 +170,12 @@ fn imports<'m>(dice: &mut Dice, modules: &'m [Module], module: &Module) -> Vec<&
     chosen
 }
 
-fn text(dice: &mut Dice, module: &Module, imports: &[&Module]) -> String {
+fn text(dice: &mut SplitMix64, module: &Module, imports: &[&Module]) -> String {
     let mut out = String::new();
     for other in imports {
         let (name, functions) = (other.name(), [other.function(0), other.function(1)]);
         let _ = match module.tongue {
-            Tongue::Python => writeln!(
+            SourceLanguage::Python => writeln!(
                 out,
                 "from services.area{:03}.pkg{:04}.{name} import {}, {}",
                 other.folder / 12,
@@ -183,7 +183,7 @@ fn text(dice: &mut Dice, module: &Module, imports: &[&Module]) -> String {
                 functions[0],
                 functions[1]
             ),
-            Tongue::TypeScript => writeln!(
+            SourceLanguage::TypeScript => writeln!(
                 out,
                 "import {{ {}, {} }} from \"../../area{:03}/part{:04}/{name}\";",
                 functions[0],
@@ -191,7 +191,9 @@ fn text(dice: &mut Dice, module: &Module, imports: &[&Module]) -> String {
                 other.folder / 12,
                 other.folder
             ),
-            Tongue::Rust => writeln!(out, "use crate::{name}::{{{}, {}}};", functions[0], functions[1]),
+            SourceLanguage::Rust => {
+                writeln!(out, "use crate::{name}::{{{}, {}}};", functions[0], functions[1])
+            }
         };
     }
     out.push('\n');
@@ -201,10 +203,11 @@ fn text(dice: &mut Dice, module: &Module, imports: &[&Module]) -> String {
     out
 }
 
-fn function(out: &mut String, dice: &mut Dice, module: &Module, at: usize, imports: &[&Module]) {
+fn function(out: &mut String, dice: &mut SplitMix64, module: &Module, at: usize, imports: &[&Module]) {
     let name = module.function(at);
-    let local =
-        |dice: &mut Dice| format!("{}_{}", STEMS[dice.roll(STEMS.len())], STEMS[dice.roll(STEMS.len())]);
+    let local = |dice: &mut SplitMix64| {
+        format!("{}_{}", STEMS[dice.roll(STEMS.len())], STEMS[dice.roll(STEMS.len())])
+    };
     let mut body = Vec::new();
     for _ in 0..4 + dice.roll(12) {
         let (left, right) = (local(dice), local(dice));
@@ -215,19 +218,19 @@ fn function(out: &mut String, dice: &mut Dice, module: &Module, at: usize, impor
         body.push((left, right, call));
     }
     let _ = match module.tongue {
-        Tongue::Python => writeln!(
+        SourceLanguage::Python => writeln!(
             out,
             "def {name}(value, limit=10):\n    \"\"\"Handle the {} of a {}.\"\"\"",
             local(dice),
             local(dice)
         ),
-        Tongue::TypeScript => writeln!(
+        SourceLanguage::TypeScript => writeln!(
             out,
             "/** Handle the {} of a {}. */\nexport function {name}(value: number, limit = 10): number {{",
             local(dice),
             local(dice)
         ),
-        Tongue::Rust => writeln!(
+        SourceLanguage::Rust => writeln!(
             out,
             "/// Handle the {} of a {}.\npub fn {name}(value: u64, limit: u64) -> u64 {{",
             local(dice),
@@ -236,16 +239,16 @@ fn function(out: &mut String, dice: &mut Dice, module: &Module, at: usize, impor
     };
     for (left, right, call) in body {
         let _ = match module.tongue {
-            Tongue::Python => {
+            SourceLanguage::Python => {
                 writeln!(out, "    {left} = {call}(value + {}, limit)  # keep the {right}", dice.roll(100))
             }
-            Tongue::TypeScript => writeln!(
+            SourceLanguage::TypeScript => writeln!(
                 out,
                 "  const {left}{} = {call}(value + {}, limit); // keep the {right}",
                 dice.roll(1000),
                 dice.roll(100)
             ),
-            Tongue::Rust => writeln!(
+            SourceLanguage::Rust => writeln!(
                 out,
                 "    let {left} = {call}(value + {}, limit); // keep the {right}",
                 dice.roll(100)
@@ -253,8 +256,8 @@ fn function(out: &mut String, dice: &mut Dice, module: &Module, at: usize, impor
         };
     }
     out.push_str(match module.tongue {
-        Tongue::Python => "    return value\n\n\n",
-        Tongue::TypeScript => "  return value;\n}\n\n",
-        Tongue::Rust => "    value\n}\n\n",
+        SourceLanguage::Python => "    return value\n\n\n",
+        SourceLanguage::TypeScript => "  return value;\n}\n\n",
+        SourceLanguage::Rust => "    value\n}\n\n",
     });
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::super::programs::Programs;
 use super::super::statistics::Times;
 use super::super::{machine, page};
-use super::scene::Scene;
-use crate::Outcome;
+use super::scene::BenchRepository;
+use crate::XtaskResult;
 
 /// The maximum duration of an update of one file.
 const UPDATE_MS: f64 = 50.0;
@@ -46,7 +46,7 @@ pub(crate) struct MapArgs {
 }
 
 /// The measurements.
-struct Measured {
+struct MapResult {
     build: Times,
     idle: Times,
     found: Times,
@@ -56,7 +56,7 @@ struct Measured {
     bytes: u64,
 }
 
-pub(crate) fn run(args: &MapArgs) -> Outcome {
+pub(crate) fn run(args: &MapArgs) -> XtaskResult {
     let mut programs = Programs::build(args.smoke || args.program.is_some())?;
     if let Some(program) = &args.program {
         programs.lockstep = program.canonicalize()?;
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &MapArgs) -> Outcome {
     let files = if args.smoke { 300 } else { args.files };
     let (runs, builds) = if args.smoke { (2, 1) } else { (args.runs, args.builds) };
     let temp = tempfile::Builder::new().prefix("lockstep-map-").tempdir()?;
-    let scene = Scene::new(temp.path(), files, args.seed, &programs, Path::new("rg"))?;
+    let scene = BenchRepository::new(temp.path(), files, args.seed, &programs, Path::new("rg"))?;
     let measured = measure(&scene, runs, builds)?;
     let command = format!("cargo xtask bench map --files {files} --runs {runs} --builds {builds}");
     let report = format!("{}\n{}", machine::describe(&command), table(files, &measured));
@@ -78,14 +78,14 @@ pub(crate) fn run(args: &MapArgs) -> Outcome {
 /// Times younger than this are not trusted: the look after them would read the file again.
 const SETTLED: Duration = Duration::from_millis(60);
 
-fn measure(scene: &Scene<'_>, runs: u32, builds: u32) -> Outcome<Measured> {
+fn measure(scene: &BenchRepository<'_>, runs: u32, builds: u32) -> XtaskResult<MapResult> {
     const UPDATE: &[&str] = &["map", "update", "--quiet"];
     let build = scene.times(builds, || Ok(scene.lockstep(&["map", "build", "--quiet"])))?;
     sleep(SETTLED);
     let idle = scene.times(runs, || Ok(scene.lockstep(UPDATE)))?;
     let mut turn = 0;
     // An edit returns the path of the edited file, for runs that name it.
-    let mut after = |is_named: bool, edit: &dyn Fn(u32) -> Outcome<String>| {
+    let mut after = |is_named: bool, edit: &dyn Fn(u32) -> XtaskResult<String>| {
         scene.times(runs, || {
             turn += 1;
             let path = edit(turn)?;
@@ -108,10 +108,10 @@ fn measure(scene: &Scene<'_>, runs: u32, builds: u32) -> Outcome<Measured> {
     if !status.success() {
         return Err(format!("the map is wrong in the end: {status}").into());
     }
-    Ok(Measured { build, idle, found, body, offer, created, bytes: scene.size(".lockstep/codebase-map.md") })
+    Ok(MapResult { build, idle, found, body, offer, created, bytes: scene.size(".lockstep/codebase-map.md") })
 }
 
-fn table(files: usize, measured: &Measured) -> String {
+fn table(files: usize, measured: &MapResult) -> String {
     let mut out = String::new();
     if files == FILES {
         let slowest = measured.body.median().max(measured.offer.median()).max(measured.created.median());

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::forest::Forest;
-use crate::{Outcome, workspace};
+use super::forest::SyntheticRepo;
+use crate::{XtaskResult, workspace};
 
 /// A package at one version, with what is asked about it.
-pub(super) struct Package {
+pub(super) struct RegistryPackage {
     registry: Registry,
     pub(super) name: &'static str,
     pub(super) version: &'static str,
@@ -26,8 +26,8 @@ enum Registry {
 }
 
 /// One with many bytes, one with many files.
-pub(super) const PACKAGES: [Package; 2] = [
-    Package {
+pub(super) const PACKAGES: [RegistryPackage; 2] = [
+    RegistryPackage {
         registry: Registry::PyPi,
         name: "pulumi-azure-native",
         version: "3.29.0",
@@ -35,7 +35,7 @@ pub(super) const PACKAGES: [Package; 2] = [
         symbol: "ExtendedLocationTypes",
         others: &["CachingTypes", "DeleteOptions", "EncryptionType", "VirtualMachine", "get_version"],
     },
-    Package {
+    RegistryPackage {
         registry: Registry::Npm,
         name: "@mui/icons-material",
         version: "9.5.0",
@@ -47,8 +47,8 @@ pub(super) const PACKAGES: [Package; 2] = [
 ];
 
 /// Packages of hand-written code with many references: queries about them are the most expensive.
-pub(super) const REAL: [Package; 2] = [
-    Package {
+pub(super) const REAL: [RegistryPackage; 2] = [
+    RegistryPackage {
         registry: Registry::Npm,
         name: "effect",
         version: "4.1.0",
@@ -56,7 +56,7 @@ pub(super) const REAL: [Package; 2] = [
         symbol: "makeReducer",
         others: &[],
     },
-    Package {
+    RegistryPackage {
         registry: Registry::PyPi,
         name: "sqlalchemy",
         version: "2.1.8",
@@ -66,9 +66,9 @@ pub(super) const REAL: [Package; 2] = [
     },
 ];
 
-impl Package {
+impl RegistryPackage {
     /// Unpacks it, fetched if it is not in the cache yet.
-    pub(super) fn unpack(&self, root: &Path) -> Outcome<Forest> {
+    pub(super) fn unpack(&self, root: &Path) -> XtaskResult<SyntheticRepo> {
         let archive = self.fetch()?;
         let mut tar = Command::new("tar");
         tar.arg("xzf").arg(&archive).arg("--strip-components=1").arg("-C").arg(root);
@@ -85,10 +85,16 @@ impl Package {
             }
         }
         let names = self.others.iter().map(|name| (*name).to_owned()).collect();
-        Ok(Forest { file: self.file.to_owned(), function: self.symbol.to_owned(), files, bytes, names })
+        Ok(SyntheticRepo {
+            file: self.file.to_owned(),
+            function: self.symbol.to_owned(),
+            files,
+            bytes,
+            names,
+        })
     }
 
-    fn fetch(&self) -> Outcome<PathBuf> {
+    fn fetch(&self) -> XtaskResult<PathBuf> {
         let home = std::env::var_os("HOME").ok_or("without HOME there is no place for packages")?;
         let name = self.name.trim_start_matches('@').replace('/', "-");
         let dir =

@@ -13,16 +13,16 @@ use std::time::Duration;
 
 use lockstep_refs::facts::{DefinitionKind, Reach};
 use lockstep_refs::language::{self, Language};
-use lockstep_testkit::Event;
+use lockstep_testkit::HookEvent;
 use serde_json::Value;
 
 use super::super::programs::Programs;
 use super::super::statistics::Times;
-use super::super::truth::Random;
+use super::super::truth::SplitMix64;
 use super::super::{machine, page};
 use super::package::REAL;
 use super::{SpeedArgs, ripgrep};
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// A repository with its questions.
 struct Tree {
@@ -59,7 +59,7 @@ struct Cost {
 }
 
 /// Measures the packages of the list, or only the given directories.
-pub(super) fn run(args: &SpeedArgs) -> Outcome {
+pub(super) fn run(args: &SpeedArgs) -> XtaskResult {
     let mut programs = Programs::build(args.smoke || args.program.is_some())?;
     if let Some(program) = &args.program {
         programs.lockstep = program.canonicalize()?;
@@ -119,7 +119,7 @@ fn row(table: &mut String, tree: &Tree, program: &str, times: &[Duration], memor
     );
 }
 
-fn trees(args: &SpeedArgs, temp: &Path, ripgrep: &Path) -> Outcome<Vec<Tree>> {
+fn trees(args: &SpeedArgs, temp: &Path, ripgrep: &Path) -> XtaskResult<Vec<Tree>> {
     let mut trees = Vec::new();
     for package in REAL.iter().filter(|_| args.tree.is_empty()) {
         let root = temp.join(package.name);
@@ -139,14 +139,14 @@ fn trees(args: &SpeedArgs, temp: &Path, ripgrep: &Path) -> Outcome<Vec<Tree>> {
 }
 
 /// Copies the last commit of a repository.
-fn copy_committed(from: &Path, to: &Path) -> Outcome {
+fn copy_committed(from: &Path, to: &Path) -> XtaskResult {
     let mut clone = workspace::command("git");
     clone.args(["clone", "--quiet", "--depth=1", "--no-local"]).arg(from).arg(to);
     workspace::output(clone).map(drop)
 }
 
 impl Tree {
-    fn new(title: String, root: PathBuf, seed: u64, count: usize, ripgrep: &Path) -> Outcome<Self> {
+    fn new(title: String, root: PathBuf, seed: u64, count: usize, ripgrep: &Path) -> XtaskResult<Self> {
         fs::write(root.join("lockstep.toml"), "")?;
         let tree = Self { title, root, questions: Vec::new() };
         for arguments in [
@@ -170,7 +170,7 @@ impl Tree {
     }
 
     /// Chooses definitions of the most frequent language whose names occur in another file too.
-    fn choose(&self, seed: u64, count: usize, ripgrep: &Path) -> Outcome<Vec<Renamed>> {
+    fn choose(&self, seed: u64, count: usize, ripgrep: &Path) -> XtaskResult<Vec<Renamed>> {
         let mut git = self.command(Path::new("git"));
         git.arg("ls-files");
         let listed = String::from_utf8(workspace::output(git)?)?;
@@ -179,7 +179,7 @@ impl Tree {
             by_language.entry(Language::of(path)).or_default().push(path);
         }
         let files = by_language.into_values().max_by_key(Vec::len).unwrap_or_default();
-        let mut random = Random(seed);
+        let mut random = SplitMix64(seed);
         let mut questions = Vec::new();
         for _ in 0..count * 20 {
             if questions.len() == count || files.is_empty() {
@@ -202,7 +202,7 @@ impl Tree {
         Ok(questions)
     }
 
-    fn measure(&self, peak: &Path, program: &Path) -> Outcome<Costs> {
+    fn measure(&self, peak: &Path, program: &Path) -> XtaskResult<Costs> {
         let mut costs = Costs::default();
         let build = self.cost(peak, program, &["index", "--rebuild", "--quiet"])?;
         costs.others.push(("index --rebuild", build));
@@ -210,16 +210,16 @@ impl Tree {
             let path = self.root.join(&renamed.file);
             let text = fs::read_to_string(&path)?;
             let session = format!("bench{at}");
-            self.hook(peak, program, &Event::session_start().session(&session))?;
+            self.hook(peak, program, &HookEvent::session_start().session(&session))?;
             fs::write(&path, replace_words(&text, &renamed.name, &format!("{}Renamed", renamed.name)))?;
             let question = ["impact", "--quiet", "--format", "json", "--time-limit", "600"];
             let cost = self.cost(peak, program, &question)?;
             let mut again = self.command(program);
             again.args(question);
             costs.answers.push(normal_form(&again.output()?.stdout)?);
-            let edited = Event::edit(&path).by("a1", "general-purpose").session(&session);
+            let edited = HookEvent::edit(&path).by_agent("a1", "general-purpose").session(&session);
             self.hook(peak, program, &edited)?;
-            let stop = Event::subagent_stop("a1", "general-purpose").session(&session);
+            let stop = HookEvent::subagent_stop("a1", "general-purpose").session(&session);
             costs.stops.push(self.hook(peak, program, &stop)?.time);
             fs::write(&path, text)?;
             self.cost(peak, program, &["index", "--quiet"])?;
@@ -237,14 +237,14 @@ impl Tree {
     }
 
     /// Runs a program and returns its cost. Its exit code is not judged: a question that found nothing is one too.
-    fn cost(&self, peak: &Path, program: &Path, arguments: &[&str]) -> Outcome<Cost> {
+    fn cost(&self, peak: &Path, program: &Path, arguments: &[&str]) -> XtaskResult<Cost> {
         let mut command = self.command(peak);
         let output = command.arg("--time").arg(program).args(arguments).stderr(Stdio::null()).output()?;
         parse_cost(String::from_utf8(output.stdout)?.trim())
     }
 
     /// Sends an event to the hook and returns its cost.
-    fn hook(&self, peak: &Path, program: &Path, event: &Event) -> Outcome<Cost> {
+    fn hook(&self, peak: &Path, program: &Path, event: &HookEvent) -> XtaskResult<Cost> {
         let mut input = tempfile::tempfile()?;
         input.write_all(event.json(&self.root).as_bytes())?;
         input.rewind()?;
@@ -254,7 +254,7 @@ impl Tree {
         parse_cost(String::from_utf8(output.stdout)?.trim())
     }
 
-    fn search(&self, peak: &Path, ripgrep: &Path) -> Outcome<Vec<Duration>> {
+    fn search(&self, peak: &Path, ripgrep: &Path) -> XtaskResult<Vec<Duration>> {
         let one = |it: &Renamed| {
             self.cost(peak, ripgrep, &["--word-regexp", "--line-number", "-e", &it.name, "."])
                 .map(|cost| cost.time)
@@ -278,7 +278,7 @@ impl Tree {
 }
 
 /// Reads what `peak --time` prints.
-fn parse_cost(text: &str) -> Outcome<Cost> {
+fn parse_cost(text: &str) -> XtaskResult<Cost> {
     let (memory, micros) = text.split_once(' ').ok_or("two numbers were expected")?;
     Ok(Cost { time: Duration::from_micros(micros.parse()?), memory: memory.parse()? })
 }
@@ -313,7 +313,7 @@ fn replace_words(text: &str, word: &str, new: &str) -> String {
 }
 
 /// An answer without what depends on the time.
-fn normal_form(answer: &[u8]) -> Outcome<Value> {
+fn normal_form(answer: &[u8]) -> XtaskResult<Value> {
     let mut value: Value = serde_json::from_slice(answer)?;
     if let Some(fields) = value.as_object_mut() {
         fields.retain(|name, _| !name.starts_with("timings") && name != "generated_at" && name != "date");

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// The ripgrep on the path; else one that is installed into the user's cache, outside the repository.
-pub(super) fn find() -> Outcome<PathBuf> {
+pub(super) fn find() -> XtaskResult<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).map(|dir| dir.join("rg")).find(|path| path.is_file());
     if let Some(found) = on_path {

@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 
 use super::super::programs::Programs;
 use super::super::statistics::Times;
-use super::forest::{Forest, plant};
-use crate::Outcome;
+use super::forest::{SyntheticRepo, generate};
+use crate::XtaskResult;
 
-pub(super) struct Scene<'a> {
+pub(super) struct BenchRepository<'a> {
     root: PathBuf,
     home: PathBuf,
-    forest: Forest,
+    forest: SyntheticRepo,
     programs: &'a Programs,
     ripgrep: &'a Path,
 }
 
 /// The measurements of one repository.
-pub(super) struct Measured {
+pub(super) struct RepositoryResult {
     pub(super) files: usize,
     /// The name of the repository.
     pub(super) title: String,
@@ -53,7 +53,7 @@ const REBUILD_WORDS: &[&str] = &["index", "--rebuild", "--words-only", "--quiet"
 const REBUILD: &[&str] = &["index", "--rebuild", "--quiet"];
 const UPDATE: &[&str] = &["index", "--words-only", "--quiet"];
 
-impl<'a> Scene<'a> {
+impl<'a> BenchRepository<'a> {
     /// A generated repository of about so many files.
     pub(super) fn new(
         dir: &Path,
@@ -61,8 +61,8 @@ impl<'a> Scene<'a> {
         seed: u64,
         programs: &'a Programs,
         ripgrep: &'a Path,
-    ) -> Outcome<Self> {
-        Self::with(dir, programs, ripgrep, |root| plant(root, files, seed))
+    ) -> XtaskResult<Self> {
+        Self::with(dir, programs, ripgrep, |root| generate(root, files, seed))
     }
 
     /// A repository with what `fill` puts into it.
@@ -70,8 +70,8 @@ impl<'a> Scene<'a> {
         dir: &Path,
         programs: &'a Programs,
         ripgrep: &'a Path,
-        fill: impl FnOnce(&Path) -> Outcome<Forest>,
-    ) -> Outcome<Self> {
+        fill: impl FnOnce(&Path) -> XtaskResult<SyntheticRepo>,
+    ) -> XtaskResult<Self> {
         let dir = dir.canonicalize()?;
         let (root, home) = (dir.join("repository"), dir.join("home"));
         fs::create_dir_all(&root)?;
@@ -94,7 +94,7 @@ impl<'a> Scene<'a> {
         Ok(scene)
     }
 
-    fn git(&self, arguments: &[&str]) -> Outcome {
+    fn git(&self, arguments: &[&str]) -> XtaskResult {
         let mut git = self.command(Path::new("git"), arguments);
         let status = git.status()?;
         if status.success() { Ok(()) } else { Err(format!("git {arguments:?}: {status}").into()) }
@@ -138,7 +138,7 @@ impl<'a> Scene<'a> {
         self.command(self.ripgrep, &arguments)
     }
 
-    pub(super) fn measure(&self, runs: u32, builds: u32) -> Outcome<Measured> {
+    pub(super) fn measure(&self, runs: u32, builds: u32) -> XtaskResult<RepositoryResult> {
         let name = [self.forest.function.as_str()];
         let all: Vec<&str> =
             name.iter().copied().chain(self.forest.names.iter().map(String::as_str)).collect();
@@ -169,7 +169,7 @@ impl<'a> Scene<'a> {
             Ok(self.lockstep(&question))
         })?;
         let (parts, dependents) = self.answer(&question)?;
-        Ok(Measured {
+        Ok(RepositoryResult {
             files: self.forest.files,
             title: format!("{} files", self.forest.files),
             bytes: self.forest.bytes,
@@ -191,7 +191,11 @@ impl<'a> Scene<'a> {
     }
 
     /// Two runs that do not count, then those that do.
-    pub(super) fn times(&self, runs: u32, mut prepared: impl FnMut() -> Outcome<Command>) -> Outcome<Times> {
+    pub(super) fn times(
+        &self,
+        runs: u32,
+        mut prepared: impl FnMut() -> XtaskResult<Command>,
+    ) -> XtaskResult<Times> {
         let mut times = Vec::new();
         for turn in 0..runs + 2 {
             let mut command = prepared()?;
@@ -208,13 +212,13 @@ impl<'a> Scene<'a> {
         Ok(Times::new(times))
     }
 
-    fn peak(&self, arguments: &[&str]) -> Outcome<u64> {
+    fn peak(&self, arguments: &[&str]) -> XtaskResult<u64> {
         let mut command = self.command(&self.programs.peak, &[]);
         command.arg(&self.programs.lockstep).args(arguments).stdout(Stdio::piped());
         Ok(String::from_utf8(command.output()?.stdout)?.trim().parse()?)
     }
 
-    pub(super) fn edit(&self, addition: &str) -> Outcome<String> {
+    pub(super) fn edit(&self, addition: &str) -> XtaskResult<String> {
         use std::io::Write as _;
         let path = self.root.join(&self.forest.file);
         File::options().append(true).open(path)?.write_all(addition.as_bytes())?;
@@ -222,7 +226,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Writes a file that was not there.
-    pub(super) fn create(&self, path: &str, text: &str) -> Outcome {
+    pub(super) fn create(&self, path: &str, text: &str) -> XtaskResult {
         let path = self.root.join(path);
         fs::create_dir_all(path.parent().ok_or("a file has a folder")?)?;
         Ok(fs::write(path, text)?)
@@ -233,7 +237,7 @@ impl<'a> Scene<'a> {
         fs::metadata(self.root.join(path)).map_or(0, |meta| meta.len())
     }
 
-    fn rename(&self) -> Outcome {
+    fn rename(&self) -> XtaskResult {
         self.git(&["checkout", "--quiet", "--", "."])?;
         let path = self.root.join(&self.forest.file);
         let text = fs::read_to_string(&path)?;
@@ -241,7 +245,7 @@ impl<'a> Scene<'a> {
         Ok(fs::write(&path, text.replace(name, &format!("{name}_renamed")))?)
     }
 
-    fn answer(&self, question: &[&str]) -> Outcome<(String, usize)> {
+    fn answer(&self, question: &[&str]) -> XtaskResult<(String, usize)> {
         let output = self.lockstep(question).stdout(Stdio::piped()).output()?;
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout)?;
         let dependents = answer["impact_candidates"].as_u64().ok_or("the answer has no candidates")?;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::scene::Measured;
-use super::tools::Beside;
-use crate::Outcome;
+use super::scene::RepositoryResult;
+use super::tools::ToolTimings;
+use crate::XtaskResult;
 
 const QUESTION_MS: f64 = 50.0;
 const TIMES_FASTER: f64 = 10.0;
@@ -16,7 +16,7 @@ const BUILD_MB: f64 = 500.0;
 const FILES: usize = 30_000;
 
 /// Each budget with what was measured, by the medians.
-pub(super) fn budgets(all: &[Measured]) -> String {
+pub(super) fn budgets(all: &[RepositoryResult]) -> String {
     let Some(one) = all.iter().find(|one| one.files == FILES) else { return String::new() };
     let question = one.question.median();
     let faster = one.pass.median() / question;
@@ -54,13 +54,13 @@ pub(super) fn budgets(all: &[Measured]) -> String {
 }
 
 /// Everything, a column for each size.
-pub(super) fn growth(all: &[Measured]) -> String {
+pub(super) fn growth(all: &[RepositoryResult]) -> String {
     let mut out = String::from("### Growth\n\n| whole processes, medians in ms |");
     out.extend(all.iter().map(|one| format!(" {} |", one.title)));
     out.push_str("\n|---|");
     all.iter().for_each(|_| out.push_str("---|"));
     out.push('\n');
-    let mut row = |name: &str, value: &dyn Fn(&Measured) -> String| {
+    let mut row = |name: &str, value: &dyn Fn(&RepositoryResult) -> String| {
         let _ = write!(out, "| {name} |");
         out.extend(all.iter().map(|one| format!(" {} |", value(one))));
         out.push('\n');
@@ -87,7 +87,7 @@ pub(super) fn growth(all: &[Measured]) -> String {
 }
 
 /// Graph tools in one repository.
-pub(super) fn beside(ours: &Measured, tools: &[(&'static str, Outcome<Beside>)]) -> String {
+pub(super) fn beside(ours: &RepositoryResult, tools: &[(&'static str, XtaskResult<ToolTimings>)]) -> String {
     let mut out = format!("\n### Beside graph tools, {}\n\n", ours.title);
     out.push_str(
         "| whole processes, in ms | build | update, one file changed | question |\n|---|--:|--:|--:|\n",

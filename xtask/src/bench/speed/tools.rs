@@ -7,15 +7,15 @@ use std::process::Command;
 use std::time::Instant;
 
 use super::super::truth::install;
-use super::scene::Scene;
-use crate::{Outcome, workspace};
+use super::scene::BenchRepository;
+use crate::{XtaskResult, workspace};
 
 const MADGE: &str = "8.0.0";
 const CODEGRAPH: (&str, &str) = ("@colbymchenry/codegraph", "1.6.1");
 const GRIMP: &str = "grimp==3.19";
 
 /// The durations of a tool in milliseconds.
-pub(super) struct Beside {
+pub(super) struct ToolTimings {
     /// To make what it keeps; `None` if it keeps nothing.
     pub(super) build: Option<f64>,
     /// After one file changed.
@@ -24,7 +24,7 @@ pub(super) struct Beside {
 }
 
 /// Every tool by its name, with what it took or why it cannot be measured.
-pub(super) fn measure(scene: &Scene<'_>) -> Vec<(&'static str, Outcome<Beside>)> {
+pub(super) fn measure(scene: &BenchRepository<'_>) -> Vec<(&'static str, XtaskResult<ToolTimings>)> {
     let cache = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default().join(".cache/lockstep/truth");
     vec![
         ("codegraph", codegraph(scene, &cache)),
@@ -34,7 +34,7 @@ pub(super) fn measure(scene: &Scene<'_>) -> Vec<(&'static str, Outcome<Beside>)>
 }
 
 /// Returns the duration of a command. Its output is ignored.
-fn timed(mut command: Command) -> Outcome<f64> {
+fn timed(mut command: Command) -> XtaskResult<f64> {
     let start = Instant::now();
     let output = command.output()?;
     let took = start.elapsed().as_secs_f64() * 1e3;
@@ -44,7 +44,7 @@ fn timed(mut command: Command) -> Outcome<f64> {
     }
 }
 
-fn codegraph(scene: &Scene<'_>, cache: &Path) -> Outcome<Beside> {
+fn codegraph(scene: &BenchRepository<'_>, cache: &Path) -> XtaskResult<ToolTimings> {
     let (name, version) = CODEGRAPH;
     let program = install(cache, name, version)?.join("npm-shim.js");
     let run = |arguments: &[&str]| {
@@ -58,17 +58,17 @@ fn codegraph(scene: &Scene<'_>, cache: &Path) -> Outcome<Beside> {
     scene.edit("\n# one more line\n")?;
     let update = run(&["sync", "."])?;
     fs::remove_dir_all(scene.root().join(".codegraph"))?;
-    Ok(Beside { build: Some(build), update: Some(update), question })
+    Ok(ToolTimings { build: Some(build), update: Some(update), question })
 }
 
-fn madge(scene: &Scene<'_>, cache: &Path) -> Outcome<Beside> {
+fn madge(scene: &BenchRepository<'_>, cache: &Path) -> XtaskResult<ToolTimings> {
     let program = install(cache, "madge", MADGE)?.join("bin/cli.js");
     let mut node = scene.command(Path::new("node"), &[]);
     node.arg(program).args(["--json", "--extensions", "ts", "web"]);
-    Ok(Beside { build: None, update: None, question: timed(node)? })
+    Ok(ToolTimings { build: None, update: None, question: timed(node)? })
 }
 
-fn grimp(scene: &Scene<'_>, cache: &Path) -> Outcome<Beside> {
+fn grimp(scene: &BenchRepository<'_>, cache: &Path) -> XtaskResult<ToolTimings> {
     let python = cache.join("python/venv/bin/python");
     if !python.is_file() {
         fs::create_dir_all(cache.join("python"))?;
@@ -84,5 +84,5 @@ fn grimp(scene: &Scene<'_>, cache: &Path) -> Outcome<Beside> {
     fs::write(&script, include_str!("../truth/graph/grimp.py"))?;
     let mut ask = scene.command(&python, &[]);
     ask.arg(script).arg(scene.root());
-    Ok(Beside { build: None, update: None, question: timed(ask)? })
+    Ok(ToolTimings { build: None, update: None, question: timed(ask)? })
 }

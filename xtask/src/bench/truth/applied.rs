@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::subject::Prepared;
-use crate::Outcome;
+use super::subject::PreparedPackage;
+use crate::XtaskResult;
 
 /// The content of a file before it was changed.
 #[derive(Debug, Serialize, Deserialize)]
-struct Former {
+struct SavedFile {
     path: PathBuf,
     text: String,
 }
 
 /// Takes a package for this run alone, waiting for a run that has it; and puts back what a killed run left changed.
-pub(super) fn lock(root: &Path) -> Outcome<fs::File> {
+pub(super) fn lock(root: &Path) -> XtaskResult<fs::File> {
     let path = beside(root, ".lock");
     let show = |error: std::io::Error| format!("{}: {error}", path.display());
     if let Some(folder) = path.parent() {
@@ -32,10 +32,10 @@ pub(super) fn lock(root: &Path) -> Outcome<fs::File> {
     Ok(file)
 }
 
-fn put_back(root: &Path) -> Outcome {
+fn put_back(root: &Path) -> XtaskResult {
     let note = beside(root, ".changed");
     let Ok(text) = fs::read_to_string(&note) else { return Ok(()) };
-    let former: Former = serde_json::from_str(&text)?;
+    let former: SavedFile = serde_json::from_str(&text)?;
     fs::write(&former.path, &former.text).map_err(|error| format!("{}: {error}", former.path.display()))?;
     fs::remove_file(&note)?;
     Ok(())
@@ -49,17 +49,17 @@ fn beside(root: &Path, ending: &str) -> PathBuf {
 }
 
 /// Replaces a file's content for as long as it lives.
-pub(super) struct Applied {
+pub(super) struct TemporaryEdit {
     root: PathBuf,
 }
 
-impl Applied {
-    pub(super) fn new(prepared: &Prepared, file: &str, old: &str, new: &str) -> Outcome<Self> {
+impl TemporaryEdit {
+    pub(super) fn new(prepared: &PreparedPackage, file: &str, old: &str, new: &str) -> XtaskResult<Self> {
         Self::below(&prepared.root, file, old, new)
     }
 
-    fn below(root: &Path, file: &str, old: &str, new: &str) -> Outcome<Self> {
-        let former = Former { path: root.join(file), text: old.to_owned() };
+    fn below(root: &Path, file: &str, old: &str, new: &str) -> XtaskResult<Self> {
+        let former = SavedFile { path: root.join(file), text: old.to_owned() };
         let folder = root.parent().ok_or("a package lies in a folder")?;
         let note = tempfile::NamedTempFile::new_in(folder)?;
         fs::write(note.path(), serde_json::to_string(&former)?)?;
@@ -69,7 +69,7 @@ impl Applied {
     }
 }
 
-impl Drop for Applied {
+impl Drop for TemporaryEdit {
     fn drop(&mut self) {
         if let Err(error) = put_back(&self.root) {
             eprintln!("{}: {error}; the next run tries again", self.root.display());
@@ -82,14 +82,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_killed_run_left_is_put_back() {
+    fn edits_of_a_killed_run_are_reverted() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().join("p-1.0");
         fs::create_dir(&root).unwrap();
         fs::write(root.join("a"), "old").unwrap();
-        drop(Applied::below(&root, "a", "old", "new").unwrap());
+        drop(TemporaryEdit::below(&root, "a", "old", "new").unwrap());
         assert_eq!(fs::read_to_string(root.join("a")).unwrap(), "old");
-        std::mem::forget(Applied::below(&root, "a", "old", "new").unwrap());
+        std::mem::forget(TemporaryEdit::below(&root, "a", "old", "new").unwrap());
         assert_eq!(fs::read_to_string(root.join("a")).unwrap(), "new");
         let _lock = lock(&root).unwrap();
         assert_eq!(fs::read_to_string(root.join("a")).unwrap(), "old");

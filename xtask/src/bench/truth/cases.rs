@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use lockstep_refs::facts::{Definition, DefinitionKind, Reach};
 use lockstep_refs::world::World;
 
-use super::subject::{Mutation, Prepared, Subject};
+use super::subject::{LanguageBench, Mutation, PreparedPackage};
 
 #[derive(Debug)]
 pub(super) struct Case {
@@ -35,13 +35,13 @@ impl Case {
 /// file and whose name occurs in another file (otherwise every tool is trivially right). The kinds of
 /// definitions take turns.
 pub(super) fn choose(
-    subject: &dyn Subject,
-    prepared: &Prepared,
+    subject: &dyn LanguageBench,
+    prepared: &PreparedPackage,
     world: &dyn World,
     seed: u64,
     each: usize,
 ) -> Vec<Case> {
-    let mut random = Random(seed);
+    let mut random = SplitMix64(seed);
     let mut cases = Vec::new();
     for mutation in Mutation::ALL {
         let mut chosen = 0;
@@ -58,7 +58,7 @@ pub(super) fn choose(
     cases
 }
 
-fn candidates(prepared: &Prepared, world: &dyn World) -> Vec<(String, Definition)> {
+fn candidates(prepared: &PreparedPackage, world: &dyn World) -> Vec<(String, Definition)> {
     let mut candidates = Vec::new();
     for path in &prepared.files {
         let Some(file) = world.find(path) else { continue };
@@ -74,7 +74,7 @@ fn candidates(prepared: &Prepared, world: &dyn World) -> Vec<(String, Definition
 }
 
 /// Shuffled, and then one of each kind after the other.
-fn in_turns(candidates: Vec<(String, Definition)>, random: &mut Random) -> Vec<(String, Definition)> {
+fn in_turns(candidates: Vec<(String, Definition)>, random: &mut SplitMix64) -> Vec<(String, Definition)> {
     let mut kinds: BTreeMap<DefinitionKind, Vec<(u64, String, Definition)>> = BTreeMap::new();
     for (file, definition) in candidates {
         kinds.entry(definition.kind).or_default().push((random.next(), file, definition));
@@ -94,9 +94,9 @@ fn in_turns(candidates: Vec<(String, Definition)>, random: &mut Random) -> Vec<(
 }
 
 /// SplitMix64: small, and the same everywhere.
-pub(in crate::bench) struct Random(pub(in crate::bench) u64);
+pub(in crate::bench) struct SplitMix64(pub(in crate::bench) u64);
 
-impl Random {
+impl SplitMix64 {
     pub(in crate::bench) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

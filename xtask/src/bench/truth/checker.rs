@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::subject::Truth;
-use crate::{Outcome, workspace};
+use super::subject::GroundTruth;
+use crate::{XtaskResult, workspace};
 
 /// A checker's messages by file.
 pub(super) type Messages = BTreeMap<String, Vec<String>>;
 
 /// Installs a checker from its registry into the cache, if it is missing. Returns the path of its package.
-pub(in crate::bench) fn install(cache: &Path, name: &str, version: &str) -> Outcome<PathBuf> {
+pub(in crate::bench) fn install(cache: &Path, name: &str, version: &str) -> XtaskResult<PathBuf> {
     let prefix = cache.join("node").join(format!("{name}-{version}"));
     let package = prefix.join("node_modules").join(name);
     if !package.join("package.json").is_file() {
@@ -26,8 +26,8 @@ pub(in crate::bench) fn install(cache: &Path, name: &str, version: &str) -> Outc
 }
 
 /// Returns the files with new messages, and the first of them.
-pub(super) fn fresh(before: &Messages, after: &Messages) -> Truth {
-    let mut files = Truth::new();
+pub(super) fn fresh(before: &Messages, after: &Messages) -> GroundTruth {
+    let mut files = GroundTruth::new();
     for (file, messages) in after {
         let mut known = before.get(file).cloned().unwrap_or_default();
         for message in messages {
@@ -47,7 +47,7 @@ fn place(message: &str) -> &str {
 }
 
 /// Returns the messages about the unchanged package, which are computed once.
-pub(super) fn baseline(path: &Path, ask: impl FnOnce() -> Outcome<Messages>) -> Outcome<Messages> {
+pub(super) fn baseline(path: &Path, ask: impl FnOnce() -> XtaskResult<Messages>) -> XtaskResult<Messages> {
     if let Ok(text) = fs::read_to_string(path) {
         return Ok(serde_json::from_str(&text)?);
     }
@@ -57,7 +57,7 @@ pub(super) fn baseline(path: &Path, ask: impl FnOnce() -> Outcome<Messages>) -> 
 }
 
 /// Every file below `root` with one of these endings, as a path from there; `skip` names directories that do not count.
-pub(super) fn files(root: &Path, endings: &[&str], skip: &[&str]) -> Outcome<Vec<String>> {
+pub(super) fn files(root: &Path, endings: &[&str], skip: &[&str]) -> XtaskResult<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {

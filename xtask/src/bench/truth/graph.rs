@@ -9,10 +9,10 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::cases::Case;
-use super::score::Answer;
-use super::subject::Prepared;
+use super::score::Answerer;
+use super::subject::PreparedPackage;
 use super::{checker, kept};
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 const MADGE: &str = "8.0.0";
 const CODEGRAPH: (&str, &str) = ("@colbymchenry/codegraph", "1.6.1");
@@ -20,7 +20,7 @@ const GRIMP: &str = "grimp==3.19";
 const REVIEW_GRAPH: &str = "code-review-graph==2.3.9";
 
 /// A tool that is ready to be asked about a package.
-pub(super) enum Tool {
+pub(super) enum GraphTool {
     /// A map from each file to its dependents.
     Files(BTreeMap<String, BTreeSet<String>>),
     /// A process for each query, whose answers are cached.
@@ -45,13 +45,13 @@ impl Asked {
     }
 }
 
-impl Tool {
+impl GraphTool {
     /// Prepares a tool. The error is the reason why it is not available.
-    pub(super) fn ready(which: Answer, prepared: &Prepared, cache: &Path) -> Outcome<Self> {
+    pub(super) fn ready(which: Answerer, prepared: &PreparedPackage, cache: &Path) -> XtaskResult<Self> {
         match which {
-            Answer::Madge => Ok(Self::Files(madge(prepared, cache)?)),
-            Answer::Grimp => Ok(Self::Files(grimp(prepared, cache)?)),
-            Answer::Codegraph => {
+            Answerer::Madge => Ok(Self::Files(madge(prepared, cache)?)),
+            Answerer::Grimp => Ok(Self::Files(grimp(prepared, cache)?)),
+            Answerer::Codegraph => {
                 let (name, version) = CODEGRAPH;
                 let program = checker::install(cache, name, version)?.join("npm-shim.js");
                 if !prepared.root.join(".codegraph").is_dir() {
@@ -61,16 +61,16 @@ impl Tool {
                 }
                 Ok(Self::Asked { by: Asked::Codegraph, program, answers: cache.join("answers") })
             }
-            Answer::ReviewGraph => {
+            Answerer::ReviewGraph => {
                 let program = review_graph(prepared, cache)?;
                 Ok(Self::Asked { by: Asked::ReviewGraph, program, answers: cache.join("answers") })
             }
-            Answer::Ours | Answer::Word | Answer::Basename => Err("that is no tool".into()),
+            Answerer::Ours | Answerer::Word | Answerer::Basename => Err("that is no tool".into()),
         }
     }
 
     /// Returns the other files that the tool reports for a case.
-    pub(super) fn answer(&self, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
+    pub(super) fn answer(&self, prepared: &PreparedPackage, case: &Case) -> XtaskResult<BTreeSet<String>> {
         let mut files = match self {
             Self::Files(dependents) => dependents.get(&case.file).cloned().unwrap_or_default(),
             Self::Asked { by, program, answers } => {
@@ -94,7 +94,7 @@ impl Tool {
     }
 }
 
-fn codegraph(program: &Path, prepared: &Prepared, cache: &Path) -> Command {
+fn codegraph(program: &Path, prepared: &PreparedPackage, cache: &Path) -> Command {
     let mut command = workspace::command("node");
     // Disables its telemetry, and keeps its data out of the user's home.
     command.env("CODEGRAPH_TELEMETRY", "0").env("HOME", cache.join("node"));
@@ -103,7 +103,7 @@ fn codegraph(program: &Path, prepared: &Prepared, cache: &Path) -> Command {
 }
 
 /// Returns the files that a change of a definition affects directly, according to codegraph.
-fn impact(program: &Path, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
+fn impact(program: &Path, prepared: &PreparedPackage, case: &Case) -> XtaskResult<BTreeSet<String>> {
     let cache = program.ancestors().nth(7).ok_or("the program lies in the cache")?;
     let mut command = codegraph(program, prepared, cache);
     command.args(["impact", &case.symbol.name, "--file", &case.file, "--depth", "1", "--json"]);
@@ -122,7 +122,7 @@ fn impact(program: &Path, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<
 }
 
 /// Installs code-review-graph and lets it look through a package.
-fn review_graph(prepared: &Prepared, cache: &Path) -> Outcome<PathBuf> {
+fn review_graph(prepared: &PreparedPackage, cache: &Path) -> XtaskResult<PathBuf> {
     let venv = cache.join("python").join("code-review-graph");
     let program = venv.join("bin/code-review-graph");
     if !program.is_file() {
@@ -144,7 +144,7 @@ fn review_graph(prepared: &Prepared, cache: &Path) -> Outcome<PathBuf> {
     Ok(program)
 }
 
-fn review_graph_command(program: &Path, prepared: &Prepared) -> Command {
+fn review_graph_command(program: &Path, prepared: &PreparedPackage) -> Command {
     let mut command = workspace::command(program);
     // Keeps its list of projects out of the user's home.
     command.env("HOME", program.parent().unwrap_or(program)).current_dir(&prepared.root);
@@ -154,7 +154,7 @@ fn review_graph_command(program: &Path, prepared: &Prepared) -> Command {
 }
 
 /// Returns the files that a change of a file affects directly, according to code-review-graph.
-fn blast_radius(program: &Path, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
+fn blast_radius(program: &Path, prepared: &PreparedPackage, case: &Case) -> XtaskResult<BTreeSet<String>> {
     let mut command = review_graph_command(program, prepared);
     command.args(["impact", "--files", &case.file, "--depth", "1", "--max-results", "100000", "--repo"]);
     command.arg(&prepared.root);
@@ -165,7 +165,7 @@ fn blast_radius(program: &Path, prepared: &Prepared, case: &Case) -> Outcome<BTr
 }
 
 /// `{"core/a.ts": ["internal.ts"]}`: what each file below `src` depends on.
-fn madge(prepared: &Prepared, cache: &Path) -> Outcome<BTreeMap<String, BTreeSet<String>>> {
+fn madge(prepared: &PreparedPackage, cache: &Path) -> XtaskResult<BTreeMap<String, BTreeSet<String>>> {
     let program = checker::install(cache, "madge", MADGE)?.join("bin/cli.js");
     let mut command = workspace::command("node");
     command.arg(program).args(["--json", "--extensions", "ts,tsx", "--ts-config", "tsconfig.json", "src"]);
@@ -180,7 +180,7 @@ fn madge(prepared: &Prepared, cache: &Path) -> Outcome<BTreeMap<String, BTreeSet
     Ok(dependents)
 }
 
-fn grimp(prepared: &Prepared, cache: &Path) -> Outcome<BTreeMap<String, BTreeSet<String>>> {
+fn grimp(prepared: &PreparedPackage, cache: &Path) -> XtaskResult<BTreeMap<String, BTreeSet<String>>> {
     let python = cache.join("python/venv/bin/python");
     let run = |arguments: &[&str]| {
         let mut command = workspace::command(&python);

@@ -5,23 +5,23 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use super::cases::Case;
-use super::subject::{Prepared, Subject, Truth};
-use crate::Outcome;
+use super::subject::{GroundTruth, LanguageBench, PreparedPackage};
+use crate::XtaskResult;
 
 /// Raised when the way of asking a compiler changes.
-const WAY: u32 = 1;
+const CACHE_VERSION: u32 = 1;
 
 /// The truth about every case, asked once.
 pub(super) fn truths(
-    subject: &dyn Subject,
-    prepared: &Prepared,
+    subject: &dyn LanguageBench,
+    prepared: &PreparedPackage,
     cases: &[Case],
     cache: &Path,
-) -> Outcome<Vec<Truth>> {
+) -> XtaskResult<Vec<GroundTruth>> {
     let folder = cache.join("answers");
     fs::create_dir_all(&folder)?;
     let path = |case: &Case| folder.join(key(prepared, case));
-    let mut truths: Vec<Option<Truth>> = cases.iter().map(|case| read(&path(case))).collect();
+    let mut truths: Vec<Option<GroundTruth>> = cases.iter().map(|case| read(&path(case))).collect();
     let open: Vec<usize> = (0..cases.len()).filter(|at| truths[*at].is_none()).collect();
     let asked: Vec<&Case> = open.iter().map(|at| &cases[*at]).collect();
     if !asked.is_empty() {
@@ -32,17 +32,17 @@ pub(super) fn truths(
             Ok(())
         })?;
     }
-    let all: Option<Vec<Truth>> = truths.into_iter().collect();
+    let all: Option<Vec<GroundTruth>> = truths.into_iter().collect();
     all.ok_or_else(|| "the compiler did not answer about every change".into())
 }
 
-pub(super) fn key(prepared: &Prepared, case: &Case) -> PathBuf {
+pub(super) fn key(prepared: &PreparedPackage, case: &Case) -> PathBuf {
     let mut hasher = DefaultHasher::new();
-    (WAY, &prepared.stamp, &case.file, &case.old, &case.new, case.mutation).hash(&mut hasher);
+    (CACHE_VERSION, &prepared.stamp, &case.file, &case.old, &case.new, case.mutation).hash(&mut hasher);
     format!("{:016x}", hasher.finish()).into()
 }
 
-fn read(path: &Path) -> Option<Truth> {
+fn read(path: &Path) -> Option<GroundTruth> {
     let text = fs::read_to_string(path).ok()?;
     let entry = |line: &str| {
         let (file, why) = line.split_once('\t').unwrap_or((line, ""));
@@ -51,7 +51,7 @@ fn read(path: &Path) -> Option<Truth> {
     Some(text.lines().map(entry).collect())
 }
 
-fn write(folder: &Path, path: &Path, truth: &Truth) -> Outcome {
+fn write(folder: &Path, path: &Path, truth: &GroundTruth) -> XtaskResult {
     let line = |(file, why): (&String, &String)| format!("{file}\t{}\n", why.replace('\n', " "));
     let text: String = truth.iter().map(line).collect();
     let whole = tempfile::NamedTempFile::new_in(folder)?;

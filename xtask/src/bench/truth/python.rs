@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use lockstep_refs::facts::Definition;
 use serde_json::Value;
 
-use super::applied::{Applied, lock};
+use super::applied::{TemporaryEdit, lock};
 use super::cases::Case;
 use super::checker::{self, Messages};
-use super::subject::{Keep, Mutation, Package, Prepared, Subject, Truth};
-use crate::{Outcome, workspace};
+use super::subject::{BenchPackage, GroundTruth, LanguageBench, Mutation, PreparedPackage, VerdictSink};
+use crate::{XtaskResult, workspace};
 
 mod mutate;
 
@@ -28,23 +28,23 @@ const MANY: usize = 250;
 /// The messages about the unchanged package.
 const BASELINE: &str = "baseline-2.json";
 
-const PACKAGES: &[Package] = &[
-    Package { name: "flask", version: "3.1.0", held_out: false, small: true },
-    Package { name: "networkx", version: "3.4.2", held_out: false, small: false },
-    Package { name: "werkzeug", version: "3.1.3", held_out: true, small: false },
-    Package { name: "jinja2", version: "3.1.5", held_out: true, small: false },
+const PACKAGES: &[BenchPackage] = &[
+    BenchPackage { name: "flask", version: "3.1.0", held_out: false, small: true },
+    BenchPackage { name: "networkx", version: "3.4.2", held_out: false, small: false },
+    BenchPackage { name: "werkzeug", version: "3.1.3", held_out: true, small: false },
+    BenchPackage { name: "jinja2", version: "3.1.5", held_out: true, small: false },
 ];
 
-impl Subject for Python {
+impl LanguageBench for Python {
     fn language(&self) -> &'static str {
         "Python"
     }
 
-    fn packages(&self) -> &'static [Package] {
+    fn packages(&self) -> &'static [BenchPackage] {
         PACKAGES
     }
 
-    fn prepare(&self, package: &Package, cache: &Path) -> Outcome<Prepared> {
+    fn prepare(&self, package: &BenchPackage, cache: &Path) -> XtaskResult<PreparedPackage> {
         let pyright = checker::install(cache, "pyright", PYRIGHT)?;
         let folder = cache.join("python");
         let root = folder.join(format!("{}-{}", package.name, package.version));
@@ -56,7 +56,7 @@ impl Subject for Python {
         let stamp = format!("{} {} pyright {PYRIGHT}, {WAY}", package.name, package.version);
         let target = folder.join("checked").join(format!("{}-{}", package.name, package.version));
         fs::create_dir_all(&target)?;
-        let prepared = Prepared { _lock: lock(&root)?, root, files, target, options: &[], stamp };
+        let prepared = PreparedPackage { _lock: lock(&root)?, root, files, target, options: &[], stamp };
         checker::baseline(&prepared.target.join(BASELINE), || check(&prepared, &pyright, &prepared.files))?;
         Ok(prepared)
     }
@@ -65,7 +65,7 @@ impl Subject for Python {
         mutate::mutate(text, definition, mutation)
     }
 
-    fn truths(&self, prepared: &Prepared, cases: &[&Case], keep: Keep<'_>) -> Outcome {
+    fn truths(&self, prepared: &PreparedPackage, cases: &[&Case], keep: VerdictSink<'_>) -> XtaskResult {
         for (at, case) in cases.iter().enumerate() {
             keep(at, truth(prepared, case)?)?;
         }
@@ -73,7 +73,7 @@ impl Subject for Python {
     }
 }
 
-fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
+fn truth(prepared: &PreparedPackage, case: &Case) -> XtaskResult<GroundTruth> {
     let cache = prepared.target.ancestors().nth(3).ok_or("the cache holds what was checked")?;
     let pyright = checker::install(cache, "pyright", PYRIGHT)?;
     let before = checker::baseline(&prepared.target.join(BASELINE), || {
@@ -81,9 +81,9 @@ fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
     })?;
     let candidates = candidates(prepared, case)?;
     if candidates.is_empty() {
-        return Ok(Truth::new());
+        return Ok(GroundTruth::new());
     }
-    let _applied = Applied::new(prepared, &case.file, &case.old, &case.new)?;
+    let _applied = TemporaryEdit::new(prepared, &case.file, &case.old, &case.new)?;
     let after = check(prepared, &pyright, &candidates)?;
     let mut rejected = checker::fresh(&before, &after);
     rejected.remove(&case.file);
@@ -92,7 +92,7 @@ fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
 
 /// Returns the other files to check: in a large package, those that contain the name or the name of its
 /// class.
-fn candidates(prepared: &Prepared, case: &Case) -> Outcome<Vec<String>> {
+fn candidates(prepared: &PreparedPackage, case: &Case) -> XtaskResult<Vec<String>> {
     let others = prepared.files.iter().filter(|path| **path != case.file);
     if prepared.files.len() <= MANY {
         return Ok(others.cloned().collect());
@@ -106,10 +106,10 @@ fn candidates(prepared: &Prepared, case: &Case) -> Outcome<Vec<String>> {
 }
 
 /// Fetches the sources of a package, and installs what it needs, so that types of its dependencies are known.
-fn fetch(package: &Package, folder: &Path, venv: &Path, root: &Path) -> Outcome {
+fn fetch(package: &BenchPackage, folder: &Path, venv: &Path, root: &Path) -> XtaskResult {
     fs::create_dir_all(folder)?;
     let python = venv.join("bin/python");
-    let run = |program: &Path, arguments: &[&str]| -> Outcome {
+    let run = |program: &Path, arguments: &[&str]| -> XtaskResult {
         let mut command = workspace::command(program);
         command.current_dir(folder).args(arguments);
         workspace::output(command)?;
@@ -131,11 +131,11 @@ fn fetch(package: &Package, folder: &Path, venv: &Path, root: &Path) -> Outcome 
 /// Downloads the source distribution of a package. Returns its path, which contains the name that the build
 /// chose.
 fn source(
-    package: &Package,
+    package: &BenchPackage,
     wanted: &str,
     folder: &Path,
-    run: &dyn Fn(&Path, &[&str]) -> Outcome,
-) -> Outcome<String> {
+    run: &dyn Fn(&Path, &[&str]) -> XtaskResult,
+) -> XtaskResult<String> {
     let downloaded = folder.join(format!("{}-{}.download", package.name, package.version));
     fs::create_dir_all(&downloaded)?;
     let python = folder.join("venv/bin/python");
@@ -151,7 +151,7 @@ fn source(
 }
 
 /// The errors that pyright finds in some files.
-fn check(prepared: &Prepared, pyright: &Path, files: &[String]) -> Outcome<Messages> {
+fn check(prepared: &PreparedPackage, pyright: &Path, files: &[String]) -> XtaskResult<Messages> {
     let venv: PathBuf = prepared.root.with_file_name("venv").join("bin/python");
     let mut command = workspace::command("nice");
     command.args(["-n", "10", "node"]).arg(pyright.join("index.js"));

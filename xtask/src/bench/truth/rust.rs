@@ -14,27 +14,27 @@ use std::process::{Command, Stdio};
 use lockstep_refs::facts::Definition;
 use serde_json::Value;
 
-use super::applied::{Applied, lock};
+use super::applied::{TemporaryEdit, lock};
 use super::cases::Case;
-use super::subject::{Keep, Mutation, Package, Prepared, Subject, Truth};
-use crate::{Outcome, workspace};
+use super::subject::{BenchPackage, GroundTruth, LanguageBench, Mutation, PreparedPackage, VerdictSink};
+use crate::{XtaskResult, workspace};
 
 mod mutate;
 
 pub(super) struct Rust;
 
-const PACKAGES: &[Package] = &[
-    Package { name: "clap_builder", version: "4.6.7", held_out: false, small: false },
-    Package { name: "regex-automata", version: "0.4.18", held_out: false, small: false },
-    Package { name: "hyper", version: "1.12.0", held_out: false, small: false },
-    Package { name: "indexmap", version: "2.14.2", held_out: false, small: true },
-    Package { name: "regex-syntax", version: "0.8.11", held_out: false, small: true },
-    Package { name: "num-bigint", version: "0.4.8", held_out: false, small: true },
-    Package { name: "winnow", version: "1.0.4", held_out: false, small: true },
-    Package { name: "toml_edit", version: "0.25.17+spec-1.1.0", held_out: false, small: true },
+const PACKAGES: &[BenchPackage] = &[
+    BenchPackage { name: "clap_builder", version: "4.6.7", held_out: false, small: false },
+    BenchPackage { name: "regex-automata", version: "0.4.18", held_out: false, small: false },
+    BenchPackage { name: "hyper", version: "1.12.0", held_out: false, small: false },
+    BenchPackage { name: "indexmap", version: "2.14.2", held_out: false, small: true },
+    BenchPackage { name: "regex-syntax", version: "0.8.11", held_out: false, small: true },
+    BenchPackage { name: "num-bigint", version: "0.4.8", held_out: false, small: true },
+    BenchPackage { name: "winnow", version: "1.0.4", held_out: false, small: true },
+    BenchPackage { name: "toml_edit", version: "0.25.17+spec-1.1.0", held_out: false, small: true },
     // Packages with few dependencies, because builds that take long are impractical.
-    Package { name: "walkdir", version: "2.5.0", held_out: true, small: true },
-    Package { name: "similar", version: "3.2.1", held_out: true, small: true },
+    BenchPackage { name: "walkdir", version: "2.5.0", held_out: true, small: true },
+    BenchPackage { name: "similar", version: "3.2.1", held_out: true, small: true },
 ];
 
 /// Errors after which rustc does not check types.
@@ -43,16 +43,16 @@ const UNRESOLVED: &[&str] = &[
     "E0531", "E0532",
 ];
 
-impl Subject for Rust {
+impl LanguageBench for Rust {
     fn language(&self) -> &'static str {
         "Rust"
     }
 
-    fn packages(&self) -> &'static [Package] {
+    fn packages(&self) -> &'static [BenchPackage] {
         PACKAGES
     }
 
-    fn prepare(&self, package: &Package, cache: &Path) -> Outcome<Prepared> {
+    fn prepare(&self, package: &BenchPackage, cache: &Path) -> XtaskResult<PreparedPackage> {
         let root = cache.join("rust").join(format!("{}-{}", package.name, package.version));
         let lock = lock(&root)?;
         if !root.join("Cargo.toml").is_file() {
@@ -60,7 +60,7 @@ impl Subject for Rust {
         }
         let target = cache.join("rust").join("target").join(package.name);
         let (options, stamp) = (options(package), stamp(package)?);
-        let mut prepared = Prepared { root, files: Vec::new(), target, options, stamp, _lock: lock };
+        let mut prepared = PreparedPackage { root, files: Vec::new(), target, options, stamp, _lock: lock };
         // Dependencies may still have to be fetched: the first check may use the network, those of the cases do not.
         let (messages, _) = check(&prepared, false)?;
         let errors: Vec<&Value> = errors(&messages).collect();
@@ -75,7 +75,7 @@ impl Subject for Rust {
         mutate::mutate(text, definition, mutation)
     }
 
-    fn truths(&self, prepared: &Prepared, cases: &[&Case], keep: Keep<'_>) -> Outcome {
+    fn truths(&self, prepared: &PreparedPackage, cases: &[&Case], keep: VerdictSink<'_>) -> XtaskResult {
         for (at, case) in cases.iter().enumerate() {
             keep(at, truth(prepared, case)?)?;
         }
@@ -83,10 +83,10 @@ impl Subject for Rust {
     }
 }
 
-fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
-    let mut rejected = Truth::new();
+fn truth(prepared: &PreparedPackage, case: &Case) -> XtaskResult<GroundTruth> {
+    let mut rejected = GroundTruth::new();
     let hidden = {
-        let _applied = Applied::new(prepared, &case.file, &case.old, &case.new)?;
+        let _applied = TemporaryEdit::new(prepared, &case.file, &case.old, &case.new)?;
         let (messages, _) = check(prepared, true)?;
         errors(&messages).for_each(|error| note(error, prepared, &mut rejected));
         errors(&messages).any(|error| UNRESOLVED.contains(&code(error)))
@@ -97,7 +97,7 @@ fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
         && mutate::is_member(&case.symbol)
         && let Some(marked) = mutate::deprecate(&case.old, &case.symbol)
     {
-        let _applied = Applied::new(prepared, &case.file, &case.old, &marked)?;
+        let _applied = TemporaryEdit::new(prepared, &case.file, &case.old, &marked)?;
         let (messages, _) = check(prepared, true)?;
         let uses = messages.iter().filter(|message| code(message) == "deprecated");
         uses.for_each(|message| note(message, prepared, &mut rejected));
@@ -107,7 +107,7 @@ fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
 }
 
 /// All features; where some of them need a nightly compiler, those that do not.
-fn options(package: &Package) -> &'static [&'static str] {
+fn options(package: &BenchPackage) -> &'static [&'static str] {
     match package.name {
         "hyper" => &["--features", "full"],
         _ => &["--all-features"],
@@ -115,7 +115,7 @@ fn options(package: &Package) -> &'static [&'static str] {
 }
 
 /// Everything that the compiler's answers depend on besides the sources.
-fn stamp(package: &Package) -> Outcome<String> {
+fn stamp(package: &BenchPackage) -> XtaskResult<String> {
     let mut rustc = workspace::command("rustc");
     rustc.arg("--version");
     let version = workspace::output(rustc)?;
@@ -123,7 +123,7 @@ fn stamp(package: &Package) -> Outcome<String> {
 }
 
 /// Lets cargo fetch a package, and copies its sources.
-fn fetch(package: &Package, root: &Path) -> Outcome {
+fn fetch(package: &BenchPackage, root: &Path) -> XtaskResult {
     let temp = tempfile::tempdir()?;
     let manifest = format!(
         "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n{} = \"={}\"\n",
@@ -144,7 +144,7 @@ fn fetch(package: &Package, root: &Path) -> Outcome {
     copy(source, root)
 }
 
-fn copy(from: &Path, to: &Path) -> Outcome {
+fn copy(from: &Path, to: &Path) -> XtaskResult {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -159,7 +159,7 @@ fn copy(from: &Path, to: &Path) -> Outcome {
 }
 
 /// Runs `cargo check`. Returns its messages, and whether it succeeded.
-fn check(prepared: &Prepared, offline: bool) -> Outcome<(Vec<Value>, bool)> {
+fn check(prepared: &PreparedPackage, offline: bool) -> XtaskResult<(Vec<Value>, bool)> {
     let mut command = Command::new("nice");
     command.args(["-n", "10"]).arg(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(["check", "--lib", "--profile", "test", "--message-format=json", "--quiet"]);
@@ -192,7 +192,7 @@ fn code(message: &Value) -> &str {
 }
 
 /// Records the files that a message points to, with its text.
-fn note(message: &Value, prepared: &Prepared, rejected: &mut Truth) {
+fn note(message: &Value, prepared: &PreparedPackage, rejected: &mut GroundTruth) {
     for file in files(message, prepared) {
         let said = || message["message"].as_str().unwrap_or_default().to_owned();
         rejected.entry(file).or_insert_with(said);
@@ -201,12 +201,12 @@ fn note(message: &Value, prepared: &Prepared, rejected: &mut Truth) {
 
 /// Returns the files of the package that a message points to. A span inside a foreign macro counts for the
 /// file that uses the macro.
-fn files(message: &Value, prepared: &Prepared) -> Vec<String> {
+fn files(message: &Value, prepared: &PreparedPackage) -> Vec<String> {
     let spans = message["spans"].as_array().into_iter().flatten();
     spans.filter(|span| span["is_primary"] == true).filter_map(|span| file(span, prepared)).collect()
 }
 
-fn file(span: &Value, prepared: &Prepared) -> Option<String> {
+fn file(span: &Value, prepared: &PreparedPackage) -> Option<String> {
     let mut span = span;
     loop {
         let name = span["file_name"].as_str()?;
@@ -220,7 +220,7 @@ fn file(span: &Value, prepared: &Prepared) -> Option<String> {
 }
 
 /// Returns the sources of the library, from the compiler's dependency list.
-fn seen(prepared: &Prepared, messages: &[Value]) -> Outcome<Vec<String>> {
+fn seen(prepared: &PreparedPackage, messages: &[Value]) -> XtaskResult<Vec<String>> {
     let artifact = messages
         .iter()
         .filter(|message| message["reason"] == "compiler-artifact")

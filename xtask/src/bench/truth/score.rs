@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cases::Case;
-use super::subject::Truth;
+use super::subject::GroundTruth;
 
 /// The source of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Answer {
+pub(super) enum Answerer {
     Ours,
     Word,
     Basename,
@@ -17,7 +17,7 @@ pub(super) enum Answer {
     Grimp,
 }
 
-impl Answer {
+impl Answerer {
     /// The tools that support every language.
     pub(super) const ALL: [Self; 5] =
         [Self::Ours, Self::Word, Self::Basename, Self::Codegraph, Self::ReviewGraph];
@@ -57,32 +57,32 @@ impl Answer {
 
 /// A case with the truth and all answers.
 #[derive(Debug)]
-pub(super) struct Judged {
+pub(super) struct ScoredCase {
     pub(super) language: &'static str,
     pub(super) package: &'static str,
     pub(super) held_out: bool,
     pub(super) case: Case,
-    pub(super) truth: Truth,
+    pub(super) truth: GroundTruth,
     /// The evidence for each file that we report as broken.
     pub(super) evidence: BTreeMap<String, String>,
-    pub(super) answers: BTreeMap<Answer, BTreeSet<String>>,
+    pub(super) answers: BTreeMap<Answerer, BTreeSet<String>>,
 }
 
-impl Judged {
+impl ScoredCase {
     /// `None` if that one could not be asked.
-    pub(super) fn answer(&self, of: Answer) -> Option<&BTreeSet<String>> {
+    pub(super) fn answer(&self, of: Answerer) -> Option<&BTreeSet<String>> {
         self.answers.get(&of)
     }
 
-    fn has(&self, of: Answer, file: &str) -> bool {
+    fn has(&self, of: Answerer, file: &str) -> bool {
         self.answer(of).is_some_and(|answer| answer.contains(file))
     }
 
-    pub(super) fn missed(&self, of: Answer) -> Vec<&str> {
+    pub(super) fn missed(&self, of: Answerer) -> Vec<&str> {
         self.truth.keys().filter(|file| !self.has(of, file)).map(String::as_str).collect()
     }
 
-    pub(super) fn wrong(&self, of: Answer) -> Vec<&str> {
+    pub(super) fn wrong(&self, of: Answerer) -> Vec<&str> {
         self.answer(of)
             .into_iter()
             .flatten()
@@ -107,7 +107,7 @@ pub(super) struct Score {
 }
 
 impl Score {
-    pub(super) fn of<'j>(cases: impl Iterator<Item = &'j Judged>, who: Answer) -> Self {
+    pub(super) fn of<'j>(cases: impl Iterator<Item = &'j ScoredCase>, who: Answerer) -> Self {
         let mut score = Self::default();
         for judged in cases {
             let Some(answer) = judged.answer(who) else { continue };

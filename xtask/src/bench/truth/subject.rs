@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use lockstep_refs::facts::Definition;
 
 use super::cases::Case;
-use crate::Outcome;
+use crate::XtaskResult;
 
 /// A package at one version.
 #[derive(Debug)]
-pub(super) struct Package {
+pub(super) struct BenchPackage {
     pub(super) name: &'static str,
     pub(super) version: &'static str,
     /// Set if its wrong answers were not inspected while the rules were made.
@@ -22,7 +22,7 @@ pub(super) struct Package {
 
 /// A package on disk that its compiler accepts.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct PreparedPackage {
     pub(super) root: PathBuf,
     /// The files that the compiler reads, and manifests. Other files cannot be judged.
     pub(super) files: Vec<String>,
@@ -36,9 +36,9 @@ pub(super) struct Prepared {
     pub(super) _lock: fs::File,
 }
 
-impl Prepared {
+impl PreparedPackage {
     /// Returns path and text of every file that is UTF-8.
-    pub(super) fn read(&self) -> Outcome<Vec<(String, String)>> {
+    pub(super) fn read(&self) -> XtaskResult<Vec<(String, String)>> {
         let mut texts = Vec::new();
         for path in &self.files {
             let full = self.root.join(path);
@@ -60,43 +60,43 @@ pub(super) enum Mutation {
     /// The definition is deleted.
     Remove,
     /// The signature or type changes.
-    Resign,
+    ChangeSignature,
     /// Only the body changes: nothing may be reported as broken.
-    Body,
+    ChangeBody,
 }
 
 impl Mutation {
-    pub(super) const ALL: [Self; 4] = [Self::Rename, Self::Remove, Self::Resign, Self::Body];
+    pub(super) const ALL: [Self; 4] = [Self::Rename, Self::Remove, Self::ChangeSignature, Self::ChangeBody];
 
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Rename => "rename",
             Self::Remove => "removal",
-            Self::Resign => "signature",
-            Self::Body => "body only",
+            Self::ChangeSignature => "signature",
+            Self::ChangeBody => "body only",
         }
     }
 }
 
 /// The files that a compiler rejects, with the first message about each.
-pub(super) type Truth = BTreeMap<String, String>;
+pub(super) type GroundTruth = BTreeMap<String, String>;
 
 /// Takes the truth about the case at a position.
-pub(super) type Keep<'k> = &'k mut dyn FnMut(usize, Truth) -> Outcome;
+pub(super) type VerdictSink<'k> = &'k mut dyn FnMut(usize, GroundTruth) -> XtaskResult;
 
 /// A language that is measured.
-pub(super) trait Subject {
+pub(super) trait LanguageBench {
     fn language(&self) -> &'static str;
 
-    fn packages(&self) -> &'static [Package];
+    fn packages(&self) -> &'static [BenchPackage];
 
     /// Fetches a package into the cache, if it is not there, and lets the compiler accept it once.
-    fn prepare(&self, package: &Package, cache: &Path) -> Outcome<Prepared>;
+    fn prepare(&self, package: &BenchPackage, cache: &Path) -> XtaskResult<PreparedPackage>;
 
     /// The text with one definition changed; `None` if that cannot be done to it.
     fn mutate(&self, text: &str, definition: &Definition, mutation: Mutation) -> Option<String>;
 
     /// The files other than the changed one that the compiler rejects when a case is applied, for each of some cases, given
     /// to `keep` as soon as it is known. Leaves the package as it was.
-    fn truths(&self, prepared: &Prepared, cases: &[&Case], keep: Keep<'_>) -> Outcome;
+    fn truths(&self, prepared: &PreparedPackage, cases: &[&Case], keep: VerdictSink<'_>) -> XtaskResult;
 }

@@ -2,24 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use super::score::{Answer, Judged, Score};
+use super::score::{Answerer, Score, ScoredCase};
 use super::subject::Mutation;
 
 /// Everything about a language, for the page.
-pub(super) fn of(language: &str, judged: &[Judged]) -> String {
-    let of: Vec<&Judged> = judged.iter().filter(|judged| judged.language == language).collect();
+pub(super) fn of(language: &str, judged: &[ScoredCase]) -> String {
+    let of: Vec<&ScoredCase> = judged.iter().filter(|judged| judged.language == language).collect();
     let parts = [sets(&of), rows("change", &kinds(&of)), rows("package", &packages(&of))];
     format!("### {language}: the files that break\n\n{}", parts.join("\n"))
 }
 
 /// Everybody, on the packages that rules were made with and on the others.
-fn sets(judged: &[&Judged]) -> String {
+fn sets(judged: &[&ScoredCase]) -> String {
     let mut groups = Vec::new();
     for (held_out, name) in [(false, "known"), (true, "held out")] {
-        let set: Vec<&Judged> = judged.iter().copied().filter(|judged| judged.held_out == held_out).collect();
+        let set: Vec<&ScoredCase> =
+            judged.iter().copied().filter(|judged| judged.held_out == held_out).collect();
         if !set.is_empty() {
             let language = set.first().map_or("", |judged| judged.language);
-            for who in Answer::all(language) {
+            for who in Answerer::all(language) {
                 groups.push((format!("{}, {name} packages", who.word()), set.clone(), who));
             }
         }
@@ -27,7 +28,7 @@ fn sets(judged: &[&Judged]) -> String {
     table("who", &groups)
 }
 
-fn kinds<'j>(judged: &[&'j Judged]) -> Vec<(String, Vec<&'j Judged>)> {
+fn kinds<'j>(judged: &[&'j ScoredCase]) -> Vec<(String, Vec<&'j ScoredCase>)> {
     let of = |mutation: Mutation| {
         let cases = judged.iter().copied().filter(|judged| judged.case.mutation == mutation).collect();
         (mutation.word().to_owned(), cases)
@@ -35,7 +36,7 @@ fn kinds<'j>(judged: &[&'j Judged]) -> Vec<(String, Vec<&'j Judged>)> {
     Mutation::ALL.into_iter().map(of).collect()
 }
 
-fn packages<'j>(judged: &[&'j Judged]) -> Vec<(String, Vec<&'j Judged>)> {
+fn packages<'j>(judged: &[&'j ScoredCase]) -> Vec<(String, Vec<&'j ScoredCase>)> {
     let names: BTreeSet<(bool, &str)> =
         judged.iter().map(|judged| (judged.held_out, judged.package)).collect();
     let of = |(held_out, name): (bool, &str)| {
@@ -45,13 +46,13 @@ fn packages<'j>(judged: &[&'j Judged]) -> Vec<(String, Vec<&'j Judged>)> {
     names.into_iter().map(of).collect()
 }
 
-fn rows(title: &str, groups: &[(String, Vec<&Judged>)]) -> String {
+fn rows(title: &str, groups: &[(String, Vec<&ScoredCase>)]) -> String {
     let ours: Vec<_> =
-        groups.iter().map(|(name, cases)| (name.clone(), cases.clone(), Answer::Ours)).collect();
+        groups.iter().map(|(name, cases)| (name.clone(), cases.clone(), Answerer::Ours)).collect();
     table(title, &ours)
 }
 
-fn table(title: &str, groups: &[(String, Vec<&Judged>, Answer)]) -> String {
+fn table(title: &str, groups: &[(String, Vec<&ScoredCase>, Answerer)]) -> String {
     let mut out = format!(
         "| {title} | cases | true files | answered | recall | precision | recall per case | precision per case |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|\n"
@@ -82,10 +83,10 @@ fn shown(ratio: Option<f64>) -> String {
 }
 
 /// Every wrong answer of ours, for those who make it better.
-pub(super) fn wrong(judged: &[Judged]) -> String {
+pub(super) fn wrong(judged: &[ScoredCase]) -> String {
     let mut out = String::new();
     for judged in judged {
-        let (missed, wrong) = (judged.missed(Answer::Ours), judged.wrong(Answer::Ours));
+        let (missed, wrong) = (judged.missed(Answerer::Ours), judged.wrong(Answerer::Ours));
         if missed.is_empty() && wrong.is_empty() {
             continue;
         }

@@ -12,8 +12,8 @@ use super::applied::lock;
 use super::cases::Case;
 use super::checker::{self, Messages};
 use super::server;
-use super::subject::{Keep, Mutation, Package, Prepared, Subject};
-use crate::{Outcome, workspace};
+use super::subject::{BenchPackage, LanguageBench, Mutation, PreparedPackage, VerdictSink};
+use crate::{XtaskResult, workspace};
 
 mod mutate;
 
@@ -23,12 +23,12 @@ const TSC: &str = "5.7.2";
 /// Raised when the compiler is configured or asked in another way.
 const WAY: u32 = 2;
 
-const PACKAGES: &[Package] = &[
-    Package { name: "rxjs", version: "7.8.1", held_out: false, small: false },
-    Package { name: "@tanstack/query-core", version: "5.107.1", held_out: false, small: true },
-    Package { name: "zod", version: "4.6.7", held_out: false, small: true },
-    Package { name: "chevrotain", version: "11.2.0", held_out: false, small: true },
-    Package { name: "@tanstack/db", version: "0.15.2", held_out: true, small: false },
+const PACKAGES: &[BenchPackage] = &[
+    BenchPackage { name: "rxjs", version: "7.8.1", held_out: false, small: false },
+    BenchPackage { name: "@tanstack/query-core", version: "5.107.1", held_out: false, small: true },
+    BenchPackage { name: "zod", version: "4.6.7", held_out: false, small: true },
+    BenchPackage { name: "chevrotain", version: "11.2.0", held_out: false, small: true },
+    BenchPackage { name: "@tanstack/db", version: "0.15.2", held_out: true, small: false },
 ];
 
 /// The settings for every package: strict, and without the types of packages that only its own tests need.
@@ -45,16 +45,16 @@ const CONFIG: &str = r#"{
 }
 "#;
 
-impl Subject for TypeScript {
+impl LanguageBench for TypeScript {
     fn language(&self) -> &'static str {
         "TypeScript"
     }
 
-    fn packages(&self) -> &'static [Package] {
+    fn packages(&self) -> &'static [BenchPackage] {
         PACKAGES
     }
 
-    fn prepare(&self, package: &Package, cache: &Path) -> Outcome<Prepared> {
+    fn prepare(&self, package: &BenchPackage, cache: &Path) -> XtaskResult<PreparedPackage> {
         let source = checker::install(&cache.join("typescript"), package.name, package.version)?;
         let name = package.name.replace('/', "+");
         let root = cache.join("typescript").join(format!("{name}-{}", package.version));
@@ -74,7 +74,7 @@ impl Subject for TypeScript {
         let stamp = format!("{} {} tsc {TSC}, {WAY}", package.name, package.version);
         let target = cache.join("typescript").join("checked").join(format!("{name}-{}", package.version));
         fs::create_dir_all(&target)?;
-        let prepared = Prepared { _lock: lock(&root)?, root, files, target, options: &[], stamp };
+        let prepared = PreparedPackage { _lock: lock(&root)?, root, files, target, options: &[], stamp };
         Ok(prepared)
     }
 
@@ -82,7 +82,7 @@ impl Subject for TypeScript {
         mutate::mutate(text, definition, mutation)
     }
 
-    fn truths(&self, prepared: &Prepared, cases: &[&Case], keep: Keep<'_>) -> Outcome {
+    fn truths(&self, prepared: &PreparedPackage, cases: &[&Case], keep: VerdictSink<'_>) -> XtaskResult {
         let asked = cases.iter().map(|case| json!({ "file": case.file, "text": case.new }));
         let mut before = None;
         server::ask(server(prepared)?, asked, &mut |answer| {
@@ -101,7 +101,7 @@ impl Subject for TypeScript {
 }
 
 /// The compiler as a process that answers about one case after the other.
-fn server(prepared: &Prepared) -> Outcome<Command> {
+fn server(prepared: &PreparedPackage) -> XtaskResult<Command> {
     let script = prepared.target.join("check.cjs");
     fs::write(&script, include_str!("typescript/check.cjs"))?;
     let cache = prepared.target.ancestors().nth(3).ok_or("the cache holds what was checked")?;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::checkout::Checkout;
-use crate::Outcome;
+use crate::XtaskResult;
 
 #[derive(Debug, Default)]
 pub(super) struct Answer {
@@ -26,7 +26,7 @@ impl Answer {
 }
 
 /// Runs `lockstep impact` in a checkout.
-pub(super) fn ask(program: &Path, checkout: &Checkout) -> Outcome<Answer> {
+pub(super) fn ask(program: &Path, checkout: &Checkout) -> XtaskResult<Answer> {
     let mut command = Command::new(program);
     command.args(["impact", "--format", "json", "--time-limit", "300"]).current_dir(&checkout.root);
     let output = command.stdin(Stdio::null()).stderr(Stdio::piped()).output()?;

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use super::checkout::Checkout;
 use super::edits::Edit;
 use super::truth::Judge;
-use crate::Outcome;
+use crate::XtaskResult;
 
 /// A scripted agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub(super) fn run(
     edit: &Edit,
     judge: &Judge<'_>,
     is_verbose: bool,
-) -> Outcome<Vec<Verdict>> {
+) -> XtaskResult<Vec<Verdict>> {
     let Some((old, new)) = &edit.rename else { return Ok(Vec::new()) };
     let mut verdicts = Vec::new();
     for agent in Agent::ALL {
@@ -108,7 +108,7 @@ pub(super) fn run(
 struct Settings<'c>(&'c Checkout);
 
 impl<'c> Settings<'c> {
-    fn put(checkout: &'c Checkout) -> Outcome<Self> {
+    fn put(checkout: &'c Checkout) -> XtaskResult<Self> {
         let exclude = checkout.root.join(".git/info/exclude");
         fs::create_dir_all(checkout.root.join(".git/info"))?;
         fs::write(exclude, "/lockstep.toml\n/.lockstep/\n")?;

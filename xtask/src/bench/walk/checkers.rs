@@ -10,7 +10,7 @@ use lockstep_refs::world::words;
 use serde_json::Value;
 
 use super::checkout::Checkout;
-use crate::Outcome;
+use crate::XtaskResult;
 use crate::bench::truth::{cache, install};
 
 /// Something that a checker rejects.
@@ -22,7 +22,7 @@ pub(super) struct Problem {
     pub(super) message: String,
 }
 
-type Check = fn(&Checkout, &Path) -> Outcome<Vec<Problem>>;
+type Check = fn(&Checkout, &Path) -> XtaskResult<Vec<Problem>>;
 
 /// The checker for the language of a checkout, and a directory for its own files.
 pub(super) struct Checker {
@@ -32,7 +32,7 @@ pub(super) struct Checker {
 
 impl Checker {
     /// `None` if there is none for the language or where it is not installed.
-    pub(super) fn find(checkout: &Checkout) -> Outcome<Option<Self>> {
+    pub(super) fn find(checkout: &Checkout) -> XtaskResult<Option<Self>> {
         let (program, check): (&str, Check) = match checkout.language {
             Language::Rust => ("cargo", check_rust),
             Language::Go => ("go", check_go),
@@ -57,7 +57,7 @@ impl Checker {
         Ok(Some(Self { check, scratch }))
     }
 
-    pub(super) fn check(&self, checkout: &Checkout) -> Outcome<Vec<Problem>> {
+    pub(super) fn check(&self, checkout: &Checkout) -> XtaskResult<Vec<Problem>> {
         let mut problems = (self.check)(checkout, &self.scratch)?;
         problems.sort();
         problems.dedup();
@@ -65,7 +65,7 @@ impl Checker {
     }
 }
 
-fn run(checkout: &Checkout, command: &mut Command) -> Outcome<(String, String)> {
+fn run(checkout: &Checkout, command: &mut Command) -> XtaskResult<(String, String)> {
     let output = command.current_dir(&checkout.root).stdin(Stdio::null()).output()?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ok((text(output.stdout), text(output.stderr)))
@@ -89,7 +89,7 @@ fn read_line(checkout: &Checkout, line: &str) -> Option<Problem> {
     })
 }
 
-fn check_rust(checkout: &Checkout, scratch: &Path) -> Outcome<Vec<Problem>> {
+fn check_rust(checkout: &Checkout, scratch: &Path) -> XtaskResult<Vec<Problem>> {
     let mut cargo = Command::new("cargo");
     cargo.args([
         "check",
@@ -128,7 +128,7 @@ fn check_rust(checkout: &Checkout, scratch: &Path) -> Outcome<Vec<Problem>> {
     Ok(problems)
 }
 
-fn check_go(checkout: &Checkout, _scratch: &Path) -> Outcome<Vec<Problem>> {
+fn check_go(checkout: &Checkout, _scratch: &Path) -> XtaskResult<Vec<Problem>> {
     let mut problems = Vec::new();
     for arguments in [&["build", "-gcflags=-e", "./..."][..], &["test", "-gcflags=-e", "-run", "^$", "./..."]]
     {
@@ -144,7 +144,7 @@ fn check_go(checkout: &Checkout, _scratch: &Path) -> Outcome<Vec<Problem>> {
     Ok(problems)
 }
 
-fn check_java(checkout: &Checkout, scratch: &Path) -> Outcome<Vec<Problem>> {
+fn check_java(checkout: &Checkout, scratch: &Path) -> XtaskResult<Vec<Problem>> {
     let sources = checkout.root.join(".git").join("walk-sources");
     fs::write(&sources, present(checkout, ".java").join("\n"))?;
     let mut javac = Command::new("javac");
@@ -168,7 +168,7 @@ fn present(checkout: &Checkout, ending: &str) -> Vec<String> {
 }
 
 /// Compiles every file by itself, and compares which symbols are missed with which are there.
-fn check_c(checkout: &Checkout, scratch: &Path) -> Outcome<Vec<Problem>> {
+fn check_c(checkout: &Checkout, scratch: &Path) -> XtaskResult<Vec<Problem>> {
     let mut includes: Vec<String> = present(checkout, ".h").iter().map(|it| parent_of(it)).collect();
     includes.sort();
     includes.dedup();
@@ -219,7 +219,7 @@ fn parent_of(path: &str) -> String {
     path.rsplit_once('/').map_or_else(|| ".".to_owned(), |(directory, _)| directory.to_owned())
 }
 
-fn check_python(checkout: &Checkout, _scratch: &Path) -> Outcome<Vec<Problem>> {
+fn check_python(checkout: &Checkout, _scratch: &Path) -> XtaskResult<Vec<Problem>> {
     let package = install(&cache()?, "pyright", "1.1.407")?;
     // The project's own settings may exclude its tests, or report more than errors. Only these settings exist
     // during the check.
@@ -244,7 +244,7 @@ fn check_python(checkout: &Checkout, _scratch: &Path) -> Outcome<Vec<Problem>> {
     Ok(problems)
 }
 
-fn check_typescript(checkout: &Checkout, scratch: &Path) -> Outcome<Vec<Problem>> {
+fn check_typescript(checkout: &Checkout, scratch: &Path) -> XtaskResult<Vec<Problem>> {
     let package = install(&cache()?, "typescript", "5.9.3")?;
     let mut node = Command::new("node");
     node.arg(package.join("bin/tsc")).args([
@@ -265,7 +265,7 @@ fn check_typescript(checkout: &Checkout, scratch: &Path) -> Outcome<Vec<Problem>
 }
 
 /// The source files of TypeScript that the settings of the project leave out: they are not checked.
-pub(super) fn unchecked_files(checkout: &Checkout) -> Outcome<Vec<String>> {
+pub(super) fn unchecked_files(checkout: &Checkout) -> XtaskResult<Vec<String>> {
     if checkout.language != Language::TypeScript {
         return Ok(Vec::new());
     }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use lockstep_refs::language::Language;
 use lockstep_refs::world::MemoryWorld;
 
-use crate::{Outcome, workspace};
+use crate::{XtaskResult, workspace};
 
 /// The repositories that the walk is made for, in the order of the table. Others in the directory are walked too.
 const EXPECTED: &[&str] = &[
@@ -47,7 +47,7 @@ pub(super) struct Checkout {
 
 impl Checkout {
     /// The checkouts in a directory. Names those that are expected and absent.
-    pub(super) fn find(repos: &Path, only: Option<&str>) -> Outcome<Vec<Self>> {
+    pub(super) fn find(repos: &Path, only: Option<&str>) -> XtaskResult<Vec<Self>> {
         let mut names: Vec<String> = EXPECTED.iter().map(|name| (*name).to_owned()).collect();
         let mut others: Vec<String> = fs::read_dir(repos)
             .map_err(|error| format!("{}: {error}", repos.display()))?
@@ -68,7 +68,7 @@ impl Checkout {
         Ok(found)
     }
 
-    fn open(name: String, root: PathBuf) -> Outcome<Self> {
+    fn open(name: String, root: PathBuf) -> XtaskResult<Self> {
         let status = workspace::output(git(&root, &["status", "--porcelain"]))?;
         if !status.is_empty() {
             return Err(format!("{} has changes: a walk needs a checkout without", root.display()).into());
@@ -97,7 +97,7 @@ impl Checkout {
         family(Language::of(path)) == Some(self.language)
     }
 
-    pub(super) fn apply(&self, changes: &[Change]) -> Outcome {
+    pub(super) fn apply(&self, changes: &[Change]) -> XtaskResult {
         for change in changes {
             match change {
                 Change::Write { path, text } => fs::write(self.root.join(path), text)?,
@@ -113,7 +113,7 @@ impl Checkout {
     }
 
     /// Makes the working tree what the last commit is.
-    pub(super) fn reset(&self) -> Outcome {
+    pub(super) fn reset(&self) -> XtaskResult {
         workspace::output(git(&self.root, &["checkout", "--quiet", "--force", "--", "."]))?;
         workspace::output(git(&self.root, &["clean", "--quiet", "-fd"]))?;
         Ok(())

@@ -8,9 +8,9 @@ use lockstep_refs::world::{join, parent};
 use super::checkout::{Change, Checkout};
 use super::edits::{Edit, Kind, beside, file_edit, shuffle};
 use super::source;
-use crate::bench::truth::Random;
+use crate::bench::truth::SplitMix64;
 
-pub(super) fn choose(checkout: &Checkout, random: &mut Random, cases: usize) -> Vec<Edit> {
+pub(super) fn choose(checkout: &Checkout, random: &mut SplitMix64, cases: usize) -> Vec<Edit> {
     let documents: Vec<&String> =
         checkout.texts.keys().filter(|path| Language::of(path) == Language::Markdown).collect();
     let documents = shuffle(documents, random);

@@ -7,7 +7,7 @@ use lockstep_refs::world::{World, parent};
 use super::checkout::{Change, Checkout};
 use super::source::{self, Parameters};
 use super::{construction, documents};
-use crate::bench::truth::Random;
+use crate::bench::truth::SplitMix64;
 
 /// A kind of edit, in the order of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -158,7 +158,7 @@ impl Edit {
 
 /// The edits of a checkout: `cases` of every kind.
 pub(super) fn choose(checkout: &Checkout, has_checker: bool, seed: u64, cases: usize) -> Vec<Edit> {
-    let mut random = Random(seed);
+    let mut random = SplitMix64(seed);
     if checkout.language == Language::Markdown {
         return documents::choose(checkout, &mut random, cases);
     }
@@ -200,7 +200,7 @@ fn candidates(checkout: &Checkout, has_checker: bool) -> Vec<(String, Definition
     found
 }
 
-pub(super) fn shuffle<T>(items: Vec<T>, random: &mut Random) -> Vec<T> {
+pub(super) fn shuffle<T>(items: Vec<T>, random: &mut SplitMix64) -> Vec<T> {
     let mut keyed: Vec<(u64, T)> = items.into_iter().map(|item| (random.next(), item)).collect();
     keyed.sort_by_key(|(key, _)| *key);
     keyed.into_iter().map(|(_, item)| item).collect()
@@ -304,7 +304,7 @@ fn change_parameters(kind: Kind, text: &str, definition: &Definition, language: 
 }
 
 /// Moves and deletions of source files. Without a checker only moves in languages in which the path of a file means nothing.
-fn choose_files(checkout: &Checkout, has_checker: bool, random: &mut Random, cases: usize) -> Vec<Edit> {
+fn choose_files(checkout: &Checkout, has_checker: bool, random: &mut SplitMix64, cases: usize) -> Vec<Edit> {
     let is_path_free = matches!(checkout.language, Language::CSharp | Language::Kotlin | Language::Swift);
     if !has_checker && !is_path_free {
         return Vec::new();

@@ -10,7 +10,7 @@ use super::checkers::{Checker, Problem, unchecked_files};
 use super::checkout::{Change, Checkout};
 use super::edits::{Edit, Kind};
 use super::{construction, documents, source};
-use crate::Outcome;
+use crate::XtaskResult;
 
 /// The number of passes that search for uses of a rename: a compiler that stops at unresolved names does not
 /// report type errors.
@@ -45,7 +45,7 @@ pub(super) struct Judge<'c> {
 }
 
 impl<'c> Judge<'c> {
-    pub(super) fn new(checkout: &'c Checkout) -> Outcome<Self> {
+    pub(super) fn new(checkout: &'c Checkout) -> XtaskResult<Self> {
         let checker = Checker::find(checkout)?;
         let baseline =
             checker.as_ref().map(|checker| checker.check(checkout)).transpose()?.unwrap_or_default();
@@ -72,7 +72,7 @@ impl<'c> Judge<'c> {
     }
 
     /// The problems that the repository has now and did not have before.
-    pub(super) fn new_problems(&self) -> Outcome<Vec<Problem>> {
+    pub(super) fn new_problems(&self) -> XtaskResult<Vec<Problem>> {
         let Some(checker) = &self.checker else { return Ok(Vec::new()) };
         let mut known = self.baseline.clone();
         let mut problems = checker.check(self.checkout)?;
@@ -88,7 +88,7 @@ impl<'c> Judge<'c> {
     }
 
     /// The truth about the edit that is applied now. A rename is followed through all its uses.
-    pub(super) fn judge(&self, edit: &Edit) -> Outcome<Truth> {
+    pub(super) fn judge(&self, edit: &Edit) -> XtaskResult<Truth> {
         if edit.kind.is_harmless() {
             return Ok(self.harmless());
         }
@@ -160,7 +160,7 @@ impl<'c> Judge<'c> {
     }
 
     /// Gives the new name to each use that the checker rejects, until it is content.
-    fn follow_rename(&self, edit: &Edit, old: &str, new: &str) -> Outcome<Truth> {
+    fn follow_rename(&self, edit: &Edit, old: &str, new: &str) -> XtaskResult<Truth> {
         let mut truth = Truth { open: self.rejected.clone(), ..Truth::default() };
         let mut touched: BTreeSet<String> = [edit.file.clone()].into();
         for _ in 0..ROUNDS {
@@ -184,7 +184,7 @@ impl<'c> Judge<'c> {
         Ok(truth)
     }
 
-    fn changes(&self, touched: &BTreeSet<String>) -> Outcome<Vec<Change>> {
+    fn changes(&self, touched: &BTreeSet<String>) -> XtaskResult<Vec<Change>> {
         let read = |path: &String| {
             let text = fs::read_to_string(self.checkout.root.join(path))?;
             Ok(Change::Write { path: path.clone(), text })
@@ -192,7 +192,7 @@ impl<'c> Judge<'c> {
         touched.iter().map(read).collect()
     }
 
-    fn rename_at(&self, problem: &Problem, old: &str, new: &str) -> Outcome<bool> {
+    fn rename_at(&self, problem: &Problem, old: &str, new: &str) -> XtaskResult<bool> {
         let path = self.checkout.root.join(&problem.file);
         let text = fs::read_to_string(&path)?;
         let is_meant = |number: usize| problem.line == 0 || number + 1 == problem.line;

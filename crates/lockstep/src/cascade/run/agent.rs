@@ -12,13 +12,13 @@ use lockstep_fs::process::{adopt_orphans, in_own_group};
 use lockstep_fs::write_atomically;
 
 use crate::cascade::supervise::{is_stopped, kill_descendants, kill_orphans};
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 
 /// The interval between checks whether an agent has ended.
-pub(crate) const PAUSE: Duration = Duration::from_millis(10);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The maximum time for a supervisor to kill its processes.
-const KILLING: Duration = Duration::from_secs(15);
+const KILL_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The end of an output that is read.
 const MAX_OUTPUT_BYTES: u64 = 4 << 20;
@@ -27,7 +27,7 @@ const MAX_OUTPUT_BYTES: u64 = 4 << 20;
 pub(crate) const AGENTS_LOCK: &str = "cascade-agents.lock";
 
 /// The parameters of an agent process.
-pub(crate) struct Spec {
+pub(crate) struct AgentSpec {
     /// The shell command.
     pub(crate) command: String,
     /// The working directory.
@@ -41,7 +41,7 @@ pub(crate) struct Spec {
 }
 
 /// An agent at work.
-pub(crate) struct Agent {
+pub(crate) struct AgentProcess {
     supervisor: Child,
     /// The agent may work as long as this is open.
     lifeline: Option<ChildStdin>,
@@ -51,7 +51,7 @@ pub(crate) struct Agent {
 }
 
 /// The end of an agent.
-pub(crate) struct Ended {
+pub(crate) struct AgentExit {
     pub(crate) code: Option<i32>,
     pub(crate) timed_out: bool,
     /// The end of its standard output and error.
@@ -60,11 +60,11 @@ pub(crate) struct Ended {
     pub(crate) path: PathBuf,
 }
 
-impl Agent {
+impl AgentProcess {
     /// Starts an agent. Its prompt and its output are stored in `dir`, which is in the state directory.
-    pub(crate) fn start(dir: &Path, spec: Spec, prompt: &str) -> Result<Self, CommandError> {
+    pub(crate) fn start(dir: &Path, spec: AgentSpec, prompt: &str) -> Result<Self, CommandError> {
         let failed = |error: io::Error| {
-            CommandError::new(Kind::Store, format!("cannot start {:?}: {error}", spec.command))
+            CommandError::new(CommandErrorKind::Store, format!("cannot start {:?}: {error}", spec.command))
         };
         let prompt_file = dir.join(format!("{}.prompt.md", spec.name));
         write_atomically(&prompt_file, prompt.as_bytes(), 0o600)?;
@@ -97,9 +97,10 @@ impl Agent {
     }
 
     /// Returns the result if the agent has ended.
-    pub(crate) fn ended(&mut self) -> Result<Option<Ended>, CommandError> {
-        let failed =
-            |error: io::Error| CommandError::new(Kind::Store, format!("cannot watch an agent: {error}"));
+    pub(crate) fn try_wait(&mut self) -> Result<Option<AgentExit>, CommandError> {
+        let failed = |error: io::Error| {
+            CommandError::new(CommandErrorKind::Store, format!("cannot watch an agent: {error}"))
+        };
         if let Some(status) = self.supervisor.try_wait().map_err(failed)? {
             self.forget(&status);
             return self.end(status, false).map(Some);
@@ -117,24 +118,24 @@ impl Agent {
     }
 
     /// Waits for its end.
-    pub(crate) fn wait(mut self) -> Result<Ended, CommandError> {
+    pub(crate) fn wait(mut self) -> Result<AgentExit, CommandError> {
         loop {
-            if let Some(ended) = self.ended()? {
+            if let Some(ended) = self.try_wait()? {
                 return Ok(ended);
             }
-            thread::sleep(PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
-    fn end(&self, status: ExitStatus, timed_out: bool) -> Result<Ended, CommandError> {
+    fn end(&self, status: ExitStatus, timed_out: bool) -> Result<AgentExit, CommandError> {
         let output = tail(&self.output).unwrap_or_default();
-        Ok(Ended { code: status.code(), timed_out, output, path: self.output.clone() })
+        Ok(AgentExit { code: status.code(), timed_out, output, path: self.output.clone() })
     }
 
     fn stop(&mut self) -> io::Result<ExitStatus> {
         self.lifeline = None;
         let start = Instant::now();
-        while start.elapsed() < KILLING {
+        while start.elapsed() < KILL_TIMEOUT {
             if let Some(status) = self.supervisor.try_wait()? {
                 self.forget(&status);
                 return Ok(status);
@@ -142,7 +143,7 @@ impl Agent {
             if is_stopped(pid_of(&self.supervisor)) {
                 break;
             }
-            thread::sleep(PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
         self.kill()
     }
@@ -180,7 +181,7 @@ fn pid_of(child: &Child) -> i32 {
     i32::try_from(child.id()).unwrap_or_default()
 }
 
-impl Drop for Agent {
+impl Drop for AgentProcess {
     /// An error elsewhere ends a run: its agents end with it.
     fn drop(&mut self) {
         if matches!(self.supervisor.try_wait(), Ok(None)) {

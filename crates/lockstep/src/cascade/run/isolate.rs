@@ -6,18 +6,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lockstep_fs::{mode_of, set_mode, write_atomically};
-use lockstep_git::{Between, Repository, Status};
+use lockstep_git::{DiffRange, DiffStatus, Repository};
 use lockstep_index::snapshot::Snapshot;
 use lockstep_store::{StateDir, append_once};
 
-use crate::error::{CommandError, Kind};
-use crate::impact::tree::Tree;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::tree::Workspace;
 
 /// The worktrees that were made and not removed yet, one path a line.
 const LEDGER: &str = "cascade-worktrees";
 
 /// A worktree for one agent.
-pub(crate) struct Isolated {
+pub(crate) struct IsolatedWorktree {
     repository: Repository,
     directory: PathBuf,
     /// The project in it.
@@ -26,7 +26,7 @@ pub(crate) struct Isolated {
 }
 
 /// The result of the work in a worktree.
-pub(crate) struct Applied {
+pub(crate) struct ApplyOutcome {
     /// Files that were changed there without being assigned; they are not copied back.
     pub(crate) outside: Vec<String>,
     /// Files that changed here meanwhile; the agent's versions are not copied back.
@@ -34,19 +34,20 @@ pub(crate) struct Applied {
 }
 
 /// Checks that worktrees can be created. Called before anything starts.
-pub(crate) fn check(tree: &Tree) -> Result<(), CommandError> {
+pub(crate) fn check(tree: &Workspace) -> Result<(), CommandError> {
     match tree.repository()?.head()? {
         Some(_) => Ok(()),
-        None => {
-            Err(CommandError::new(Kind::Usage, "--isolate needs a first commit: a worktree is made from it")
-                .hint("commit once, or leave --isolate out"))
-        }
+        None => Err(CommandError::new(
+            CommandErrorKind::Usage,
+            "--isolate needs a first commit: a worktree is made from it",
+        )
+        .hint("commit once, or leave --isolate out")),
     }
 }
 
-impl Isolated {
+impl IsolatedWorktree {
     /// Creates a worktree with the present content of the project.
-    pub(crate) fn make(tree: &Tree, state: &StateDir, name: &str) -> Result<Self, CommandError> {
+    pub(crate) fn create(tree: &Workspace, state: &StateDir, name: &str) -> Result<Self, CommandError> {
         let repository = tree.repository()?.clone();
         let temporary = tempfile::Builder::new()
             .prefix("lockstep-cascade-")
@@ -56,13 +57,13 @@ impl Isolated {
         append_once(&state.path().join(LEDGER), format!("{}\n", temporary.display()).as_bytes())?;
         let directory = temporary.join(name);
         repository.add_worktree(&directory)?;
-        let top = Repository::top_of(&tree.root)?.unwrap_or_else(|| tree.root.clone());
+        let top = Repository::worktree_root_of(&tree.root)?.unwrap_or_else(|| tree.root.clone());
         let root = directory.join(tree.root.strip_prefix(&top).unwrap_or(Path::new("")));
-        for changed in repository.changed(&Between::HeadAndFiles)? {
-            if let Status::Renamed { from } = &changed.status {
+        for changed in repository.diff(&DiffRange::HeadToWorktree)? {
+            if let DiffStatus::Renamed { from } = &changed.status {
                 remove(&root.join(from)).map_err(|error| failed("prepare", &error))?;
             }
-            bring(&tree.root.join(&changed.path), &root.join(&changed.path))
+            copy_file(&tree.root.join(&changed.path), &root.join(&changed.path))
                 .map_err(|error| failed("prepare", &error))?;
         }
         let before = Snapshot::take(&root, None);
@@ -75,17 +76,17 @@ impl Isolated {
     }
 
     /// Copies the agent's assigned files back, and only them.
-    pub(crate) fn apply(&self, tree: &Tree, files: &[String]) -> Result<Applied, CommandError> {
+    pub(crate) fn apply(&self, tree: &Workspace, files: &[String]) -> Result<ApplyOutcome, CommandError> {
         let after = Snapshot::take(&self.root, Some(&self.before));
         let here = Snapshot::take(&tree.root, None);
-        let mut applied = Applied { outside: Vec::new(), conflicts: Vec::new() };
+        let mut applied = ApplyOutcome { outside: Vec::new(), conflicts: Vec::new() };
         for path in self.before.changed(&after) {
             if !files.iter().any(|file| file == path) {
                 applied.outside.push(path.to_owned());
             } else if here.digest(path) != self.before.digest(path) {
                 applied.conflicts.push(path.to_owned());
             } else {
-                bring(&self.root.join(path), &tree.root.join(path))
+                copy_file(&self.root.join(path), &tree.root.join(path))
                     .map_err(|error| failed("apply", &error))?;
             }
         }
@@ -103,7 +104,7 @@ impl Isolated {
 }
 
 /// Removes the worktrees of killed runs.
-pub(crate) fn remove_leftovers(tree: &Tree, state: &StateDir) -> Result<(), CommandError> {
+pub(crate) fn remove_leftovers(tree: &Workspace, state: &StateDir) -> Result<(), CommandError> {
     let ledger = state.path().join(LEDGER);
     let Ok(text) = lockstep_fs::read_to_string(&ledger) else { return Ok(()) };
     for line in text.lines() {
@@ -121,7 +122,7 @@ pub(crate) fn remove_leftovers(tree: &Tree, state: &StateDir) -> Result<(), Comm
 }
 
 /// Makes `to` equal to `from`: a file with the same content and mode, or no file. Links are left alone.
-fn bring(from: &Path, to: &Path) -> io::Result<()> {
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     let Ok(meta) = fs::symlink_metadata(from) else { return remove(to) };
     if !meta.is_file() {
         return Ok(());
@@ -142,5 +143,5 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 fn failed(what: &str, error: &io::Error) -> CommandError {
-    CommandError::new(Kind::Store, format!("cannot {what} a worktree: {error}"))
+    CommandError::new(CommandErrorKind::Store, format!("cannot {what} a worktree: {error}"))
 }

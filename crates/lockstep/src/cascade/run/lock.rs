@@ -6,13 +6,13 @@ use lockstep_fs::FileLock;
 use lockstep_store::StateDir;
 
 use super::agent::AGENTS_LOCK;
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 
 /// Held by a run.
 const RUN_LOCK: &str = "cascade-run.lock";
 
 /// The maximum time for the agents of an ended run to end too.
-const PATIENCE: Duration = Duration::from_secs(20);
+const AGENTS_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Held as long as a run lasts; the system lets go of it when the process ends, however it ends.
 pub(crate) struct RunLock {
@@ -20,17 +20,17 @@ pub(crate) struct RunLock {
 }
 
 impl RunLock {
-    pub(crate) fn take(state: &StateDir) -> Result<Self, CommandError> {
-        state.ensure("")?;
+    pub(crate) fn acquire(state: &StateDir) -> Result<Self, CommandError> {
+        state.ensure_dir("")?;
         let Some(lock) = acquire(state, RUN_LOCK, Duration::ZERO)? else {
             return Err(CommandError::new(
-                Kind::Usage,
+                CommandErrorKind::Usage,
                 "another `lockstep cascade run` is at work in this project",
             )
             .hint("wait for it, or stop it; `lockstep cascade status` shows where it is"));
         };
-        if acquire(state, AGENTS_LOCK, PATIENCE)?.is_none() {
-            return Err(CommandError::new(Kind::Store, "agents of an earlier run are still at work")
+        if acquire(state, AGENTS_LOCK, AGENTS_TIMEOUT)?.is_none() {
+            return Err(CommandError::new(CommandErrorKind::Store, "agents of an earlier run are still at work")
                 .hint("they are being ended: try again in a moment, or look for `lockstep cascade supervise` processes"));
         }
         Ok(Self { _lock: lock })
@@ -38,6 +38,7 @@ impl RunLock {
 }
 
 fn acquire(state: &StateDir, name: &str, patience: Duration) -> Result<Option<FileLock>, CommandError> {
-    FileLock::acquire(&state.path().join(name), patience)
-        .map_err(|error| CommandError::new(Kind::Store, format!("cannot lock the cascade: {error}")))
+    FileLock::acquire(&state.path().join(name), patience).map_err(|error| {
+        CommandError::new(CommandErrorKind::Store, format!("cannot lock the cascade: {error}"))
+    })
 }

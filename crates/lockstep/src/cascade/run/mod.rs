@@ -12,28 +12,28 @@ mod preset;
 use std::thread;
 use std::time::Duration;
 
-use lockstep_cascade::event::{Claim, Left};
-use lockstep_cascade::grouping::Role;
-use lockstep_cascade::inspect::{Inspector as _, advance, catch_up};
-use lockstep_cascade::{Cascade, Event, MAX_GROUPS, claim};
+use lockstep_cascade::event::{AgentClaim, FileStaleness};
+use lockstep_cascade::grouping::AgentRole;
+use lockstep_cascade::inspect::{Inspector as _, advance, run_due_check};
+use lockstep_cascade::{Cascade, CascadeEvent, MAX_GROUPS, claim};
 use lockstep_fs::write_atomically;
 use lockstep_text::{count, printable_path};
 
-use self::agent::{Agent, Ended, PAUSE, Spec};
-use self::isolate::Isolated;
+use self::agent::{AgentExit, AgentProcess, AgentSpec, POLL_INTERVAL};
+use self::isolate::IsolatedWorktree;
 use self::lock::RunLock;
-use super::{Cascades, Disk, Opened, hand};
+use super::{CascadeContext, DiskInspector, LoadedCascade, dispatch_group};
 use crate::error::CommandError;
 
 /// The longest list that fits into an environment variable.
 const MAX_VARIABLE_BYTES: usize = 100_000;
 
 /// The instruction about where to put the result.
-pub(crate) const DELIVERY: &str = "Print the L1 in a fence and then the L2, as the last thing you say. What counts is what is in the \
+pub(crate) const DELIVERY_INSTRUCTIONS: &str = "Print the L1 in a fence and then the L2, as the last thing you say. What counts is what is in the \
                                    files: they are looked at when you are done.";
 
 /// The options of a run.
-pub(crate) struct Options<'a> {
+pub(crate) struct RunOptions<'a> {
     /// A preset's name, or a shell command.
     pub(crate) agent: &'a str,
     /// A command that must pass.
@@ -48,32 +48,34 @@ pub(crate) struct Options<'a> {
 
 /// Goes on with a cascade until it is over.
 pub(crate) fn run(
-    cascades: &Cascades,
-    opened: &mut Opened,
-    options: &Options<'_>,
+    cascades: &CascadeContext,
+    opened: &mut LoadedCascade,
+    options: &RunOptions<'_>,
 ) -> Result<(), CommandError> {
     let project = cascades.project();
-    let _lock = RunLock::take(&project.state)?;
+    let _lock = RunLock::acquire(&project.state)?;
     isolate::remove_leftovers(&cascades.tree, &project.state)?;
     // Another run may have continued it until the lock was free.
-    if let Some(now) = cascades.newest(&super::Which { id: Some(opened.record.id), session: None })? {
+    if let Some(now) =
+        cascades.active_or_newest(&super::CascadeSelector { id: Some(opened.record.id), session: None })?
+    {
         *opened = now;
     }
     let mut disk = cascades.disk(opened, options.verify)?;
     let state = &mut opened.state;
-    if state.handed().next().is_some() {
+    if state.dispatched().next().is_some() {
         (options.progress)("resuming: looking at what was done");
         let seen = disk.observe(state)?;
-        advance(state, Event::Interrupted { seen }, &mut disk)?;
+        advance(state, CascadeEvent::Interrupted { seen }, &mut disk)?;
     }
-    catch_up(state, &mut disk)?;
-    let mut working: Vec<Working> = Vec::new();
+    run_due_check(state, &mut disk)?;
+    let mut working: Vec<RunningGroup> = Vec::new();
     while state.is_active() {
         start_waiting(cascades, state, &mut disk, options, &mut working)?;
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
         let mut at = 0;
         while at < working.len() {
-            match working[at].agent.ended()? {
+            match working[at].agent.try_wait()? {
                 Some(ended) => finish(cascades, state, &mut disk, options, working.swap_remove(at), &ended)?,
                 None => at += 1,
             }
@@ -83,19 +85,19 @@ pub(crate) fn run(
 }
 
 /// A group that an agent is at work on.
-struct Working {
+struct RunningGroup {
     group: String,
     files: Vec<String>,
-    agent: Agent,
-    isolated: Option<Isolated>,
+    agent: AgentProcess,
+    isolated: Option<IsolatedWorktree>,
 }
 
 fn start_waiting(
-    cascades: &Cascades,
+    cascades: &CascadeContext,
     state: &mut Cascade,
-    disk: &mut Disk<'_>,
-    options: &Options<'_>,
-    working: &mut Vec<Working>,
+    disk: &mut DiskInspector<'_>,
+    options: &RunOptions<'_>,
+    working: &mut Vec<RunningGroup>,
 ) -> Result<(), CommandError> {
     while working.len() < MAX_GROUPS {
         let Some(group) = state.waiting().next().map(|group| group.id.clone()) else { return Ok(()) };
@@ -105,19 +107,19 @@ fn start_waiting(
 }
 
 fn start(
-    cascades: &Cascades,
+    cascades: &CascadeContext,
     state: &mut Cascade,
-    disk: &mut Disk<'_>,
-    options: &Options<'_>,
+    disk: &mut DiskInspector<'_>,
+    options: &RunOptions<'_>,
     id: &str,
-) -> Result<Working, CommandError> {
+) -> Result<RunningGroup, CommandError> {
     let group = state.group(id).cloned().expect("a waiting group is one of the iteration's");
-    let handout = disk.handout(state, &group, DELIVERY)?;
-    hand(state, disk, id)?;
+    let handout = disk.group_prompt(state, &group, DELIVERY_INSTRUCTIONS)?;
+    dispatch_group(state, disk, id)?;
     let iteration = state.iteration().map_or(0, |iteration| iteration.number);
     (options.progress)(&format!(
         "iteration {iteration}: {} {id} has {}{}",
-        group.role.word(),
+        group.role.as_str(),
         count(handout.files.len(), "file"),
         if group.attempt > 1 { ", second attempt" } else { "" }
     ));
@@ -129,12 +131,12 @@ fn start(
     let terminated: String = handout.files.iter().map(|file| format!("{file}\0")).collect();
     write_atomically(&list0, terminated.as_bytes(), 0o600)?;
     let isolated = match options.isolate {
-        true => Some(Isolated::make(&cascades.tree, &cascades.project().state, id)?),
+        true => Some(IsolatedWorktree::create(&cascades.tree, &cascades.project().state, id)?),
         false => None,
     };
     let files = words(&handout.files);
-    let spec = Spec {
-        command: preset::command(options.agent, Role::of(&handout.files[0]), handout.max_turns),
+    let spec = AgentSpec {
+        command: preset::command(options.agent, AgentRole::for_path(&handout.files[0]), handout.max_turns),
         directory: isolated.as_ref().map_or(cascades.tree.root.clone(), |place| place.root().to_owned()),
         name,
         limit: options.limit,
@@ -145,8 +147,8 @@ fn start(
             ("LOCKSTEP_FILES_LIST0", list0.display().to_string()),
         ],
     };
-    let agent = Agent::start(&dir, spec, &handout.prompt)?;
-    Ok(Working { group: id.to_owned(), files: handout.files, agent, isolated })
+    let agent = AgentProcess::start(&dir, spec, &handout.prompt)?;
+    Ok(RunningGroup { group: id.to_owned(), files: handout.files, agent, isolated })
 }
 
 /// The names of files, one a line. A name with a control character would be other names in it; it is left out.
@@ -166,16 +168,16 @@ fn words(files: &[String]) -> String {
 }
 
 fn finish(
-    cascades: &Cascades,
+    cascades: &CascadeContext,
     state: &mut Cascade,
-    disk: &mut Disk<'_>,
-    options: &Options<'_>,
-    worked: Working,
-    ended: &Ended,
+    disk: &mut DiskInspector<'_>,
+    options: &RunOptions<'_>,
+    worked: RunningGroup,
+    ended: &AgentExit,
 ) -> Result<(), CommandError> {
     let root = cascades.tree.root.to_string_lossy();
-    let report = claim::read(&ended.output, &root).unwrap_or_default();
-    let mut claim = Claim { complete: ended.code == Some(0) && !ended.timed_out, ..report.claim };
+    let report = claim::parse_agent_report(&ended.output, &root).unwrap_or_default();
+    let mut claim = AgentClaim { complete: ended.code == Some(0) && !ended.timed_out, ..report.claim };
     if !claim.complete {
         let said = claim.error.take();
         claim.error = Some(said.unwrap_or_else(|| failure(ended, options)));
@@ -183,7 +185,7 @@ fn finish(
     if let Some(place) = worked.isolated {
         let applied = place.apply(&cascades.tree, &worked.files)?;
         place.remove()?;
-        claim.outside = applied.outside;
+        claim.unassigned_files = applied.outside;
         if !applied.conflicts.is_empty() {
             claim.error =
                 Some(format!("changed here meanwhile, so not applied: {}", applied.conflicts.join(", ")));
@@ -194,22 +196,26 @@ fn finish(
         let group = state.group(&worked.group);
         let assigned = group.and_then(|group| group.files.iter().find(|assigned| assigned.path == file));
         let Some(assigned) = assigned.filter(|assigned| assigned.outcome.is_none()) else { continue };
-        let is_stale = seen.files.get(&file).is_some_and(|seen| matches!(seen.left, Left::Stale(_)));
+        let is_stale = seen.files.get(&file).is_some_and(|seen| matches!(seen.left, FileStaleness::Stale(_)));
         // An agent may decide that a mention stays. It cannot dismiss a reference that is known to be broken.
         let stale = is_stale && assigned.breaks();
         if !stale && !why.trim().is_empty() {
-            advance(state, Event::NotNeeded { file, why: format!("{} (says the agent)", why.trim()) }, disk)?;
+            advance(
+                state,
+                CascadeEvent::Dismissed { file, why: format!("{} (says the agent)", why.trim()) },
+                disk,
+            )?;
         }
     }
-    let still_handed = state.handed().any(|group| group.id == worked.group);
+    let still_handed = state.dispatched().any(|group| group.id == worked.group);
     if still_handed {
-        advance(state, Event::Done { group: worked.group.clone(), claim, seen }, disk)?;
+        advance(state, CascadeEvent::AgentFinished { group: worked.group.clone(), claim, seen }, disk)?;
     }
     (options.progress)(&format!("group {} is done", worked.group));
     Ok(())
 }
 
-fn failure(ended: &Ended, options: &Options<'_>) -> String {
+fn failure(ended: &AgentExit, options: &RunOptions<'_>) -> String {
     let how = match (ended.timed_out, ended.code) {
         (true, _) => format!("it took longer than {} s and was ended", options.limit.as_secs()),
         (false, Some(code)) => format!("exit code {code}"),

@@ -1,9 +1,9 @@
 //! Agents by name: how the clients that people have are started without a person.
 
-use lockstep_cascade::grouping::Role;
+use lockstep_cascade::grouping::AgentRole;
 
 /// The shell command for an agent: a preset's, or the command itself.
-pub(crate) fn command(agent: &str, role: Role, max_turns: u32) -> String {
+pub(crate) fn command(agent: &str, role: AgentRole, max_turns: u32) -> String {
     match agent {
         "claude" => claude(role, max_turns),
         "codex" => "codex exec --sandbox workspace-write --skip-git-repo-check -".to_owned(),
@@ -13,14 +13,14 @@ pub(crate) fn command(agent: &str, role: Role, max_turns: u32) -> String {
 
 /// Returns the command for Claude Code, which reads the prompt from its standard input and prints the result.
 /// The allowed tools are listed completely, because no user is there to be asked.
-fn claude(role: Role, max_turns: u32) -> String {
+fn claude(role: AgentRole, max_turns: u32) -> String {
     let tools = match role {
-        Role::Implementer => "Read,Grep,Glob,Edit,Write,Bash",
-        Role::InfraImplementer => "Read,Grep,Glob,Edit,Write",
+        AgentRole::Implementer => "Read,Grep,Glob,Edit,Write,Bash",
+        AgentRole::InfraImplementer => "Read,Grep,Glob,Edit,Write",
     };
     let denied = match role {
-        Role::Implementer => "",
-        Role::InfraImplementer => " --disallowedTools Bash",
+        AgentRole::Implementer => "",
+        AgentRole::InfraImplementer => " --disallowedTools Bash",
     };
     format!(
         "env -u CLAUDECODE claude --print --permission-mode acceptEdits --max-turns {max_turns} --allowedTools {tools}{denied}"
@@ -33,14 +33,14 @@ mod tests {
 
     #[test]
     fn a_preset_knows_what_its_role_may_do_and_a_command_is_taken_as_it_is() {
-        let code = command("claude", Role::Implementer, 25);
+        let code = command("claude", AgentRole::Implementer, 25);
         assert!(code.contains("--max-turns 25") && code.contains("Write,Bash"), "{code}");
-        let infra = command("claude", Role::InfraImplementer, 15);
+        let infra = command("claude", AgentRole::InfraImplementer, 15);
         assert!(infra.contains("--disallowedTools Bash") && !infra.contains("Write,Bash"), "{infra}");
         assert!(
-            command("codex", Role::Implementer, 1).ends_with(" -"),
+            command("codex", AgentRole::Implementer, 1).ends_with(" -"),
             "it reads the prompt from its standard input"
         );
-        assert_eq!(command("./fix.sh --all", Role::Implementer, 1), "./fix.sh --all");
+        assert_eq!(command("./fix.sh --all", AgentRole::Implementer, 1), "./fix.sh --all");
     }
 }

@@ -1,10 +1,10 @@
 //! `lockstep cache build`.
 
-use lockstep_cache::{BuildOptions, Built};
+use lockstep_cache::{BuildOptions, BuildReport};
 use serde::Serialize;
 
 use crate::cache::{self, ProjectProvider};
-use crate::cli::{Answer, Context};
+use crate::cli::{CommandContext, CommandStatus};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::source_date;
@@ -19,65 +19,65 @@ use crate::source_date;
   lockstep cache build
   lockstep cache build --verbose    with every section and its size
   lockstep cache build --force      write it although nothing changed")]
-pub(crate) struct BuildArgs {
+pub(crate) struct CacheBuildArgs {
     /// Write the file although nothing changed
     #[arg(long)]
     force: bool,
 }
 
-pub(crate) fn run(args: &BuildArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &CacheBuildArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let cache = cache::open(&project)?;
     let options = BuildOptions { force: args.force, ..BuildOptions::default() };
-    let built = cache.build(&ProjectProvider::new(&project), source_date::timestamp(), options)?;
+    let built = cache.build(&ProjectProvider::new(&project), source_date::build_timestamp(), options)?;
     show(&built, &project, context);
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
 #[derive(Serialize)]
-struct Data<'a> {
+struct CacheBuildOutput<'a> {
     path: String,
     chars: usize,
     hash: String,
     written: bool,
-    sections: Vec<Sized<'a>>,
-    skipped: Vec<Skipped<'a>>,
+    sections: Vec<SectionSize<'a>>,
+    skipped: Vec<SkippedSection<'a>>,
     mitigations: Vec<String>,
     findings: Vec<String>,
     warnings: &'a [String],
 }
 
 #[derive(Serialize)]
-struct Sized<'a> {
+struct SectionSize<'a> {
     name: &'a str,
     chars: usize,
 }
 
 #[derive(Serialize)]
-struct Skipped<'a> {
+struct SkippedSection<'a> {
     name: &'a str,
     reason: &'a str,
 }
 
 /// Says what a build did.
-pub(super) fn show(built: &Built, project: &ActiveProject, context: &Context) {
+pub(super) fn show(built: &BuildReport, project: &ActiveProject, context: &CommandContext) {
     let path = built.path.strip_prefix(&project.root).unwrap_or(&built.path).display().to_string();
-    let data = Data {
+    let data = CacheBuildOutput {
         path,
         chars: built.chars,
         hash: built.hash.to_hex()[..8].to_owned(),
         written: built.written,
-        sections: built.sections.iter().map(|(name, chars)| Sized { name, chars: *chars }).collect(),
-        skipped: built.skipped.iter().map(|(name, reason)| Skipped { name, reason }).collect(),
+        sections: built.sections.iter().map(|(name, chars)| SectionSize { name, chars: *chars }).collect(),
+        skipped: built.skipped.iter().map(|(name, reason)| SkippedSection { name, reason }).collect(),
         mitigations: built.mitigations.iter().map(ToString::to_string).collect(),
         findings: built.findings.iter().map(ToString::to_string).collect(),
         warnings: &built.warnings,
     };
     let text = || text(&data, context.terminal.verbose());
-    context.terminal.say(&context.format.render(&data).unwrap_or_else(text));
+    context.terminal.print(&context.format.render(&data).unwrap_or_else(text));
 }
 
-fn text(data: &Data<'_>, verbose: bool) -> String {
+fn text(data: &CacheBuildOutput<'_>, verbose: bool) -> String {
     let done = if data.written { "Built" } else { "Nothing changed in" };
     let mut out = format!(
         "{done} {}: {} characters, hash {}, {} sections, {} skipped\n",

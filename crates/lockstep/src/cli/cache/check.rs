@@ -1,10 +1,10 @@
 //! `lockstep cache check`.
 
-use lockstep_cache::Checked;
+use lockstep_cache::CheckReport;
 use serde::Serialize;
 
-use crate::cache::{self, ProjectProvider, told};
-use crate::cli::{Answer, Context};
+use crate::cache::{self, ProjectProvider, describe_freshness};
+use crate::cli::{CommandContext, CommandStatus};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 
@@ -18,14 +18,14 @@ use crate::project::ActiveProject;
   lockstep cache check
   lockstep cache check --strict           no shortened section, no missing skill
   lockstep cache check --format json")]
-pub(crate) struct CheckArgs {
+pub(crate) struct CacheCheckArgs {
     /// Fail also if something was shortened to keep the budget, or an agent owns a skill that does not exist
     #[arg(long)]
     strict: bool,
 }
 
 #[derive(Serialize)]
-struct Data {
+struct CacheCheckOutput {
     passes: bool,
     state: &'static str,
     /// The reasons why it is not fresh.
@@ -33,27 +33,27 @@ struct Data {
     #[serde(skip)]
     strict: bool,
     mitigations: Vec<String>,
-    findings: Vec<Found>,
+    findings: Vec<FindingOutput>,
 }
 
 #[derive(Serialize)]
-struct Found {
+struct FindingOutput {
     message: String,
     /// Set if the check fails because of it.
     fails: bool,
 }
 
-pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &CacheCheckArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let checked = cache::open(&project)?.check(&ProjectProvider::new(&project))?;
     let data = data(&checked, args.strict);
-    context.terminal.say(&context.format.render(&data).unwrap_or_else(|| text(&data)));
-    Ok(if data.passes { Answer::Yes } else { Answer::No })
+    context.terminal.print(&context.format.render(&data).unwrap_or_else(|| text(&data)));
+    Ok(if data.passes { CommandStatus::Success } else { CommandStatus::CheckFailed })
 }
 
-fn data(checked: &Checked, strict: bool) -> Data {
-    let (state, reasons) = told(&checked.freshness);
-    Data {
+fn data(checked: &CheckReport, strict: bool) -> CacheCheckOutput {
+    let (state, reasons) = describe_freshness(&checked.freshness);
+    CacheCheckOutput {
         passes: checked.passes(strict),
         state,
         reasons,
@@ -62,19 +62,19 @@ fn data(checked: &Checked, strict: bool) -> Data {
         findings: checked
             .findings
             .iter()
-            .map(|finding| Found { message: finding.to_string(), fails: finding.fails_check(strict) })
+            .map(|finding| FindingOutput { message: finding.to_string(), fails: finding.fails_check(strict) })
             .collect(),
     }
 }
 
-fn text(data: &Data) -> String {
+fn text(data: &CacheCheckOutput) -> String {
     let mut out = format!("The cache is {}.\n", data.state);
     out.extend(data.reasons.iter().map(|reason| format!("  {reason}\n")));
     let mark = |fails: bool| if fails { "FAILED" } else { "note  " };
     out.extend(
         data.mitigations.iter().map(|what| format!("{}  over the budget: {what}\n", mark(data.strict))),
     );
-    for Found { message, fails } in &data.findings {
+    for FindingOutput { message, fails } in &data.findings {
         out.push_str(&format!("{}  {message}\n", mark(*fails)));
     }
     out

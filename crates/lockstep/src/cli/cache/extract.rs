@@ -1,13 +1,13 @@
 //! `lockstep cache section`, `agent`, `phase`, `persona` and `topic`: parts of the cache for consumers.
 
-use lockstep_cache::extract::Query;
+use lockstep_cache::extract::ExtractQuery;
 
-use crate::cache::extract::Extract;
-use crate::cli::{Answer, Context};
-use crate::document::Format;
+use crate::cache::extract::ExtractOutput;
+use crate::cli::{CommandContext, CommandStatus};
+use crate::document::OutputFormat;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::terminal::complain;
+use crate::terminal::print_error;
 
 /// Print a section in its original form
 ///
@@ -15,7 +15,7 @@ use crate::terminal::complain;
 /// section was skipped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep cache section CONSTITUTION")]
-pub(crate) struct SectionArgs {
+pub(crate) struct CacheSectionArgs {
     /// The section, as `lockstep cache show` lists it
     #[arg(value_name = "NAME")]
     name: String,
@@ -26,7 +26,7 @@ pub(crate) struct SectionArgs {
 /// From the cache if it is fresh, otherwise from the sources; standard error says which.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep cache agent software-developer")]
-pub(crate) struct AgentArgs {
+pub(crate) struct CacheAgentArgs {
     /// The agent, as the skill index names it
     #[arg(value_name = "NAME")]
     name: String,
@@ -37,7 +37,7 @@ pub(crate) struct AgentArgs {
 /// From the cache if it is fresh, otherwise from the sources; standard error says which.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep cache phase 06-implementation")]
-pub(crate) struct PhaseArgs {
+pub(crate) struct CachePhaseArgs {
     /// The phase's key in the configuration
     #[arg(value_name = "KEY")]
     key: String,
@@ -65,33 +65,36 @@ pub(crate) struct TopicArgs {
     id: String,
 }
 
-pub(crate) fn persona(args: &PersonaArgs, context: &Context) -> Result<Answer, CommandError> {
-    extract(Query::Persona(&args.name), context)
+pub(crate) fn persona(args: &PersonaArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    extract(ExtractQuery::Persona(&args.name), context)
 }
 
-pub(crate) fn topic(args: &TopicArgs, context: &Context) -> Result<Answer, CommandError> {
-    extract(Query::Topic(&args.id), context)
+pub(crate) fn topic(args: &TopicArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    extract(ExtractQuery::Topic(&args.id), context)
 }
 
-pub(crate) fn section(args: &SectionArgs, context: &Context) -> Result<Answer, CommandError> {
-    extract(Query::Section(&args.name), context)
+pub(crate) fn section(
+    args: &CacheSectionArgs,
+    context: &CommandContext,
+) -> Result<CommandStatus, CommandError> {
+    extract(ExtractQuery::Section(&args.name), context)
 }
 
-pub(crate) fn agent(args: &AgentArgs, context: &Context) -> Result<Answer, CommandError> {
-    extract(Query::Agent(&args.name), context)
+pub(crate) fn agent(args: &CacheAgentArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    extract(ExtractQuery::Agent(&args.name), context)
 }
 
-pub(crate) fn phase(args: &PhaseArgs, context: &Context) -> Result<Answer, CommandError> {
-    extract(Query::Phase(&args.key), context)
+pub(crate) fn phase(args: &CachePhaseArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    extract(ExtractQuery::Phase(&args.key), context)
 }
 
-fn extract(query: Query<'_>, context: &Context) -> Result<Answer, CommandError> {
+fn extract(query: ExtractQuery<'_>, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let project = ActiveProject::of_cache_command(&context.directory)?;
-    let extract = Extract::of(&project, query)?;
+    let extract = ExtractOutput::of(&project, query)?;
     let shown = context.format.render(&extract).or_else(|| extract.text.clone());
-    if context.format == Format::Text && !context.terminal.quiet() {
-        complain(&extract.told());
+    if context.format == OutputFormat::Text && !context.terminal.quiet() {
+        print_error(&extract.describe_origin());
     }
     context.terminal.say_exactly(shown.unwrap_or_default().as_bytes());
-    Ok(if extract.text.is_some() { Answer::Yes } else { Answer::No })
+    Ok(if extract.text.is_some() { CommandStatus::Success } else { CommandStatus::CheckFailed })
 }

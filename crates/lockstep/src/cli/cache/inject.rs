@@ -4,15 +4,15 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::cache::delivery::{self, Delivered, To, deliver};
+use crate::cache::delivery::{self, DeliveredPart, Recipient, deliver};
 use crate::cache::entry::HookPart;
-use crate::cli::{Answer, Context};
+use crate::cli::{CommandContext, CommandStatus};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 
 /// Enough for any build: no session waits for this command.
-const PATIENCE: Duration = Duration::from_secs(60);
+const BUILD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Print the text that a new session or a subagent receives
 ///
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
   lockstep cache inject --source compact             after the client compacted its context
   lockstep cache inject --agent software-developer   a subagent's part
   lockstep cache inject --part 2/5                   the second of five entries")]
-pub(crate) struct InjectArgs {
+pub(crate) struct CacheInjectArgs {
     /// Why the session starts: startup, resume, clear or compact
     #[arg(long, value_name = "WHY", default_value = "startup", conflicts_with = "agent")]
     source: String,
@@ -37,33 +37,44 @@ pub(crate) struct InjectArgs {
 }
 
 #[derive(Serialize)]
-struct Data {
+struct InjectOutput {
     hash: String,
     chars: usize,
     text: String,
 }
 
-pub(crate) fn run(args: &InjectArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &CacheInjectArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let mut delivered = Vec::new();
-    for to in receivers(args, &project)? {
-        delivered.extend(deliver(&project, None, to, clock::now().timestamp(), Instant::now() + PATIENCE)?);
+    for to in recipients(args, &project)? {
+        delivered.extend(deliver(
+            &project,
+            None,
+            to,
+            clock::now().timestamp(),
+            Instant::now() + BUILD_TIMEOUT,
+        )?);
     }
-    let data: Vec<Data> =
-        delivered.into_iter().map(|Delivered { text, hash, chars, .. }| Data { hash, chars, text }).collect();
+    let data: Vec<InjectOutput> = delivered
+        .into_iter()
+        .map(|DeliveredPart { text, hash, chars, .. }| InjectOutput { hash, chars, text })
+        .collect();
     let text = || data.iter().map(|part| format!("{}\n", part.text)).collect();
-    context.terminal.say(&context.format.render(&data).unwrap_or_else(text));
-    Ok(if data.is_empty() { Answer::No } else { Answer::Yes })
+    context.terminal.print(&context.format.render(&data).unwrap_or_else(text));
+    Ok(if data.is_empty() { CommandStatus::CheckFailed } else { CommandStatus::Success })
 }
 
-fn receivers<'a>(args: &'a InjectArgs, project: &ActiveProject) -> Result<Vec<To<'a>>, CommandError> {
+fn recipients<'a>(
+    args: &'a CacheInjectArgs,
+    project: &ActiveProject,
+) -> Result<Vec<Recipient<'a>>, CommandError> {
     if let Some(agent_type) = &args.agent {
-        return Ok(vec![To::Subagent { agent_type }]);
+        return Ok(vec![Recipient::Subagent { agent_type }]);
     }
-    let session = |part| To::Session { source: &args.source, part };
+    let session = |part| Recipient::Session { source: &args.source, part };
     if let Some(part) = args.part {
         return Ok(vec![session(part)]);
     }
-    let of = delivery::entries(project)?;
+    let of = delivery::required_entries(project)?;
     Ok((1..=of).map(|number| session(HookPart { number, of })).collect())
 }

@@ -7,7 +7,7 @@ mod inject;
 mod show;
 mod skill;
 
-use super::{Answer, Context};
+use super::{CommandContext, CommandStatus};
 use crate::error::CommandError;
 
 /// Build and show the session cache: text that every new session receives
@@ -28,19 +28,19 @@ pub(crate) struct CacheArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum CacheCommand {
-    Build(build::BuildArgs),
-    Check(check::CheckArgs),
-    Show(show::ShowArgs),
-    Section(extract::SectionArgs),
-    Agent(extract::AgentArgs),
-    Phase(extract::PhaseArgs),
+    Build(build::CacheBuildArgs),
+    Check(check::CacheCheckArgs),
+    Show(show::CacheShowArgs),
+    Section(extract::CacheSectionArgs),
+    Agent(extract::CacheAgentArgs),
+    Phase(extract::CachePhaseArgs),
     Persona(extract::PersonaArgs),
     Topic(extract::TopicArgs),
-    Skill(skill::SkillArgs),
-    Inject(inject::InjectArgs),
+    Skill(skill::CacheSkillArgs),
+    Inject(inject::CacheInjectArgs),
 }
 
-pub(crate) fn run(args: &CacheArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &CacheArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     match &args.command {
         CacheCommand::Build(args) => build::run(args, context),
         CacheCommand::Check(args) => check::run(args, context),

@@ -1,12 +1,12 @@
 //! `lockstep cache show`.
 
-use lockstep_cache::Resolved;
-use lockstep_cache::document::{Content, Document};
+use lockstep_cache::SectionSources;
+use lockstep_cache::document::{CacheDocument, SectionContent};
 use lockstep_cache::measure::chars;
 use serde::Serialize;
 
-use crate::cache::{self, CacheFault, ProjectProvider};
-use crate::cli::{Answer, Context};
+use crate::cache::{self, ProjectProvider, SessionCacheError};
+use crate::cli::{CommandContext, CommandStatus};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 
@@ -17,43 +17,43 @@ use crate::project::ActiveProject;
 #[command(after_help = "Examples:
   lockstep cache show
   lockstep cache show --sources    where each section comes from, and where it was looked for")]
-pub(crate) struct ShowArgs {
+pub(crate) struct CacheShowArgs {
     /// List where sections come from instead
     #[arg(long)]
     sources: bool,
 }
 
-pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &CacheShowArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let cache = cache::open(&project)?;
     if args.sources {
         let checked = cache.check(&ProjectProvider::new(&project))?;
         sources(&checked.sources, context);
-        return Ok(Answer::Yes);
+        return Ok(CommandStatus::Success);
     }
     let path = cache.settings().target().to_owned();
     let Some(text) = cache.read()? else {
         context.terminal.say_line(&format!("There is no cache at {path}; `lockstep cache build` builds it."));
-        return Ok(Answer::No);
+        return Ok(CommandStatus::CheckFailed);
     };
-    let document = Document::parse(&text)
-        .map_err(|damage| CacheFault::Damaged { path: path.clone(), why: damage.to_string() })?;
+    let document = CacheDocument::parse(&text)
+        .map_err(|damage| SessionCacheError::Damaged { path: path.clone(), why: damage.to_string() })?;
     let data = data(path, &document);
-    context.terminal.say(&context.format.render(&data).unwrap_or_else(|| listing(&data)));
-    Ok(Answer::Yes)
+    context.terminal.print(&context.format.render(&data).unwrap_or_else(|| listing(&data)));
+    Ok(CommandStatus::Success)
 }
 
 #[derive(Serialize)]
-struct Data {
+struct CacheShowOutput {
     path: String,
     generated: String,
     hash: String,
     chars: usize,
-    sections: Vec<Listed>,
+    sections: Vec<SectionRow>,
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct SectionRow {
     name: String,
     /// First and last line in the file.
     lines: (usize, usize),
@@ -61,15 +61,15 @@ struct Listed {
     skipped: Option<String>,
 }
 
-fn data(path: String, document: &Document<'_>) -> Data {
+fn data(path: String, document: &CacheDocument<'_>) -> CacheShowOutput {
     let listed = document.sections.iter().map(|entry| {
         let (chars, skipped) = match entry.content() {
-            Content::Text(text) => (chars(&text), None),
-            Content::Skipped(why) => (0, Some(why)),
+            SectionContent::Text(text) => (chars(&text), None),
+            SectionContent::Skipped(why) => (0, Some(why)),
         };
-        Listed { name: entry.name.to_owned(), lines: entry.lines, chars, skipped }
+        SectionRow { name: entry.name.to_owned(), lines: entry.lines, chars, skipped }
     });
-    Data {
+    CacheShowOutput {
         path,
         generated: document.header.generated.clone(),
         hash: document.header.hash.clone(),
@@ -78,11 +78,11 @@ fn data(path: String, document: &Document<'_>) -> Data {
     }
 }
 
-fn listing(data: &Data) -> String {
+fn listing(data: &CacheShowOutput) -> String {
     let mut out =
         format!("{}: {} characters, hash {}, of {}\n", data.path, data.chars, data.hash, data.generated);
     let width = data.sections.iter().map(|section| section.name.len()).max().unwrap_or(0);
-    for Listed { name, lines: (first, last), chars, skipped } in &data.sections {
+    for SectionRow { name, lines: (first, last), chars, skipped } in &data.sections {
         out += &match skipped {
             None => format!("  {name:width$}  {chars} characters, lines {first}-{last}\n"),
             Some(why) => format!("  {name:width$}  skipped: {why}\n"),
@@ -92,23 +92,25 @@ fn listing(data: &Data) -> String {
 }
 
 #[derive(Serialize)]
-struct Source<'a> {
+struct SectionSourceRow<'a> {
     section: &'a str,
     used: &'a [String],
     absent: &'a [String],
 }
 
-fn sources(resolved: &[Resolved], context: &Context) {
-    let data: Vec<Source<'_>> =
-        resolved.iter().map(|Resolved { section, used, absent }| Source { section, used, absent }).collect();
+fn sources(resolved: &[SectionSources], context: &CommandContext) {
+    let data: Vec<SectionSourceRow<'_>> = resolved
+        .iter()
+        .map(|SectionSources { section, used, absent }| SectionSourceRow { section, used, absent })
+        .collect();
     let text = || {
         let mut out = String::new();
-        for Source { section, used, absent } in &data {
+        for SectionSourceRow { section, used, absent } in &data {
             out += &format!("{section}\n");
             out.extend(used.iter().map(|path| format!("  {path}\n")));
             out.extend(absent.iter().map(|path| format!("  {path} (nothing there)\n")));
         }
         out
     };
-    context.terminal.say(&context.format.render(&data).unwrap_or_else(text));
+    context.terminal.print(&context.format.render(&data).unwrap_or_else(text));
 }

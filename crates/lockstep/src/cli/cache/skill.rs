@@ -4,15 +4,15 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use lockstep_cache::external_edit::{self, EditError, Wiring};
+use lockstep_cache::external_edit::{self, BindingUpdate, ManifestEditError};
 use lockstep_cache::layout::{EXTERNAL_MANIFEST, EXTERNAL_SKILLS};
-use lockstep_cache::{BuildOptions, Cache, Strategy};
+use lockstep_cache::{BuildOptions, ContentStrategy, SessionCache};
 use lockstep_fs::write_atomically;
 
 use super::build;
 use crate::cache::{self, ProjectProvider};
-use crate::cli::{Answer, Context};
-use crate::error::{CommandError, Kind};
+use crate::cli::{CommandContext, CommandStatus};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
 use crate::setup::confined;
 use crate::source_date;
@@ -30,7 +30,7 @@ use crate::source_date;
   lockstep cache skill wire style-guide --agent software-developer
   lockstep cache skill remove style-guide"
 )]
-pub(crate) struct SkillArgs {
+pub(crate) struct CacheSkillArgs {
     #[command(subcommand)]
     command: SkillCommand,
 }
@@ -50,7 +50,7 @@ enum SkillCommand {
         #[arg(long, value_name = "NAME", default_value = "user")]
         source: String,
         #[command(flatten)]
-        wiring: WiringArgs,
+        wiring: BindingArgs,
     },
     /// Take a skill out of the manifest; its file stays
     #[command(after_help = "Examples:\n  lockstep cache skill remove api-style")]
@@ -66,12 +66,12 @@ enum SkillCommand {
         /// The name of the skill
         name: String,
         #[command(flatten)]
-        wiring: WiringArgs,
+        wiring: BindingArgs,
     },
 }
 
 #[derive(Debug, clap::Args)]
-struct WiringArgs {
+struct BindingArgs {
     /// A phase it applies in; may be given several times
     #[arg(long, value_name = "KEY", conflicts_with = "every_phase")]
     phase: Vec<String>,
@@ -92,10 +92,10 @@ struct WiringArgs {
     delivery: Option<String>,
 }
 
-impl WiringArgs {
-    fn wiring(&self) -> Wiring {
+impl BindingArgs {
+    fn wiring(&self) -> BindingUpdate {
         let names = |names: &[String], every: bool| (every || !names.is_empty()).then(|| names.to_vec());
-        Wiring {
+        BindingUpdate {
             phases: names(&self.phase, self.every_phase),
             agents: names(&self.agent, self.every_agent),
             injection_mode: self.injection.clone(),
@@ -104,10 +104,10 @@ impl WiringArgs {
     }
 }
 
-pub(crate) fn run(args: &SkillArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &CacheSkillArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let cache = cache::open(&project)?;
-    let manifest = Manifest::of(&project, &cache)?;
+    let manifest = ExternalManifestFile::of(&project, &cache)?;
     let edited = match &args.command {
         SkillCommand::Add { name, file, source, wiring } => {
             let edited = external_edit::add(manifest.text.as_deref(), name, file, source, &wiring.wiring())?;
@@ -116,32 +116,36 @@ pub(crate) fn run(args: &SkillArgs, context: &Context) -> Result<Answer, Command
         }
         SkillCommand::Remove { name } => external_edit::remove(manifest.existing()?, name)?,
         SkillCommand::Wire { name, wiring } => {
-            external_edit::wire(manifest.existing()?, name, &wiring.wiring())?
+            external_edit::update_bindings(manifest.existing()?, name, &wiring.wiring())?
         }
     };
     manifest.write(&edited)?;
-    let built =
-        cache.build(&ProjectProvider::new(&project), source_date::timestamp(), BuildOptions::default())?;
+    let built = cache.build(
+        &ProjectProvider::new(&project),
+        source_date::build_timestamp(),
+        BuildOptions::default(),
+    )?;
     build::show(&built, &project, context);
-    if !cache.settings().sections().iter().any(|section| section.strategy == Strategy::ExternalSkills) {
-        context.terminal.note(
+    if !cache.settings().sections().iter().any(|section| section.strategy == ContentStrategy::ExternalSkills)
+    {
+        context.terminal.print_note(
             "note: the cache has no section with the strategy `external-skills`, so external skills are in none of its \
              sections; add one as [[cache.section]] in lockstep.toml\n",
         );
     }
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
 /// The manifest of external skills: the first of its places that exists, else the first.
-struct Manifest {
+struct ExternalManifestFile {
     path: PathBuf,
     text: Option<String>,
 }
 
-impl Manifest {
-    fn of(project: &ActiveProject, cache: &Cache) -> Result<Self, CommandError> {
+impl ExternalManifestFile {
+    fn of(project: &ActiveProject, cache: &SessionCache) -> Result<Self, CommandError> {
         let configured = cache.settings().sections().iter();
-        let configured = configured.filter(|section| section.strategy == Strategy::ExternalSkills);
+        let configured = configured.filter(|section| section.strategy == ContentStrategy::ExternalSkills);
         let mut places: Vec<String> = configured.flat_map(|section| section.source.clone()).collect();
         places.extend(EXTERNAL_MANIFEST.map(str::to_owned));
         for place in &places {
@@ -151,7 +155,7 @@ impl Manifest {
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
                 Err(error) => {
                     let message = format!("cannot read {}: {error}", path.display());
-                    return Err(CommandError::new(Kind::Store, message));
+                    return Err(CommandError::new(CommandErrorKind::Store, message));
                 }
             }
         }
@@ -160,15 +164,18 @@ impl Manifest {
 
     fn existing(&self) -> Result<&str, CommandError> {
         self.text.as_deref().ok_or_else(|| {
-            CommandError::new(Kind::Usage, "no external skill is registered: there is no manifest")
-                .hint("`lockstep cache skill add NAME FILE` begins one")
+            CommandError::new(
+                CommandErrorKind::Usage,
+                "no external skill is registered: there is no manifest",
+            )
+            .hint("`lockstep cache skill add NAME FILE` begins one")
         })
     }
 
     fn write(&self, text: &str) -> Result<(), CommandError> {
         let dir = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(dir).map_err(|error| {
-            CommandError::new(Kind::Store, format!("cannot create {}: {error}", dir.display()))
+            CommandError::new(CommandErrorKind::Store, format!("cannot create {}: {error}", dir.display()))
         })?;
         Ok(write_atomically(&self.path, text.as_bytes(), 0o644)?)
     }
@@ -179,15 +186,15 @@ fn is_there(root: &Path, file: &str) -> Result<(), CommandError> {
     if root.join(&path).is_file() {
         return Ok(());
     }
-    Err(CommandError::new(Kind::Store, format!("there is no file {}", path.display()))
+    Err(CommandError::new(CommandErrorKind::Store, format!("there is no file {}", path.display()))
         .hint(format!("put the skill's text there; files of external skills are below {EXTERNAL_SKILLS}")))
 }
 
-impl From<EditError> for CommandError {
-    fn from(error: EditError) -> Self {
+impl From<ManifestEditError> for CommandError {
+    fn from(error: ManifestEditError) -> Self {
         let kind = match error {
-            EditError::Manifest { .. } => Kind::Store,
-            _ => Kind::Usage,
+            ManifestEditError::Manifest { .. } => CommandErrorKind::Store,
+            _ => CommandErrorKind::Usage,
         };
         Self::new(kind, error.to_string())
     }

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{WhichArgs, answer, status};
-use crate::cascade::Cascades;
+use super::{CascadeSelectorArgs, status, status_of};
+use crate::cascade::CascadeContext;
 use crate::cascade::completion::{CompletionReport, GroupCompletion};
-use crate::cli::{Answer, Context};
-use crate::error::{CommandError, Kind};
+use crate::cli::{CommandContext, CommandStatus};
+use crate::error::{CommandError, CommandErrorKind};
 
 /// The most of a report that is read.
 const MAX_REPORT_BYTES: u64 = 4 << 20;
@@ -25,7 +25,7 @@ const MAX_REPORT_BYTES: u64 = 4 << 20;
   lockstep cascade done 1a --status complete
   lockstep cascade done 1b --status failed --report agent-output.md
   lockstep cascade done --not-needed docs/old.md --why 'describes the former release'")]
-pub(crate) struct DoneArgs {
+pub(crate) struct CascadeDoneArgs {
     /// The group
     #[arg(value_name = "GROUP", required_unless_present = "not_needed", requires = "status")]
     group: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct DoneArgs {
     #[arg(long, value_name = "REASON", requires = "not_needed")]
     why: Option<String>,
     #[command(flatten)]
-    which: WhichArgs,
+    which: CascadeSelectorArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -53,7 +53,11 @@ enum ClaimedStatus {
     Failed,
 }
 
-pub(crate) fn run(args: &DoneArgs, context: &Context, cascades: &Cascades) -> Result<Answer, CommandError> {
+pub(crate) fn run(
+    args: &CascadeDoneArgs,
+    context: &CommandContext,
+    cascades: &CascadeContext,
+) -> Result<CommandStatus, CommandError> {
     let ended = |group: &String| {
         let complete = args.status == Some(ClaimedStatus::Complete);
         Ok::<_, CommandError>(GroupCompletion {
@@ -68,18 +72,18 @@ pub(crate) fn run(args: &DoneArgs, context: &Context, cascades: &Cascades) -> Re
     };
     let opened = cascades.done(&args.which.which(), &context.directory, &completion)?;
     status::show(context, &opened);
-    Ok(answer(&opened.state))
+    Ok(status_of(&opened.state))
 }
 
-impl DoneArgs {
-    fn read_report(&self, context: &Context) -> Result<Vec<u8>, CommandError> {
+impl CascadeDoneArgs {
+    fn read_report(&self, context: &CommandContext) -> Result<Vec<u8>, CommandError> {
         let Some(path) = self.report.as_ref().map(|path| context.directory.join(path)) else {
             return Ok(Vec::new());
         };
         let mut bytes = Vec::new();
         File::open(&path).and_then(|file| file.take(MAX_REPORT_BYTES).read_to_end(&mut bytes)).map_err(
             |error| {
-                CommandError::new(Kind::Store, format!("cannot read {}: {error}", path.display()))
+                CommandError::new(CommandErrorKind::Store, format!("cannot read {}: {error}", path.display()))
                     .hint("give the file that holds what the agent printed, or leave --report out")
             },
         )?;

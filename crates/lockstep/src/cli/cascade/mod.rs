@@ -10,12 +10,12 @@ mod status;
 
 use std::process::ExitCode;
 
-use lockstep_cascade::state::Status;
+use lockstep_cascade::state::CascadeStatus;
 use lockstep_model::ids::SessionId;
 
-use super::{Answer, Context};
+use super::{CommandContext, CommandStatus};
 use crate::cascade::supervise::{self, SuperviseArgs};
-use crate::cascade::{Cascades, Which};
+use crate::cascade::{CascadeContext, CascadeSelector};
 use crate::env_vars::CLAUDE_CODE_SESSION_ID;
 use crate::error::CommandError;
 
@@ -39,46 +39,46 @@ pub(crate) struct CascadeArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum CascadeCommand {
-    Start(start::StartArgs),
-    Next(next::NextArgs),
-    Done(done::DoneArgs),
-    Status(status::StatusArgs),
-    Report(report::ReportArgs),
-    Abort(abort::AbortArgs),
-    Run(run::RunArgs),
+    Start(start::CascadeStartArgs),
+    Next(next::CascadeNextArgs),
+    Done(done::CascadeDoneArgs),
+    Status(status::CascadeStatusArgs),
+    Report(report::CascadeReportArgs),
+    Abort(abort::CascadeAbortArgs),
+    Run(run::CascadeRunArgs),
     #[command(hide = true)]
     Supervise(SuperviseArgs),
 }
 
 /// Which cascade is meant
 #[derive(Debug, clap::Args)]
-struct WhichArgs {
+struct CascadeSelectorArgs {
     /// The cascade, if several are active
     #[arg(long, value_name = "NUMBER")]
     id: Option<i64>,
 }
 
-impl WhichArgs {
-    fn which(&self) -> Which {
-        Which { id: self.id, session: present_session() }
+impl CascadeSelectorArgs {
+    fn which(&self) -> CascadeSelector {
+        CascadeSelector { id: self.id, session: current_session() }
     }
 }
 
 /// The session of the client that runs this command.
-fn present_session() -> Option<SessionId> {
+fn current_session() -> Option<SessionId> {
     SessionId::new(CLAUDE_CODE_SESSION_ID.get()?.to_str()?).ok()
 }
 
 /// The exit code of the process that watches an agent; `None` for every other command.
-pub(crate) fn supervised(args: &CascadeArgs) -> Option<ExitCode> {
+pub(crate) fn run_supervisor(args: &CascadeArgs) -> Option<ExitCode> {
     match &args.command {
         CascadeCommand::Supervise(args) => Some(supervise::main(args)),
         _ => None,
     }
 }
 
-pub(crate) fn run(args: &CascadeArgs, context: &Context) -> Result<Answer, CommandError> {
-    let mut cascades = Cascades::of_command(&context.directory)?;
+pub(crate) fn run(args: &CascadeArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let mut cascades = CascadeContext::discover(&context.directory)?;
     match &args.command {
         CascadeCommand::Start(args) => start::run(args, context, &mut cascades),
         CascadeCommand::Next(args) => next::run(args, context, &cascades),
@@ -93,11 +93,11 @@ pub(crate) fn run(args: &CascadeArgs, context: &Context) -> Result<Answer, Comma
 
 /// Returns yes if a cascade is active, has converged, or had nothing to do. Missing data is not "nothing to
 /// do".
-fn answer(cascade: &lockstep_cascade::Cascade) -> Answer {
+fn status_of(cascade: &lockstep_cascade::Cascade) -> CommandStatus {
     match cascade.status() {
-        _ if cascade.is_active() => Answer::Yes,
-        Status::Converged => Answer::Yes,
-        Status::Skipped if !cascade.causes.is_empty() => Answer::Yes,
-        Status::Partial | Status::Skipped => Answer::No,
+        _ if cascade.is_active() => CommandStatus::Success,
+        CascadeStatus::Converged => CommandStatus::Success,
+        CascadeStatus::Skipped if !cascade.causes.is_empty() => CommandStatus::Success,
+        CascadeStatus::Partial | CascadeStatus::Skipped => CommandStatus::CheckFailed,
     }
 }

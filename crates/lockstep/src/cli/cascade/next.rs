@@ -1,8 +1,8 @@
 //! `lockstep cascade next`.
 
-use super::WhichArgs;
-use crate::cascade::Cascades;
-use crate::cli::{Answer, Context};
+use super::CascadeSelectorArgs;
+use crate::cascade::CascadeContext;
+use crate::cli::{CommandContext, CommandStatus};
 use crate::error::CommandError;
 
 /// Print the groups to run now, each with the prompt for its agent
@@ -14,23 +14,27 @@ use crate::error::CommandError;
   lockstep cascade next
   lockstep cascade next --format json
   lockstep cascade next --analyst         the prompt for a second opinion on convergence")]
-pub(crate) struct NextArgs {
+pub(crate) struct CascadeNextArgs {
     #[command(flatten)]
-    which: WhichArgs,
+    which: CascadeSelectorArgs,
     /// Print the prompt for a second opinion on what the iteration changed, and hand out nothing
     #[arg(long)]
     analyst: bool,
 }
 
-pub(crate) fn run(args: &NextArgs, context: &Context, cascades: &Cascades) -> Result<Answer, CommandError> {
+pub(crate) fn run(
+    args: &CascadeNextArgs,
+    context: &CommandContext,
+    cascades: &CascadeContext,
+) -> Result<CommandStatus, CommandError> {
     let which = args.which.which();
     if args.analyst {
-        let opened = cascades.needed(&which)?;
+        let opened = cascades.require_active(&which)?;
         let disk = cascades.disk(&opened, None)?;
-        let prompt = disk.analyst(&opened.state, "Answer in text: the list, and how you found it.")?;
-        context.terminal.say(&context.format.render(&prompt.text).unwrap_or(prompt.text));
-        return Ok(Answer::Yes);
+        let prompt = disk.analyst_prompt(&opened.state, "Answer in text: the list, and how you found it.")?;
+        context.terminal.print(&context.format.render(&prompt.text).unwrap_or(prompt.text));
+        return Ok(CommandStatus::Success);
     }
-    context.say(&cascades.next(&which)?);
-    Ok(Answer::Yes)
+    context.print(&cascades.dispatch_waiting(&which)?);
+    Ok(CommandStatus::Success)
 }

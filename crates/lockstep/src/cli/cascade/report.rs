@@ -1,10 +1,10 @@
 //! `lockstep cascade report`.
 
-use super::WhichArgs;
-use crate::cascade::Cascades;
-use crate::cli::{Answer, Context};
-use crate::document::Format;
-use crate::error::{CommandError, Kind};
+use super::CascadeSelectorArgs;
+use crate::cascade::CascadeContext;
+use crate::cli::{CommandContext, CommandStatus};
+use crate::document::OutputFormat;
+use crate::error::{CommandError, CommandErrorKind};
 
 /// Print the report of a cascade: L1 as YAML, L2 as Markdown, everything as JSON
 ///
@@ -15,20 +15,25 @@ use crate::error::{CommandError, Kind};
   lockstep cascade report --format yaml
   lockstep cascade report --format md
   lockstep cascade report --id 3 --format json")]
-pub(crate) struct ReportArgs {
+pub(crate) struct CascadeReportArgs {
     #[command(flatten)]
-    which: WhichArgs,
+    which: CascadeSelectorArgs,
 }
 
-pub(crate) fn run(args: &ReportArgs, context: &Context, cascades: &Cascades) -> Result<Answer, CommandError> {
-    let opened = cascades.newest(&args.which.which())?.ok_or_else(|| {
-        CommandError::new(Kind::Usage, "there was no cascade yet").hint("`lockstep cascade start` starts one")
+pub(crate) fn run(
+    args: &CascadeReportArgs,
+    context: &CommandContext,
+    cascades: &CascadeContext,
+) -> Result<CommandStatus, CommandError> {
+    let opened = cascades.active_or_newest(&args.which.which())?.ok_or_else(|| {
+        CommandError::new(CommandErrorKind::Usage, "there was no cascade yet")
+            .hint("`lockstep cascade start` starts one")
     })?;
     let text = match context.format {
-        Format::Yaml => opened.state.l1(),
-        Format::Json => serde_json::to_string_pretty(&opened.state.data()).expect("plain data") + "\n",
+        OutputFormat::Yaml => opened.state.l1(),
+        OutputFormat::Json => serde_json::to_string_pretty(&opened.state.data()).expect("plain data") + "\n",
         _ => cascades.disk(&opened, None)?.l2(&opened.state)?,
     };
-    context.terminal.say(&text);
-    Ok(Answer::Yes)
+    context.terminal.print(&text);
+    Ok(CommandStatus::Success)
 }

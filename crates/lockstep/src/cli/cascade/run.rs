@@ -3,16 +3,16 @@
 use std::io::{IsTerminal as _, stderr};
 use std::time::Duration;
 
-use lockstep_cascade::report::Data;
+use lockstep_cascade::report::CascadeReport;
 use serde::Serialize;
 
 use super::start::SourceArgs;
-use super::{WhichArgs, answer, status};
-use crate::cascade::run::{DELIVERY, Options, isolate, run as run_cascade};
-use crate::cascade::{Cascades, Handout, Opened};
-use crate::cli::{Answer, Context};
-use crate::error::{CommandError, Kind};
-use crate::terminal::complain;
+use super::{CascadeSelectorArgs, status, status_of};
+use crate::cascade::run::{DELIVERY_INSTRUCTIONS, RunOptions, isolate, run as run_cascade};
+use crate::cascade::{CascadeContext, GroupPrompt, LoadedCascade};
+use crate::cli::{CommandContext, CommandStatus};
+use crate::error::{CommandError, CommandErrorKind};
+use crate::terminal::print_error;
 
 /// Run the whole cascade without a Lead
 ///
@@ -27,7 +27,7 @@ use crate::terminal::complain;
   lockstep cascade run --agent codex --verify 'cargo check' --isolate
   lockstep cascade run --agent './fix.sh' --time-limit 120
   lockstep cascade run --agent claude --dry-run")]
-pub(crate) struct RunArgs {
+pub(crate) struct CascadeRunArgs {
     /// `claude` or `codex`, or any shell command; exit code 0 is success
     #[arg(long, value_name = "CMD")]
     agent: String,
@@ -46,18 +46,18 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     source: SourceArgs,
     #[command(flatten)]
-    which: WhichArgs,
+    which: CascadeSelectorArgs,
 }
 
 pub(crate) fn run(
-    args: &RunArgs,
-    context: &Context,
-    cascades: &mut Cascades,
-) -> Result<Answer, CommandError> {
+    args: &CascadeRunArgs,
+    context: &CommandContext,
+    cascades: &mut CascadeContext,
+) -> Result<CommandStatus, CommandError> {
     let active = cascades.active(&args.which.which())?;
     if let Some(active) = active.as_ref().filter(|_| args.source.is_given()) {
         let message = format!("cascade {} is active already", active.record.id);
-        return Err(CommandError::new(Kind::Usage, message).hint(
+        return Err(CommandError::new(CommandErrorKind::Usage, message).hint(
             "leave out --from and --session to go on with it, or end it with `lockstep cascade abort`",
         ));
     }
@@ -69,20 +69,20 @@ pub(crate) fn run(
     }
     let mut opened = match active {
         Some(active) => active,
-        None if args.which.id.is_some() => cascades.needed(&args.which.which())?,
+        None if args.which.id.is_some() => cascades.require_active(&args.which.which())?,
         None => args.source.start(context, cascades)?,
     };
     let limit = args.time_limit.map_or(cascades.project().config().cascade.time_limit, Duration::from_secs);
     let told = stderr().is_terminal() && !context.terminal.quiet() || context.terminal.verbose();
     let progress = |line: &str| {
         if told {
-            complain(&format!("cascade: {line}\n"));
+            print_error(&format!("cascade: {line}\n"));
         }
     };
     run_cascade(
         cascades,
         &mut opened,
-        &Options {
+        &RunOptions {
             agent: &args.agent,
             verify: args.verify.as_deref(),
             isolate: args.isolate,
@@ -91,44 +91,44 @@ pub(crate) fn run(
         },
     )?;
     status::show(context, &opened);
-    Ok(answer(&opened.state))
+    Ok(status_of(&opened.state))
 }
 
 /// Prints the groups that would be assigned now. Nothing is saved.
 fn dry_run(
-    args: &RunArgs,
-    context: &Context,
-    cascades: &Cascades,
-    active: Option<Opened>,
-) -> Result<Answer, CommandError> {
+    args: &CascadeRunArgs,
+    context: &CommandContext,
+    cascades: &CascadeContext,
+    active: Option<LoadedCascade>,
+) -> Result<CommandStatus, CommandError> {
     let (state, disk) = match &active {
         Some(opened) => (opened.state.clone(), cascades.disk(opened, None)?),
         None => args.source.plan(context, cascades)?,
     };
     let mut groups = Vec::new();
-    for group in state.waiting().chain(state.handed()) {
-        groups.push(disk.handout(&state, group, DELIVERY)?);
+    for group in state.waiting().chain(state.dispatched()) {
+        groups.push(disk.group_prompt(&state, group, DELIVERY_INSTRUCTIONS)?);
     }
-    let planned = Planned { state: state.data(), handouts: groups };
-    context.terminal.say(&context.format.render(&planned).unwrap_or_else(|| text(&planned)));
-    Ok(answer(&state))
+    let planned = DryRunOutput { state: state.data(), handouts: groups };
+    context.terminal.print(&context.format.render(&planned).unwrap_or_else(|| text(&planned)));
+    Ok(status_of(&state))
 }
 
 /// The groups that would be assigned.
 #[derive(Serialize)]
-struct Planned {
+struct DryRunOutput {
     #[serde(flatten)]
-    state: Data,
-    handouts: Vec<Handout>,
+    state: CascadeReport,
+    handouts: Vec<GroupPrompt>,
 }
 
-fn text(planned: &Planned) -> String {
+fn text(planned: &DryRunOutput) -> String {
     if planned.handouts.is_empty() {
         let warnings: String =
             planned.state.warnings.iter().map(|line| format!("warning: {line}\n")).collect();
         return format!("Nothing would be started: {}.\n{warnings}", planned.state.status);
     }
-    let group = |handout: &Handout| {
+    let group = |handout: &GroupPrompt| {
         format!(
             "==> {} for {}, {} of at most {} characters <==\n{}",
             handout.group, handout.role, handout.chars, handout.budget_chars, handout.prompt

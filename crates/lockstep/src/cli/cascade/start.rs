@@ -9,9 +9,9 @@ use lockstep_cascade::input::MAX_BYTES;
 use lockstep_cascade::tier::Tier;
 use lockstep_model::ids::SessionId;
 
-use super::{answer, present_session, status};
-use crate::cascade::{Cascades, Disk, Opened, Source};
-use crate::cli::{Answer, Context};
+use super::{current_session, status, status_of};
+use crate::cascade::{CascadeContext, CascadeSource, DiskInspector, LoadedCascade};
+use crate::cli::{CommandContext, CommandStatus};
 use crate::error::CommandError;
 
 /// Start a cascade from an impact report
@@ -25,7 +25,7 @@ use crate::error::CommandError;
   lockstep cascade start --session ID
   lockstep impact --rev main...HEAD --format yaml | lockstep cascade start --from -
   lockstep cascade start --from impact.yaml --tier COMPLEX")]
-pub(crate) struct StartArgs {
+pub(crate) struct CascadeStartArgs {
     #[command(flatten)]
     source: SourceArgs,
 }
@@ -50,38 +50,42 @@ impl SourceArgs {
         self.from.is_some() || self.session.is_some()
     }
 
-    pub(super) fn start(&self, context: &Context, cascades: &mut Cascades) -> Result<Opened, CommandError> {
-        let session = present_session().or_else(|| self.session.clone());
+    pub(super) fn start(
+        &self,
+        context: &CommandContext,
+        cascades: &mut CascadeContext,
+    ) -> Result<LoadedCascade, CommandError> {
+        let session = current_session().or_else(|| self.session.clone());
         cascades.start(self.source(context), self.tier, session.as_ref())
     }
 
     /// Returns the cascade that would be started, and its disk reader.
     pub(super) fn plan<'c>(
         &self,
-        context: &Context,
-        cascades: &'c Cascades,
-    ) -> Result<(Cascade, Disk<'c>), CommandError> {
+        context: &CommandContext,
+        cascades: &'c CascadeContext,
+    ) -> Result<(Cascade, DiskInspector<'c>), CommandError> {
         let (state, contents) = cascades.plan(self.source(context), self.tier)?;
         Ok((state, cascades.preview(contents)?))
     }
 
-    fn source(&self, context: &Context) -> Source {
+    fn source(&self, context: &CommandContext) -> CascadeSource {
         match (&self.from, &self.session) {
-            (Some(from), _) => Source::Report(read(&context.directory, from)),
-            (None, Some(session)) => Source::Session(session.clone()),
-            (None, None) => Source::Tree,
+            (Some(from), _) => CascadeSource::Report(read(&context.directory, from)),
+            (None, Some(session)) => CascadeSource::Session(session.clone()),
+            (None, None) => CascadeSource::Tree,
         }
     }
 }
 
 pub(crate) fn run(
-    args: &StartArgs,
-    context: &Context,
-    cascades: &mut Cascades,
-) -> Result<Answer, CommandError> {
+    args: &CascadeStartArgs,
+    context: &CommandContext,
+    cascades: &mut CascadeContext,
+) -> Result<CommandStatus, CommandError> {
     let opened = args.source.start(context, cascades)?;
     status::show(context, &opened);
-    Ok(answer(&opened.state))
+    Ok(status_of(&opened.state))
 }
 
 /// Reads the report's text up to the size limit. The error is the reason why it cannot be read.

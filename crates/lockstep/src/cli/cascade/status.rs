@@ -1,9 +1,9 @@
 //! `lockstep cascade status`.
 
-use super::WhichArgs;
+use super::CascadeSelectorArgs;
 use crate::cascade::status::{CascadeStatusOutput, NO_CASCADE};
-use crate::cascade::{Cascades, Opened};
-use crate::cli::{Answer, Context};
+use crate::cascade::{CascadeContext, LoadedCascade};
+use crate::cli::{CommandContext, CommandStatus};
 use crate::error::CommandError;
 
 /// Show where the cascade stands
@@ -13,23 +13,27 @@ use crate::error::CommandError;
 #[command(after_help = "Examples:
   lockstep cascade status
   lockstep cascade status --format json")]
-pub(crate) struct StatusArgs {
+pub(crate) struct CascadeStatusArgs {
     #[command(flatten)]
-    which: WhichArgs,
+    which: CascadeSelectorArgs,
 }
 
-pub(crate) fn run(args: &StatusArgs, context: &Context, cascades: &Cascades) -> Result<Answer, CommandError> {
-    match cascades.newest(&args.which.which())? {
+pub(crate) fn run(
+    args: &CascadeStatusArgs,
+    context: &CommandContext,
+    cascades: &CascadeContext,
+) -> Result<CommandStatus, CommandError> {
+    match cascades.active_or_newest(&args.which.which())? {
         Some(opened) => show(context, &opened),
         None => {
             let none = context.format.render(&serde_json::Value::Null);
-            context.terminal.say(&none.unwrap_or_else(|| NO_CASCADE.to_owned()));
+            context.terminal.print(&none.unwrap_or_else(|| NO_CASCADE.to_owned()));
         }
     }
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
 /// Shows a cascade.
-pub(super) fn show(context: &Context, opened: &Opened) {
-    context.say(&CascadeStatusOutput::of(opened));
+pub(super) fn show(context: &CommandContext, opened: &LoadedCascade) {
+    context.print(&CascadeStatusOutput::of(opened));
 }

@@ -8,10 +8,10 @@ use lockstep_map::scope;
 use lockstep_text::count_of;
 use serde::Serialize;
 
-use crate::cli::{Answer, Context};
-use crate::document::Format;
-use crate::error::{CommandError, Kind};
-use crate::impact::tree::Tree;
+use crate::cli::{CommandContext, CommandStatus};
+use crate::document::OutputFormat;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::tree::Workspace;
 use crate::map::{MapUpdateMode, MapUpdateReport, MapUpdateRequest};
 use crate::project::ActiveProject;
 
@@ -24,7 +24,7 @@ use crate::project::ActiveProject;
   lockstep map build
   lockstep map build --scope .claude/
   lockstep map build --scope 'src/**/*.rs'")]
-pub(crate) struct BuildArgs {
+pub(crate) struct MapBuildArgs {
     /// Only files that match: a directory, a file, or a pattern with `*`, `?` and `**`; `.` is the complete
     /// project. Updates keep the scope, unless `[map] scope` sets another
     #[arg(long, value_name = "GLOB")]
@@ -44,18 +44,21 @@ pub(crate) struct BuildArgs {
   lockstep map update
   lockstep map update src/store.rs       look at this file only
   lockstep map update src/               at everything below a directory")]
-pub(crate) struct UpdateArgs {
+pub(crate) struct MapUpdateArgs {
     /// Files to scan again in any case, and directories to check; no others are checked
     #[arg(value_name = "FILES")]
     files: Vec<PathBuf>,
 }
 
-pub(super) fn build(args: &BuildArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(super) fn build(args: &MapBuildArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     if let Some(scope) = &args.scope
         && let Some(problem) = scope::problem(scope)
     {
-        return Err(CommandError::new(Kind::Usage, format!("{scope:?} is no scope: it {problem}"))
-            .hint("give a directory such as `.claude/`, or a pattern such as `src/**/*.rs`"));
+        return Err(CommandError::new(
+            CommandErrorKind::Usage,
+            format!("{scope:?} is no scope: it {problem}"),
+        )
+        .hint("give a directory such as `.claude/`, or a pattern such as `src/**/*.rs`"));
     }
     run_update(
         &MapUpdateRequest { mode: MapUpdateMode::Full, scope: args.scope.clone(), files: HashSet::new() },
@@ -63,10 +66,10 @@ pub(super) fn build(args: &BuildArgs, context: &Context) -> Result<Answer, Comma
     )
 }
 
-pub(super) fn update(args: &UpdateArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(super) fn update(args: &MapUpdateArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let mut files = HashSet::new();
     if !args.files.is_empty() {
-        let tree = Tree::of_command(&context.directory)?;
+        let tree = Workspace::discover(&context.directory)?;
         for file in &args.files {
             files.insert(tree.relative(&context.directory, file)?);
         }
@@ -75,7 +78,7 @@ pub(super) fn update(args: &UpdateArgs, context: &Context) -> Result<Answer, Com
 }
 
 #[derive(Serialize)]
-struct Data<'a> {
+struct MapUpdateOutput<'a> {
     #[serde(flatten)]
     l1: &'a L1,
     pruned: usize,
@@ -86,21 +89,23 @@ struct Data<'a> {
     notes: &'a [String],
 }
 
-pub(super) fn run_update(request: &MapUpdateRequest, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
+pub(super) fn run_update(
+    request: &MapUpdateRequest,
+    context: &CommandContext,
+) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
     let done = project.update_map(request, &context.terminal)?;
     if let Some(path) = done.unknown.iter().find(|path| !project.root.join(path).exists()) {
         let message = format!("there is no file {path}, and the map has no entry for it");
-        return Err(
-            CommandError::new(Kind::Store, message).hint("paths are taken from the current directory")
-        );
+        return Err(CommandError::new(CommandErrorKind::Store, message)
+            .hint("paths are taken from the current directory"));
     }
     let terminal = &context.terminal;
     match context.format {
-        Format::Yaml => terminal.say(&done.l1.to_yaml()),
-        Format::Json => {
+        OutputFormat::Yaml => terminal.print(&done.l1.to_yaml()),
+        OutputFormat::Json => {
             let full = done.l1.mode == Mode::FullGeneration;
-            let data = Data {
+            let data = MapUpdateOutput {
                 l1: &done.l1,
                 pruned: done.pruned.total(),
                 // For a full map this would be all of its files.
@@ -110,19 +115,19 @@ pub(super) fn run_update(request: &MapUpdateRequest, context: &Context) -> Resul
                 renamed: &done.renamed,
                 notes: &done.notes,
             };
-            terminal.say(&context.format.render(&data).unwrap_or_default());
+            terminal.print(&context.format.render(&data).unwrap_or_default());
         }
         _ => text(&done, context),
     }
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
-fn text(done: &MapUpdateReport, context: &Context) {
+fn text(done: &MapUpdateReport, context: &CommandContext) {
     let terminal = &context.terminal;
     let (l1, path) = (&done.l1, &done.l1.map_path);
     let entries = count_of(l1.entries, "entry", "entries");
     let moved = done.renamed.len();
-    terminal.say(&match (l1.mode, done.is_written) {
+    terminal.print(&match (l1.mode, done.is_written) {
         (Mode::FullGeneration, _) => format!("Built {path}: {entries}.\n"),
         (_, false) if done.changes.is_empty() && done.is_partial => {
             format!("{path} needs no change for what was named: {entries}.\n")
@@ -144,9 +149,9 @@ fn text(done: &MapUpdateReport, context: &Context) {
     if done.pruned.total() > 0 {
         let verb = if done.pruned.total() == 1 { "entry is" } else { "entries are" };
         let left = done.pruned.describe();
-        terminal.note(&format!("note: {left} {verb} left out; `lockstep map show` lists all\n"));
+        terminal.print_note(&format!("note: {left} {verb} left out; `lockstep map show` lists all\n"));
     }
-    done.notes.iter().for_each(|note| terminal.note(&format!("note: {note}\n")));
+    done.notes.iter().for_each(|note| terminal.print_note(&format!("note: {note}\n")));
     if terminal.verbose() {
         let lines = [
             ("updated", &done.changes.modified),
@@ -154,7 +159,7 @@ fn text(done: &MapUpdateReport, context: &Context) {
             ("removed", &done.changes.removed),
         ];
         for (what, paths) in lines {
-            paths.iter().for_each(|path| terminal.note(&format!("  {what} {path}\n")));
+            paths.iter().for_each(|path| terminal.print_note(&format!("  {what} {path}\n")));
         }
     }
 }

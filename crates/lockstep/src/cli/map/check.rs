@@ -7,10 +7,10 @@ use lockstep_map::l1::{L1, Mode, Status};
 use lockstep_text::{count_of, single_line};
 use serde::Serialize;
 
-use crate::cli::{Answer, Context};
-use crate::document::Format;
+use crate::cli::{CommandContext, CommandStatus};
+use crate::document::OutputFormat;
 use crate::error::CommandError;
-use crate::impact::tree::Tree;
+use crate::impact::tree::Workspace;
 use crate::map::CurrentMap;
 use crate::progress_bar::ProgressBar;
 
@@ -24,30 +24,31 @@ use crate::progress_bar::ProgressBar;
   lockstep map check
   lockstep map check --format yaml       the L1 report with `staleness_report`, for programs
   lockstep map check --format json       the same, and every finding")]
-pub(crate) struct CheckArgs {}
+pub(crate) struct MapCheckArgs {}
 
 #[derive(Serialize)]
-struct Data<'a> {
+struct MapCheckOutput<'a> {
     #[serde(flatten)]
     l1: &'a L1,
     findings: &'a [Finding],
 }
 
-pub(super) fn run(_: &CheckArgs, context: &Context) -> Result<Answer, CommandError> {
-    let tree = Tree::of_active(&context.directory)?;
+pub(super) fn run(_: &MapCheckArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let tree = Workspace::of_active(&context.directory)?;
     let current = CurrentMap::of(&tree, &ProgressBar::new(&context.terminal))?;
     let (checked, is_missing) = match current.check(&tree.root)? {
         Some(checked) => (checked, false),
         None => (missing(&current), true),
     };
     let entries = checked.report.total_entries;
-    let mut l1 = L1::new(Mode::StalenessCheck, Status::Complete, entries, current.shown().to_owned());
+    let mut l1 = L1::new(Mode::StalenessCheck, Status::Complete, entries, current.display_path().to_owned());
     l1.staleness_report = Some(checked.report);
-    context.terminal.say(&match context.format {
-        Format::Yaml => l1.to_yaml(),
-        Format::Json => {
-            context.format.render(&Data { l1: &l1, findings: &checked.findings }).unwrap_or_default()
-        }
+    context.terminal.print(&match context.format {
+        OutputFormat::Yaml => l1.to_yaml(),
+        OutputFormat::Json => context
+            .format
+            .render(&MapCheckOutput { l1: &l1, findings: &checked.findings })
+            .unwrap_or_default(),
         _ if is_missing => format!(
             "{}: there is no map; `lockstep map build` builds it.
 ",
@@ -55,7 +56,7 @@ pub(super) fn run(_: &CheckArgs, context: &Context) -> Result<Answer, CommandErr
         ),
         _ => text(&checked, &l1.map_path),
     });
-    Ok(if checked.findings.is_empty() { Answer::Yes } else { Answer::No })
+    Ok(if checked.findings.is_empty() { CommandStatus::Success } else { CommandStatus::CheckFailed })
 }
 
 /// A map that is not there is one that cannot be read.

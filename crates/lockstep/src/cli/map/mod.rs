@@ -6,7 +6,7 @@ mod show;
 
 use std::collections::HashSet;
 
-use super::{Answer, Context};
+use super::{CommandContext, CommandStatus};
 use crate::error::CommandError;
 use crate::map::{MapUpdateMode, MapUpdateRequest};
 
@@ -36,15 +36,15 @@ pub(crate) struct MapArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum MapCommand {
-    Build(build::BuildArgs),
-    Update(build::UpdateArgs),
-    Check(check::CheckArgs),
-    Show(show::ShowArgs),
+    Build(build::MapBuildArgs),
+    Update(build::MapUpdateArgs),
+    Check(check::MapCheckArgs),
+    Show(show::MapShowArgs),
 }
 
-pub(crate) fn run(args: &MapArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &MapArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     match &args.command {
-        None if args.file.is_some() => show::run(&show::ShowArgs::for_file(args.file.clone()), context),
+        None if args.file.is_some() => show::run(&show::MapShowArgs::for_file(args.file.clone()), context),
         None => build::run_update(
             &MapUpdateRequest { mode: MapUpdateMode::Incremental, scope: None, files: HashSet::new() },
             context,

@@ -9,10 +9,10 @@ use lockstep_map::shape::Shape;
 use lockstep_map::view::View;
 use lockstep_text::{count_of, single_line};
 
-use crate::cli::{Answer, Context};
-use crate::document::Format;
+use crate::cli::{CommandContext, CommandStatus};
+use crate::document::OutputFormat;
 use crate::error::CommandError;
-use crate::impact::tree::Tree;
+use crate::impact::tree::Workspace;
 use crate::map::CurrentMap;
 use crate::map::entry::MapEntry;
 use crate::progress_bar::ProgressBar;
@@ -29,22 +29,22 @@ use crate::progress_bar::ProgressBar;
   lockstep map show src/store.rs --graph mermaid  a file and its neighbours
   lockstep map show --graph dot | dot -Tsvg > map.svg
   lockstep map show --format md                  the whole document, nothing left out")]
-pub(crate) struct ShowArgs {
+pub(crate) struct MapShowArgs {
     /// A file, by its path or its short name
     path: Option<String>,
     /// The graph instead: of the file and its neighbours, or of everything
     #[arg(long, value_enum, value_name = "LANGUAGE")]
-    graph: Option<Graph>,
+    graph: Option<GraphFormat>,
 }
 
-impl ShowArgs {
+impl MapShowArgs {
     pub(super) fn for_file(path: Option<String>) -> Self {
         Self { path, graph: None }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Graph {
+enum GraphFormat {
     /// For Graphviz
     Dot,
     /// For Mermaid, as in Markdown
@@ -53,8 +53,8 @@ enum Graph {
     Json,
 }
 
-pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Answer, CommandError> {
-    let tree = Tree::of_command(&context.directory)?;
+pub(super) fn run(args: &MapShowArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let tree = Workspace::discover(&context.directory)?;
     let current = CurrentMap::of(&tree, &ProgressBar::new(&context.terminal))?;
     let view = current.view();
     let place = match &args.path {
@@ -62,28 +62,28 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Answer, CommandE
         None => None,
     };
     let out = match (args.graph, place) {
-        (Some(graph), Some(place)) => drawn(graph, &view.around(place)),
-        (Some(graph), None) => drawn(graph, &view.shape()),
+        (Some(graph), Some(place)) => render_graph(graph, &view.around(place)),
+        (Some(graph), None) => render_graph(graph, &view.shape()),
         (None, Some(place)) => one(context, &view, place),
         (None, None) => all(context, &view),
     };
-    context.terminal.say(&out);
-    if context.format == Format::Text && args.graph.is_none() && current.unseen > 0 {
+    context.terminal.print(&out);
+    if context.format == OutputFormat::Text && args.graph.is_none() && current.unseen > 0 {
         let unseen = count_of(current.unseen, "file", "files");
-        context.terminal.note(&format!("note: {unseen} could not be looked into\n"));
+        context.terminal.print_note(&format!("note: {unseen} could not be looked into\n"));
     }
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
-fn drawn(graph: Graph, shape: &Shape<'_>) -> String {
+fn render_graph(graph: GraphFormat, shape: &Shape<'_>) -> String {
     match graph {
-        Graph::Dot => shape.to_dot(),
-        Graph::Mermaid => shape.to_mermaid(),
-        Graph::Json => Format::Json.render(shape).unwrap_or_default(),
+        GraphFormat::Dot => shape.to_dot(),
+        GraphFormat::Mermaid => shape.to_mermaid(),
+        GraphFormat::Json => OutputFormat::Json.render(shape).unwrap_or_default(),
     }
 }
 
-fn one(context: &Context, view: &View<'_>, place: usize) -> String {
+fn one(context: &CommandContext, view: &View<'_>, place: usize) -> String {
     let entry = MapEntry::of(view, place);
     if let Some(data) = context.format.render(&entry) {
         return data;
@@ -98,12 +98,12 @@ fn one(context: &Context, view: &View<'_>, place: usize) -> String {
     out
 }
 
-fn all(context: &Context, view: &View<'_>) -> String {
+fn all(context: &CommandContext, view: &View<'_>) -> String {
     let count = view.record.entries.len();
-    if context.format == Format::Md {
+    if context.format == OutputFormat::Md {
         return view.document(None).text;
     }
-    if matches!(context.format, Format::Json | Format::Yaml) {
+    if matches!(context.format, OutputFormat::Json | OutputFormat::Yaml) {
         let entries: Vec<MapEntry> = (0..count).map(|place| MapEntry::of(view, place)).collect();
         return context.format.render(&entries).unwrap_or_default();
     }

@@ -2,9 +2,9 @@
 
 use lockstep_store::audit::Append;
 
-use super::{Answer, Context, WhoArgs, given_or_deleted};
+use super::{ActorArgs, CommandContext, CommandStatus, given_or_deleted};
 use crate::steps::trail::event;
-use crate::steps::{Steps, StepsError};
+use crate::steps::{StepContext, StepsError};
 
 /// Abandon a step, on record
 ///
@@ -21,10 +21,14 @@ pub(crate) struct AbandonArgs {
     #[arg(long, value_name = "TEXT")]
     why: String,
     #[command(flatten)]
-    who: WhoArgs,
+    who: ActorArgs,
 }
 
-pub(super) fn run(args: &AbandonArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
+pub(super) fn run(
+    args: &AbandonArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, StepsError> {
     let file = given_or_deleted(steps, context, &args.file)?;
     let record = steps
         .record(event::ABANDONED, Some(&file))
@@ -34,5 +38,5 @@ pub(super) fn run(args: &AbandonArgs, steps: &Steps<'_>, context: &Context) -> R
     steps
         .append(Some(&file), Append { record: &record, unwritten: None, rules: Some((&file.name, None)) })?;
     context.terminal.say_line(&format!("{}: given up", file.name));
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }

@@ -1,7 +1,7 @@
 //! `lockstep step accept`.
 
-use super::{Answer, Context, WhoArgs, given};
-use crate::steps::{Steps, StepsError};
+use super::{ActorArgs, CommandContext, CommandStatus, resolve_step};
+use crate::steps::{StepContext, StepsError};
 
 /// Accept, on record, rules that changed after a step began
 ///
@@ -18,12 +18,16 @@ pub(crate) struct AcceptArgs {
     #[arg(long, value_name = "TEXT")]
     why: String,
     #[command(flatten)]
-    who: WhoArgs,
+    who: ActorArgs,
 }
 
-pub(super) fn run(args: &AcceptArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
-    let file = given(steps, context, &args.file)?;
+pub(super) fn run(
+    args: &AcceptArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, StepsError> {
+    let file = resolve_step(steps, context, &args.file)?;
     steps.accept_rules(&file, &args.who.who, &args.why)?;
     context.terminal.say_line(&format!("{}: the present rules are accepted", file.name));
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }

@@ -1,7 +1,7 @@
 //! `lockstep step adopt`.
 
-use super::{Answer, Context, WhoArgs, given, written};
-use crate::steps::{Steps, StepsError};
+use super::{ActorArgs, CommandContext, CommandStatus, resolve_step, written};
+use crate::steps::{StepContext, StepsError};
 
 /// Take over a step that was started elsewhere, on record
 ///
@@ -20,11 +20,15 @@ pub(crate) struct AdoptArgs {
     #[arg(long, value_name = "TEXT")]
     why: String,
     #[command(flatten)]
-    who: WhoArgs,
+    who: ActorArgs,
 }
 
-pub(super) fn run(args: &AdoptArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
-    let file = given(steps, context, &args.file)?;
+pub(super) fn run(
+    args: &AdoptArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, StepsError> {
+    let file = resolve_step(steps, context, &args.file)?;
     let step = steps.adopt(&file, &args.who.who, &args.why)?;
     Ok(written(context, &file, &step, None))
 }

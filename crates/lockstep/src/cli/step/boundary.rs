@@ -3,8 +3,8 @@
 use lockstep_steps::step::change::set_boundary;
 use serde_json::json;
 
-use super::{Answer, Context, WhoArgs, given, written};
-use crate::steps::{Steps, StepsError};
+use super::{ActorArgs, CommandContext, CommandStatus, resolve_step, written};
+use crate::steps::{StepContext, StepsError};
 
 /// Change which files a step may change
 ///
@@ -26,11 +26,15 @@ pub(crate) struct BoundaryArgs {
     #[arg(long, value_name = "TEXT")]
     why: String,
     #[command(flatten)]
-    who: WhoArgs,
+    who: ActorArgs,
 }
 
-pub(super) fn run(args: &BoundaryArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
-    let file = given(steps, context, &args.file)?;
+pub(super) fn run(
+    args: &BoundaryArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, StepsError> {
+    let file = resolve_step(steps, context, &args.file)?;
     let machine = steps.machine()?;
     let step = steps.change(
         &file,

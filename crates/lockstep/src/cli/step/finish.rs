@@ -1,10 +1,10 @@
 //! `lockstep step finish` and `lockstep step resume`.
 
 use clap::ValueEnum;
-use lockstep_steps::step::change::{self, Rules};
+use lockstep_steps::step::change::{self, TransitionRules};
 
-use super::{Answer, Context, WhoArgs, given, written};
-use crate::steps::{Steps, StepsError};
+use super::{ActorArgs, CommandContext, CommandStatus, resolve_step, written};
+use crate::steps::{StepContext, StepsError};
 
 /// End a step
 ///
@@ -24,7 +24,7 @@ pub(crate) struct FinishArgs {
     #[arg(long, value_name = "TEXT")]
     why: Option<String>,
     #[command(flatten)]
-    who: WhoArgs,
+    who: ActorArgs,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -47,13 +47,17 @@ pub(crate) struct ResumeArgs {
     #[arg(value_name = "FILE")]
     file: String,
     #[command(flatten)]
-    who: WhoArgs,
+    who: ActorArgs,
 }
 
-pub(super) fn finish(args: &FinishArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
-    let file = given(steps, context, &args.file)?;
+pub(super) fn finish(
+    args: &FinishArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, StepsError> {
+    let file = resolve_step(steps, context, &args.file)?;
     let (machine, evidence) = (steps.machine()?, steps.evidence_rules());
-    let rules = Rules { machine: &machine, evidence: &evidence };
+    let rules = TransitionRules { machine: &machine, evidence: &evidence };
     let status = match args.status {
         StatusArg::Done => "DONE",
         StatusArg::Partial => "PARTIAL",
@@ -69,10 +73,14 @@ pub(super) fn finish(args: &FinishArgs, steps: &Steps<'_>, context: &Context) ->
     Ok(written(context, &file, &step, None))
 }
 
-pub(super) fn resume(args: &ResumeArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
-    let file = given(steps, context, &args.file)?;
+pub(super) fn resume(
+    args: &ResumeArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, StepsError> {
+    let file = resolve_step(steps, context, &args.file)?;
     let (machine, evidence) = (steps.machine()?, steps.evidence_rules());
-    let rules = Rules { machine: &machine, evidence: &evidence };
+    let rules = TransitionRules { machine: &machine, evidence: &evidence };
     let step = steps.change(
         &file,
         &args.who.who,

@@ -1,11 +1,11 @@
 //! `lockstep step lock` and `lockstep step unlock`.
 
 use jiff::ToSpan as _;
-use lockstep_steps::problem::Problem;
+use lockstep_steps::problem::StepProblem;
 use lockstep_store::step_lock::StepLock;
 
-use super::{Answer, Context, given, given_or_deleted};
-use crate::steps::{Steps, StepsError};
+use super::{CommandContext, CommandStatus, given_or_deleted, resolve_step};
+use crate::steps::{StepContext, StepsError};
 
 /// Exclude other writers of a step for a while
 ///
@@ -41,19 +41,27 @@ pub(crate) struct UnlockArgs {
     force: bool,
 }
 
-pub(super) fn lock(args: &LockArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
-    let file = given(steps, context, &args.file)?;
+pub(super) fn lock(
+    args: &LockArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, StepsError> {
+    let file = resolve_step(steps, context, &args.file)?;
     steps.read(&file).map_err(StepsError::Refused)?;
     let now = steps.now.timestamp();
     let until = now.saturating_add(args.minutes.minutes()).unwrap_or(jiff::Timestamp::MAX);
     let mut lock = StepLock::take(&steps.project.state, &file.path, &args.who, now)?;
     lock.hold(&args.who, now, until)?;
-    steps.audit(Some(&file), &steps.record("STEP_LOCKED", Some(&file)).with("by", args.who.as_str()));
+    steps.append_audit(Some(&file), &steps.record("STEP_LOCKED", Some(&file)).with("by", args.who.as_str()));
     context.terminal.say_line(&format!("{}: held by {} until {until:.0}", file.name, args.who));
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }
 
-pub(super) fn unlock(args: &UnlockArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
+pub(super) fn unlock(
+    args: &UnlockArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, StepsError> {
     let file = given_or_deleted(steps, context, &args.file)?;
     let now = steps.now.timestamp();
     let state = &steps.project.state;
@@ -63,14 +71,15 @@ pub(super) fn unlock(args: &UnlockArgs, steps: &Steps<'_>, context: &Context) ->
     };
     if lock.holder(now).is_none() {
         let message = format!("{} is held by nobody", file.name);
-        return Err(StepsError::Refused(vec![Problem::invalid(
+        return Err(StepsError::Refused(vec![StepProblem::invalid(
             "step file",
             message,
             "There is nothing to release",
         )]));
     }
     lock.release()?;
-    steps.audit(Some(&file), &steps.record("STEP_UNLOCKED", Some(&file)).with("by", args.who.as_str()));
+    steps
+        .append_audit(Some(&file), &steps.record("STEP_UNLOCKED", Some(&file)).with("by", args.who.as_str()));
     context.terminal.say_line(&format!("{}: released", file.name));
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }

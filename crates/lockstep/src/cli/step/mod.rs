@@ -11,16 +11,16 @@ mod phase;
 mod show;
 mod stale;
 
-use lockstep_steps::problem::Problem;
+use lockstep_steps::problem::StepProblem;
 use lockstep_steps::step::Step;
 
-use super::{Answer, Context, refuse_in_session};
+use super::{CommandContext, CommandStatus, refuse_in_session};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::steps::files::StepFile;
-use crate::steps::output::{StepRefused, StepWritten};
-use crate::steps::{Steps, StepsError};
+use crate::steps::output::{StepRefusalOutput, StepWriteOutput};
+use crate::steps::{StepContext, StepsError};
 
 /// Create steps, the units of an agent's work, and record their phases
 ///
@@ -40,10 +40,10 @@ pub(crate) struct StepArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum StepCommand {
-    New(new::NewArgs),
-    Show(show::ShowArgs),
-    List(show::ListArgs),
-    Phase(phase::PhaseArgs),
+    New(new::StepNewArgs),
+    Show(show::StepShowArgs),
+    List(show::StepListArgs),
+    Phase(phase::StepPhaseArgs),
     Finish(finish::FinishArgs),
     Resume(finish::ResumeArgs),
     Boundary(boundary::BoundaryArgs),
@@ -52,12 +52,12 @@ enum StepCommand {
     Accept(accept::AcceptArgs),
     Lock(hold::LockArgs),
     Unlock(hold::UnlockArgs),
-    Stale(stale::StaleArgs),
+    Stale(stale::StepStaleArgs),
 }
 
-pub(crate) fn run(args: &StepArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let steps = Steps::new(&project, clock::now());
+pub(crate) fn run(args: &StepArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let steps = StepContext::new(&project, clock::now());
     let answer = match &args.command {
         StepCommand::New(args) => new::run(args, &steps, context),
         StepCommand::Show(args) => show::show(args, &steps, context),
@@ -84,26 +84,32 @@ pub(crate) fn run(args: &StepArgs, context: &Context) -> Result<Answer, CommandE
 
 /// The writer's identity.
 #[derive(Debug, Clone, clap::Args)]
-struct WhoArgs {
+struct ActorArgs {
     /// Write under this name: the owner of a lock, and the name in the audit trail
     #[arg(long = "as", value_name = "NAME", default_value = "someone")]
     who: String,
 }
 
 /// The existing step file that is named on the command line.
-pub(crate) fn given(steps: &Steps<'_>, context: &Context, name: &str) -> Result<StepFile, StepsError> {
+pub(crate) fn resolve_step(
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+    name: &str,
+) -> Result<StepFile, StepsError> {
     let file = given_or_deleted(steps, context, name)?;
     if file.path.exists() { Ok(file) } else { Err(StepsError::NoFile(file.name)) }
 }
 
 /// The step file that is named on the command line, which may have been deleted after it was recorded.
 pub(crate) fn given_or_deleted(
-    steps: &Steps<'_>,
-    context: &Context,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
     name: &str,
 ) -> Result<StepFile, StepsError> {
-    let file = steps.given(&context.directory, name).map_err(|problem| StepsError::Refused(vec![problem]))?;
-    if file.path.exists() || steps.known().contains(&file.name) {
+    let file = steps
+        .resolve_from_directory(&context.directory, name)
+        .map_err(|problem| StepsError::Refused(vec![problem]))?;
+    if file.path.exists() || steps.known_steps().contains(&file.name) {
         Ok(file)
     } else {
         Err(StepsError::NoFile(file.name))
@@ -111,13 +117,13 @@ pub(crate) fn given_or_deleted(
 }
 
 /// Tells every reason why nothing was done.
-pub(crate) fn refused(context: &Context, problems: &[Problem]) -> Answer {
-    context.say(&StepRefused::new(problems.to_vec()));
-    Answer::No
+pub(crate) fn refused(context: &CommandContext, problems: &[StepProblem]) -> CommandStatus {
+    context.print(&StepRefusalOutput::new(problems.to_vec()));
+    CommandStatus::CheckFailed
 }
 
 /// Tells what was written.
-fn written(context: &Context, file: &StepFile, step: &Step, phase: Option<&str>) -> Answer {
-    context.say(&StepWritten::new(file, step, phase));
-    Answer::Yes
+fn written(context: &CommandContext, file: &StepFile, step: &Step, phase: Option<&str>) -> CommandStatus {
+    context.print(&StepWriteOutput::new(file, step, phase));
+    CommandStatus::Success
 }

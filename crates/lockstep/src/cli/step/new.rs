@@ -1,11 +1,11 @@
 //! `lockstep step new`.
 
-use lockstep_steps::problem::Problem;
+use lockstep_steps::problem::StepProblem;
 use lockstep_steps::step::Step;
 use serde_json::json;
 
-use super::{Answer, Context, WhoArgs, written};
-use crate::steps::{Steps, StepsError};
+use super::{ActorArgs, CommandContext, CommandStatus, written};
+use crate::steps::{StepContext, StepsError};
 
 /// Make a step file
 ///
@@ -15,7 +15,7 @@ use crate::steps::{Steps, StepsError};
 #[command(after_help = "Examples:
   lockstep step new 01-01 --project auth --description 'Add login'
   lockstep step new 01-02 --project auth --phases tdd-5 --allow 'src/auth/**' --max-turns 40")]
-pub(crate) struct NewArgs {
+pub(crate) struct StepNewArgs {
     /// The step's id, such as 01-01
     #[arg(value_name = "ID")]
     id: String,
@@ -38,31 +38,39 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "N")]
     max_turns: Option<u64>,
     #[command(flatten)]
-    who: WhoArgs,
+    who: ActorArgs,
 }
 
-pub(super) fn run(args: &NewArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
+pub(super) fn run(
+    args: &StepNewArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, StepsError> {
     let machine = steps.machine()?;
     let name = args.phases.as_deref().unwrap_or(&steps.project.config().steps.phases.0);
-    let refuse = |problem: Problem| StepsError::Refused(vec![problem]);
-    let set = machine.set(name).ok_or_else(|| {
+    let refuse = |problem: StepProblem| StepsError::Refused(vec![problem]);
+    let set = machine.phase_set(name).ok_or_else(|| {
         let message = format!("There is no phase set {name:?}");
-        refuse(Problem::invalid("phases", message, format!("The sets are {}", machine.set_names())))
+        refuse(StepProblem::invalid("phases", message, format!("The sets are {}", machine.set_names())))
     })?;
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if args.id.is_empty() || args.id.starts_with('.') || !args.id.chars().all(plain) || args.id.len() > 100 {
         let fix = "Use letters, digits, '.', '_' and '-', as in 01-01";
-        return Err(refuse(Problem::invalid("id", format!("{:?} cannot be a file's name", args.id), fix)));
+        return Err(refuse(StepProblem::invalid(
+            "id",
+            format!("{:?} cannot be a file's name", args.id),
+            fix,
+        )));
     }
     let step = filled(&Step::new(&args.id, &args.project, set), args).map_err(StepsError::Refused)?;
     let path = steps.dir().join(format!("{}.json", args.id));
-    let file = steps.located(&path, &args.id).map_err(refuse)?;
+    let file = steps.confine_path(&path, &args.id).map_err(refuse)?;
     steps.create(&file, &step, &args.who.who)?;
     Ok(written(context, &file, &step, None))
 }
 
 /// Returns the step with the given arguments.
-fn filled(step: &Step, args: &NewArgs) -> Result<Step, Vec<Problem>> {
+fn filled(step: &Step, args: &StepNewArgs) -> Result<Step, Vec<StepProblem>> {
     let mut value = step.value().clone();
     if let Some(description) = &args.description {
         value["description"] = json!(description);

@@ -1,11 +1,11 @@
 //! `lockstep step phase start|done|skip|fail`.
 
 use clap::ValueEnum;
-use lockstep_steps::step::evidence::Outcome;
+use lockstep_steps::step::evidence::PhaseOutcome;
 
-use super::{Answer, Context, WhoArgs, given};
-use crate::steps::phases::{Act, Actor};
-use crate::steps::{Steps, StepsError};
+use super::{ActorArgs, CommandContext, CommandStatus, resolve_step};
+use crate::steps::phases::{Act, PhaseRecorder};
+use crate::steps::{StepContext, StepsError};
 
 /// Record what happens with a phase
 #[derive(Debug, clap::Args)]
@@ -13,22 +13,22 @@ use crate::steps::{Steps, StepsError};
   lockstep step phase start 01-01 RED_UNIT
   lockstep step phase done 01-01 RED_UNIT --run 'cargo test'
   lockstep step phase skip 01-01 REFACTOR_L4 --blocked-by 'NOT_APPLICABLE: nothing to refactor'")]
-pub(crate) struct PhaseArgs {
+pub(crate) struct StepPhaseArgs {
     #[command(subcommand)]
-    command: PhaseCommand,
+    command: StepPhaseCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum PhaseCommand {
-    Start(StartArgs),
-    Done(DoneArgs),
-    Skip(SkipArgs),
-    Fail(FailArgs),
+enum StepPhaseCommand {
+    Start(PhaseStartArgs),
+    Done(PhaseDoneArgs),
+    Skip(PhaseSkipArgs),
+    Fail(PhaseFailArgs),
 }
 
 /// Which phase of which step, and who records it.
 #[derive(Debug, clap::Args)]
-struct WhichArgs {
+struct PhaseRefArgs {
     /// The step file, or the step's id
     #[arg(value_name = "FILE")]
     file: String,
@@ -36,7 +36,7 @@ struct WhichArgs {
     #[arg(value_name = "PHASE")]
     phase: String,
     #[command(flatten)]
-    who: WhoArgs,
+    who: ActorArgs,
 }
 
 /// Start a phase
@@ -46,9 +46,9 @@ struct WhichArgs {
 #[command(after_help = "Examples:
   lockstep step phase start 01-01 PREPARE
   lockstep step phase start steps/01-01.json RED_UNIT --as crafter")]
-struct StartArgs {
+struct PhaseStartArgs {
     #[command(flatten)]
-    which: WhichArgs,
+    which: PhaseRefArgs,
 }
 
 /// End a phase
@@ -61,9 +61,9 @@ struct StartArgs {
 #[command(after_help = "Examples:
   lockstep step phase done 01-01 PREPARE --outcome PASS
   lockstep step phase done 01-01 GREEN_UNIT --run 'cargo test'")]
-struct DoneArgs {
+struct PhaseDoneArgs {
     #[command(flatten)]
-    which: WhichArgs,
+    which: PhaseRefArgs,
     /// The outcome; by default decided by the command of --run
     #[arg(long, value_enum, value_name = "OUTCOME", ignore_case = true, required_unless_present = "run")]
     outcome: Option<OutcomeArg>,
@@ -83,9 +83,9 @@ struct DoneArgs {
 #[command(after_help = "Examples:
   lockstep step phase skip 01-01 REFACTOR_L4 --blocked-by 'NOT_APPLICABLE: nothing to refactor'
   lockstep step phase skip 01-01 REVIEW --blocked-by 'DEFERRED: the reviewer is away'")]
-struct SkipArgs {
+struct PhaseSkipArgs {
     #[command(flatten)]
-    which: WhichArgs,
+    which: PhaseRefArgs,
     /// Why, as in 'NOT_APPLICABLE: no user interface'
     #[arg(long, value_name = "REASON")]
     blocked_by: String,
@@ -98,9 +98,9 @@ struct SkipArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep step phase fail 01-01 GREEN_UNIT --details 'the test itself is wrong'")]
-struct FailArgs {
+struct PhaseFailArgs {
     #[command(flatten)]
-    which: WhichArgs,
+    which: PhaseRefArgs,
     /// Additional details
     #[arg(long, value_name = "TEXT")]
     details: Option<String>,
@@ -118,25 +118,34 @@ enum OutcomeArg {
     Fail,
 }
 
-pub(super) fn run(args: &PhaseArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
+pub(super) fn run(
+    args: &StepPhaseArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, StepsError> {
     let (which, run, act) = match &args.command {
-        PhaseCommand::Start(args) => (&args.which, None, Act::Start),
-        PhaseCommand::Done(args) => {
+        StepPhaseCommand::Start(args) => (&args.which, None, Act::Start),
+        StepPhaseCommand::Done(args) => {
             let outcome = args.outcome.map(|outcome| match outcome {
-                OutcomeArg::Pass => Outcome::Pass,
-                OutcomeArg::Fail => Outcome::Fail,
+                OutcomeArg::Pass => PhaseOutcome::Pass,
+                OutcomeArg::Fail => PhaseOutcome::Fail,
             });
             (&args.which, args.run.as_deref(), Act::Done { outcome, details: args.details.clone() })
         }
-        PhaseCommand::Skip(args) => {
+        StepPhaseCommand::Skip(args) => {
             let (blocked_by, details) = (args.blocked_by.clone(), args.details.clone());
             (&args.which, None, Act::Skip { blocked_by, details })
         }
-        PhaseCommand::Fail(args) => {
+        StepPhaseCommand::Fail(args) => {
             (&args.which, args.run.as_deref(), Act::Fail { details: args.details.clone() })
         }
     };
-    let file = given(steps, context, &which.file)?;
-    context.say(&steps.record_phase(&file, &which.phase, act, Actor { who: &which.who.who, run })?);
-    Ok(Answer::Yes)
+    let file = resolve_step(steps, context, &which.file)?;
+    context.print(&steps.record_phase(
+        &file,
+        &which.phase,
+        act,
+        PhaseRecorder { who: &which.who.who, run },
+    )?);
+    Ok(CommandStatus::Success)
 }

@@ -1,13 +1,13 @@
 //! `lockstep step stale`.
 
-use lockstep_steps::stale::{Stale, Undated, stale};
+use lockstep_steps::stale::{StalePhase, UndatedPhase, find_stale_phases};
 use lockstep_steps::step::change::abandon_phases;
 use lockstep_text::single_line;
 use serde::Serialize;
 
-use super::{Answer, Context, WhoArgs};
+use super::{ActorArgs, CommandContext, CommandStatus};
 use crate::steps::files::StepFile;
-use crate::steps::{Steps, StepsError};
+use crate::steps::{StepContext, StepsError};
 
 /// Find phases that were left IN_PROGRESS
 ///
@@ -16,7 +16,7 @@ use crate::steps::{Steps, StepsError};
 #[command(after_help = "Examples:
   lockstep step stale
   lockstep step stale --minutes 120 --resolve")]
-pub(crate) struct StaleArgs {
+pub(crate) struct StepStaleArgs {
     /// The minimum age of a phase
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(i64).range(0..))]
     minutes: i64,
@@ -24,78 +24,86 @@ pub(crate) struct StaleArgs {
     #[arg(long)]
     resolve: bool,
     #[command(flatten)]
-    who: WhoArgs,
+    who: ActorArgs,
 }
 
 #[derive(Serialize, Default)]
-struct Report {
-    stale: Vec<Found>,
-    undated: Vec<FoundUndated>,
-    malformed: Vec<Malformed>,
+struct StaleOutput {
+    stale: Vec<StalePhaseOutput>,
+    undated: Vec<UndatedPhaseOutput>,
+    malformed: Vec<MalformedStepOutput>,
     resolved: bool,
     /// Set if the project was too large to search completely.
     cut: bool,
 }
 
 #[derive(Serialize)]
-struct Found {
+struct StalePhaseOutput {
     step_file: String,
     #[serde(flatten)]
-    stale: Stale,
+    stale: StalePhase,
     /// The reason why the step could not be set to FAILED.
     #[serde(skip_serializing_if = "Option::is_none")]
     unresolved: Option<String>,
 }
 
 #[derive(Serialize)]
-struct FoundUndated {
+struct UndatedPhaseOutput {
     step_file: String,
     #[serde(flatten)]
-    undated: Undated,
+    undated: UndatedPhase,
 }
 
 #[derive(Serialize)]
-struct Malformed {
+struct MalformedStepOutput {
     step_file: String,
     why: Vec<String>,
 }
 
-pub(super) fn run(args: &StaleArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
-    let mut report = Report { resolved: args.resolve, ..Report::default() };
+pub(super) fn run(
+    args: &StepStaleArgs,
+    steps: &StepContext<'_>,
+    context: &CommandContext,
+) -> Result<CommandStatus, StepsError> {
+    let mut report = StaleOutput { resolved: args.resolve, ..StaleOutput::default() };
     let (files, cut) = steps.everywhere();
     report.cut = cut;
     for file in files {
         match steps.read(&file) {
             Ok(step) => {
-                let (found, undated) = stale(&step, &steps.now, args.minutes);
+                let (found, undated) = find_stale_phases(&step, &steps.now, args.minutes);
                 let mut unresolved = None;
                 if args.resolve && !found.is_empty() {
                     unresolved = resolve(steps, &file, &found, &args.who.who)?;
                 }
-                let of_file =
-                    |stale| Found { step_file: file.name.clone(), stale, unresolved: unresolved.clone() };
+                let of_file = |stale| StalePhaseOutput {
+                    step_file: file.name.clone(),
+                    stale,
+                    unresolved: unresolved.clone(),
+                };
                 report.stale.extend(found.into_iter().map(of_file));
-                let undated =
-                    undated.into_iter().map(|undated| FoundUndated { step_file: file.name.clone(), undated });
+                let undated = undated
+                    .into_iter()
+                    .map(|undated| UndatedPhaseOutput { step_file: file.name.clone(), undated });
                 report.undated.extend(undated);
             }
-            Err(problems) => report.malformed.push(Malformed {
+            Err(problems) => report.malformed.push(MalformedStepOutput {
                 step_file: file.name.clone(),
                 why: problems.into_iter().map(|problem| problem.message).collect(),
             }),
         }
     }
-    context.terminal.say(&context.format.render(&report).unwrap_or_else(|| text(&report, args.minutes)));
+    context.terminal.print(&context.format.render(&report).unwrap_or_else(|| text(&report, args.minutes)));
     let none = report.stale.is_empty() && report.undated.is_empty();
     let resolved = args.resolve && report.stale.iter().all(|found| found.unresolved.is_none());
-    Ok(if none || resolved { Answer::Yes } else { Answer::No })
+    Ok(if none || resolved { CommandStatus::Success } else { CommandStatus::CheckFailed })
 }
 
 /// Sets a step to FAILED, or returns the reason why not: a step started elsewhere is not recorded here.
 fn resolve(
-    steps: &Steps<'_>,
+    steps: &StepContext<'_>,
     file: &StepFile,
-    found: &[Stale],
+    found: &[StalePhase],
     who: &str,
 ) -> Result<Option<String>, StepsError> {
     let names: Vec<String> = found.iter().map(|stale| stale.phase_name.clone()).collect();
@@ -124,9 +132,9 @@ fn resolve(
     }
 }
 
-fn text(report: &Report, minutes: i64) -> String {
+fn text(report: &StaleOutput, minutes: i64) -> String {
     let mut out = String::new();
-    for Found { step_file, stale, unresolved } in &report.stale {
+    for StalePhaseOutput { step_file, stale, unresolved } in &report.stale {
         let then = match unresolved {
             Some(why) => format!("; not set to FAILED: {why}"),
             None if report.resolved => "; set to FAILED".to_owned(),
@@ -140,7 +148,7 @@ fn text(report: &Report, minutes: i64) -> String {
             single_line(&stale.started_at)
         ));
     }
-    for FoundUndated { step_file, undated } in &report.undated {
+    for UndatedPhaseOutput { step_file, undated } in &report.undated {
         out.push_str(&format!(
             "{}: {} is IN_PROGRESS, but its age is not known: {}\n",
             single_line(step_file),
@@ -154,7 +162,7 @@ fn text(report: &Report, minutes: i64) -> String {
     if report.cut {
         out.push_str("the project is large: not all of it was searched for steps; `[steps] sources` names their directories\n");
     }
-    for Malformed { step_file, why } in &report.malformed {
+    for MalformedStepOutput { step_file, why } in &report.malformed {
         out.push_str(&single_line(&format!("{step_file}: passed over, it is no step: {}", why.join("; "))));
         out.push('\n');
     }

@@ -1,8 +1,8 @@
 //! `lockstep task access`.
 
-use lockstep_task::access::{AccessTable, AgentRule, Create, Grant, SkillRule};
+use lockstep_task::access::{AccessTable, AgentRule, CreatePermission, Grant, SkillRule};
 
-use super::{Answer, Context};
+use super::{CommandContext, CommandStatus};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::task;
@@ -15,11 +15,11 @@ use crate::task;
 #[command(after_help = "Examples:\n  lockstep task access --format yaml")]
 pub(crate) struct AccessArgs {}
 
-pub(crate) fn run(_: &AccessArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
+pub(crate) fn run(_: &AccessArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
     let table = task::access(&project);
-    context.terminal.say(&context.format.render(&table).unwrap_or_else(|| text(&table)));
-    Ok(Answer::Yes)
+    context.terminal.print(&context.format.render(&table).unwrap_or_else(|| text(&table)));
+    Ok(CommandStatus::Success)
 }
 
 fn text(table: &AccessTable) -> String {
@@ -30,9 +30,9 @@ fn text(table: &AccessTable) -> String {
 
 fn agent(rule: &AgentRule) -> String {
     let creates = match rule.create {
-        Create::None => "creates nothing",
-        Create::Task => "creates the task",
-        Create::Any => "creates tasks",
+        CreatePermission::None => "creates nothing",
+        CreatePermission::Task => "creates the task",
+        CreatePermission::Any => "creates tasks",
     };
     let fork = if rule.fork { ", in a context of its own" } else { "" };
     format!("{creates}, updates {}{}{fork}", listed(&rule.update), later(rule.after_delivery))

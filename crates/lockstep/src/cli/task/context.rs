@@ -4,11 +4,11 @@ use lockstep_task::context::{ForkContext, render};
 use serde::Serialize;
 
 use super::writer_args::SessionArgs;
-use super::{Answer, Context};
+use super::{CommandContext, CommandStatus};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::task::{Present, Tasks};
+use crate::task::{CurrentTask, TaskContext};
 
 /// Print the complete context of a fork agent: arguments, session, task
 ///
@@ -27,17 +27,17 @@ pub(crate) struct ContextArgs {
 }
 
 #[derive(Serialize)]
-struct Data {
+struct TaskContextOutput {
     agent: String,
     version: Option<u64>,
     context: String,
 }
 
-pub(crate) fn run(args: &ContextArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let tasks = Tasks::open(&project, clock::now().timestamp())?;
+pub(crate) fn run(args: &ContextArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let present = tasks.present()?;
-    let session = args.session.known();
+    let session = args.session.session();
     let scratch = session.as_ref().map(|session| tasks.scratch(session)).transpose()?.flatten();
     let named: Vec<_> = session.iter().map(|session| ("session".to_owned(), session.to_string())).collect();
     let text = render(&ForkContext {
@@ -45,12 +45,12 @@ pub(crate) fn run(args: &ContextArgs, context: &Context) -> Result<Answer, Comma
         arguments: &args.arguments,
         session: &named,
         scratch: scratch.as_ref(),
-        title: &present.as_ref().map(Present::title).unwrap_or_default(),
-        held: present.as_ref().map(Present::held),
+        title: &present.as_ref().map(CurrentTask::title).unwrap_or_default(),
+        held: present.as_ref().map(CurrentTask::as_current_version),
         access: &tasks.access,
     });
     let version = present.as_ref().map(|present| present.record.version);
-    let data = Data { agent: args.agent.clone(), version, context: text };
-    context.terminal.say(&context.format.render(&data).unwrap_or(data.context));
-    Ok(Answer::Yes)
+    let data = TaskContextOutput { agent: args.agent.clone(), version, context: text };
+    context.terminal.print(&context.format.render(&data).unwrap_or(data.context));
+    Ok(CommandStatus::Success)
 }

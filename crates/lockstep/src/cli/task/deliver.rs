@@ -1,15 +1,15 @@
 //! `lockstep task deliver`.
 
-use lockstep_task::phase::Phase;
+use lockstep_task::phase::TaskPhase;
 use lockstep_task::value::{Map, Value};
 use lockstep_task::yaml;
 
-use super::writer_args::WhoArgs;
-use super::{Answer, Context, output};
+use super::writer_args::WriterArgs;
+use super::{CommandContext, CommandStatus, output};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::task::Tasks;
+use crate::task::TaskContext;
 
 /// Deliver the task: every phase COMPLETE, its subject DELIVERED, and final
 ///
@@ -25,9 +25,9 @@ pub(crate) struct DeliverArgs {
     metric: Vec<(String, Value)>,
     /// Treat a phase as complete although it was skipped; it is marked as assumed
     #[arg(long, value_name = "PHASE")]
-    assume: Vec<Phase>,
+    assume: Vec<TaskPhase>,
     #[command(flatten)]
-    who: WhoArgs,
+    who: WriterArgs,
 }
 
 fn metric(text: &str) -> Result<(String, Value), String> {
@@ -39,9 +39,9 @@ fn metric(text: &str) -> Result<(String, Value), String> {
     Ok((name.trim().to_owned(), value))
 }
 
-pub(crate) fn run(args: &DeliverArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
+pub(crate) fn run(args: &DeliverArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let metrics: Map = args.metric.iter().cloned().collect();
     let written = tasks.deliver(&args.who.writer("task deliver", &project), &metrics, &args.assume)?;
     Ok(output::print_write_result(context, written))

@@ -2,11 +2,11 @@
 
 use lockstep_task::version::diff::diff;
 
-use super::{Answer, Context, present_or_told};
+use super::{CommandContext, CommandStatus, current_or_print_none};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::task::Tasks;
+use crate::task::TaskContext;
 
 /// Show what changed between two versions of the task, by section
 #[derive(Debug, clap::Args)]
@@ -22,10 +22,12 @@ pub(crate) struct DiffArgs {
     after: Option<u64>,
 }
 
-pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let tasks = Tasks::open(&project, clock::now().timestamp())?;
-    let Some(present) = present_or_told(&tasks, context)? else { return Ok(Answer::No) };
+pub(crate) fn run(args: &DiffArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let tasks = TaskContext::open(&project, clock::now().timestamp())?;
+    let Some(present) = current_or_print_none(&tasks, context)? else {
+        return Ok(CommandStatus::CheckFailed);
+    };
     let before = tasks.version_or_error(&present, args.before)?;
     let after = match args.after {
         Some(number) => tasks.version_or_error(&present, number)?,
@@ -36,6 +38,6 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<Answer, CommandE
         true => format!("PT-v{} and PT-v{} say the same\n", before.record.version, after.record.version),
         false => changes.to_string(),
     };
-    context.terminal.say(&context.format.render(&changes).unwrap_or_else(text));
-    Ok(Answer::Yes)
+    context.terminal.print(&context.format.render(&changes).unwrap_or_else(text));
+    Ok(CommandStatus::Success)
 }

@@ -1,13 +1,13 @@
 //! `lockstep task history`.
 
-use lockstep_store::tasks::TaskVersion;
+use lockstep_store::task_versions::TaskVersion;
 use serde::Serialize;
 
-use super::{Answer, Context, present_or_told};
+use super::{CommandContext, CommandStatus, current_or_print_none};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::task::Tasks;
+use crate::task::TaskContext;
 
 /// List the versions of the task: who wrote each, by which skill, when and why
 #[derive(Debug, clap::Args)]
@@ -15,7 +15,7 @@ use crate::task::Tasks;
 pub(crate) struct HistoryArgs {}
 
 #[derive(Serialize)]
-struct Entry<'a> {
+struct VersionRow<'a> {
     version: u64,
     subject: &'a str,
     delivered: bool,
@@ -27,19 +27,21 @@ struct Entry<'a> {
     why: Option<&'a str>,
 }
 
-pub(crate) fn run(_: &HistoryArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let tasks = Tasks::open(&project, clock::now().timestamp())?;
-    let Some(present) = present_or_told(&tasks, context)? else { return Ok(Answer::No) };
+pub(crate) fn run(_: &HistoryArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let tasks = TaskContext::open(&project, clock::now().timestamp())?;
+    let Some(present) = current_or_print_none(&tasks, context)? else {
+        return Ok(CommandStatus::CheckFailed);
+    };
     let versions = tasks.store.task_versions(present.record.task)?;
     let entries: Vec<_> = versions.iter().map(entry).collect();
     let text = || entries.iter().map(line).collect();
-    context.terminal.say(&context.format.render(&entries).unwrap_or_else(text));
-    Ok(Answer::Yes)
+    context.terminal.print(&context.format.render(&entries).unwrap_or_else(text));
+    Ok(CommandStatus::Success)
 }
 
-fn entry(version: &TaskVersion) -> Entry<'_> {
-    Entry {
+fn entry(version: &TaskVersion) -> VersionRow<'_> {
+    VersionRow {
         version: version.version,
         subject: &version.subject,
         delivered: version.delivered,
@@ -52,7 +54,7 @@ fn entry(version: &TaskVersion) -> Entry<'_> {
     }
 }
 
-fn line(entry: &Entry<'_>) -> String {
+fn line(entry: &VersionRow<'_>) -> String {
     let by = entry.agent.unwrap_or("lead");
     let skill = entry.skill.map(|skill| format!(" ({skill})")).unwrap_or_default();
     let why = entry.why.map(|why| format!("  {}", why.replace('\n', " "))).unwrap_or_default();

@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use lockstep_task::migrate::fate::Fate;
-use lockstep_task::migrate::plan::{Migrating, Plan, plan};
-use lockstep_task::pointer::Lookup;
-use lockstep_task::problem::Findings;
+use lockstep_task::migrate::fate::Disposition;
+use lockstep_task::migrate::plan::{MigrationInput, MigrationPlan, plan};
+use lockstep_task::pointer::PointerResolver;
+use lockstep_task::problem::Diagnostics;
 use lockstep_task::scratch::Scratch;
 use serde::Serialize;
 
-use super::writer_args::WhoArgs;
-use super::{Answer, Context, output, present_or_told, read_input};
+use super::writer_args::WriterArgs;
+use super::{CommandContext, CommandStatus, current_or_print_none, output, read_input};
 use crate::clock;
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
 use crate::task::files::ProjectFiles;
-use crate::task::write::Written;
-use crate::task::{Present, Tasks};
+use crate::task::write::WriteResult;
+use crate::task::{CurrentTask, TaskContext};
 
 /// Split an old global-context file: into scratch, into the task, or dropped in favour of its replacement
 ///
@@ -38,46 +38,51 @@ pub(crate) struct MigrateArgs {
     #[arg(long)]
     write: bool,
     #[command(flatten)]
-    who: WhoArgs,
+    who: WriterArgs,
 }
 
 #[derive(Serialize)]
-struct Data<'a> {
+struct MigrateOutput<'a> {
     possible: bool,
     written: Option<u64>,
     #[serde(flatten)]
-    plan: &'a Plan,
+    plan: &'a MigrationPlan,
 }
 
-pub(crate) fn run(args: &MigrateArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
+pub(crate) fn run(args: &MigrateArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let bytes = read_input(context, &args.file)?;
     let Ok(text) = String::from_utf8(bytes) else {
-        return Err(CommandError::new(Kind::Store, format!("{} is not UTF-8", args.file.display()))
-            .hint("save it as UTF-8 text"));
+        return Err(CommandError::new(
+            CommandErrorKind::Store,
+            format!("{} is not UTF-8", args.file.display()),
+        )
+        .hint("save it as UTF-8 text"));
     };
-    let Some(present) = present_or_told(&tasks, context)? else { return Ok(Answer::No) };
-    let session = args.who.session().known();
+    let Some(present) = current_or_print_none(&tasks, context)? else {
+        return Ok(CommandStatus::CheckFailed);
+    };
+    let session = args.who.session().session();
     let scratch = session.as_ref().map(|id| tasks.scratch(id)).transpose()?.flatten().unwrap_or_default();
-    let stated: BTreeMap<String, Fate> =
-        args.discard.iter().map(|title| (title.clone(), Fate::Discard)).collect();
+    let stated: BTreeMap<String, Disposition> =
+        args.discard.iter().map(|title| (title.clone(), Disposition::Discard)).collect();
     let planned = with_scratch(&tasks.files, &present, &text, &scratch, &stated);
-    let show = |plan: &Plan, written: Option<u64>| {
-        let data = Data { possible: plan.is_possible(), written, plan };
-        context.terminal.say(&context.format.render(&data).unwrap_or_else(|| plan.to_string()));
+    let show = |plan: &MigrationPlan, written: Option<u64>| {
+        let data = MigrateOutput { possible: plan.is_possible(), written, plan };
+        context.terminal.print(&context.format.render(&data).unwrap_or_else(|| plan.to_string()));
     };
     if !planned.is_possible() {
         show(&planned, None);
-        context.terminal.note("nothing was written: not every section can be accounted for\n");
-        return Ok(Answer::No);
+        context.terminal.print_note("nothing was written: not every section can be accounted for\n");
+        return Ok(CommandStatus::CheckFailed);
     }
     if !args.write {
         show(&planned, None);
-        context.terminal.note("nothing was written; --write carries it out\n");
-        return Ok(Answer::Yes);
+        context.terminal.print_note("nothing was written; --write carries it out\n");
+        return Ok(CommandStatus::Success);
     }
-    let session = args.who.session().needed()?;
+    let session = args.who.session().require_session()?;
     let mut writer = args.who.writer("task migrate", &project);
     writer.why.get_or_insert_with(|| format!("migrates {}", args.file.display()));
     if let Err(reason) = tasks.may_write_scratch(&writer) {
@@ -85,9 +90,9 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context) -> Result<Answer, Comma
     }
     let files = tasks.files.clone();
     // The plan is made again from the version it is written over.
-    let written = tasks.rewrite(&writer, |present, rules| {
+    let written = tasks.write_derived(&writer, |present, rules| {
         let content = |path: &Path| files.read(path);
-        let migrating = Migrating {
+        let migrating = MigrationInput {
             text: &text,
             document: &present.document,
             scratch: &scratch,
@@ -98,33 +103,33 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context) -> Result<Answer, Comma
         plan(&migrating).apply().map(|migrated| migrated.document)
     })?;
     let version = match &written {
-        Written::Version { version, .. } | Written::Unchanged { version } => *version,
-        Written::Refused { present, reasons } => return Ok(output::refused(context, *present, reasons)),
+        WriteResult::Version { version, .. } | WriteResult::Unchanged { version } => *version,
+        WriteResult::Refused { present, reasons } => return Ok(output::refused(context, *present, reasons)),
     };
     // Scratch is read again too: the session may have written it meanwhile.
     let kept = tasks.set_scratch(&session, |scratch| {
         let migrated = with_scratch(&files, &present, &text, &scratch, &stated).apply();
         migrated
             .map(|migrated| migrated.scratch)
-            .map_err(|problems| Findings { problems, warnings: Vec::new() })
+            .map_err(|problems| Diagnostics { problems, warnings: Vec::new() })
     })?;
     if let Err(findings) = kept {
         return Ok(output::problems(context, Some(version), findings.problems));
     }
     show(&planned, Some(version));
-    context.terminal.note(&format!("written: PT-v{version}, and the scratch of session {session}\n"));
-    Ok(Answer::Yes)
+    context.terminal.print_note(&format!("written: PT-v{version}, and the scratch of session {session}\n"));
+    Ok(CommandStatus::Success)
 }
 
 /// The plan from the present version and this scratch.
 fn with_scratch(
     files: &ProjectFiles,
-    present: &Present,
+    present: &CurrentTask,
     text: &str,
     scratch: &Scratch,
-    stated: &BTreeMap<String, Fate>,
-) -> Plan {
+    stated: &BTreeMap<String, Disposition>,
+) -> MigrationPlan {
     let (exists, content) = (|path: &Path| files.exists(path), |path: &Path| files.read(path));
-    let (document, lookup) = (&present.document, &Lookup::new(&exists));
-    plan(&Migrating { text, document, scratch, stated, lookup, content: &content })
+    let (document, lookup) = (&present.document, &PointerResolver::new(&exists));
+    plan(&MigrationInput { text, document, scratch, stated, lookup, content: &content })
 }

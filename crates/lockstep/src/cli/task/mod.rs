@@ -20,9 +20,9 @@ pub(crate) mod writer_args;
 use std::io::Read as _;
 use std::path::Path;
 
-use super::{Answer, Context};
-use crate::error::{CommandError, Kind};
-use crate::task::{Present, Tasks, files};
+use super::{CommandContext, CommandStatus};
+use crate::error::{CommandError, CommandErrorKind};
+use crate::task::{CurrentTask, TaskContext, files};
 
 /// Manage the task: one versioned document for a larger piece of work
 ///
@@ -41,22 +41,22 @@ pub(crate) struct TaskArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum TaskCommand {
-    New(new::NewArgs),
-    Show(show::ShowArgs),
-    Update(update::UpdateArgs),
+    New(new::TaskNewArgs),
+    Show(show::TaskShowArgs),
+    Update(update::TaskUpdateArgs),
     History(history::HistoryArgs),
     Diff(diff::DiffArgs),
     Restore(restore::RestoreArgs),
     Deliver(deliver::DeliverArgs),
     Reopen(reopen::ReopenArgs),
-    Check(check::CheckArgs),
+    Check(check::TaskCheckArgs),
     Readers(readers::ReadersArgs),
     Context(context::ContextArgs),
     Migrate(migrate::MigrateArgs),
     Access(access::AccessArgs),
 }
 
-pub(crate) fn run(args: &TaskArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &TaskArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     match &args.command {
         TaskCommand::New(args) => new::run(args, context),
         TaskCommand::Show(args) => show::run(args, context),
@@ -78,25 +78,31 @@ pub(crate) fn run(args: &TaskArgs, context: &Context) -> Result<Answer, CommandE
 const MAX_STDIN: u64 = 8 << 20;
 
 /// A file as it was named on the command line; `-` is standard input.
-pub(crate) fn read_input(context: &Context, path: &Path) -> Result<Vec<u8>, CommandError> {
+pub(crate) fn read_input(context: &CommandContext, path: &Path) -> Result<Vec<u8>, CommandError> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         let read = std::io::stdin().lock().take(MAX_STDIN).read_to_end(&mut bytes);
         return match read {
             Ok(_) => Ok(bytes),
-            Err(error) => Err(CommandError::new(Kind::Store, format!("cannot read standard input: {error}"))),
+            Err(error) => Err(CommandError::new(
+                CommandErrorKind::Store,
+                format!("cannot read standard input: {error}"),
+            )),
         };
     }
     files::read(&context.directory.join(path)).map_err(|why| {
         let what = format!("cannot read {}: {why}", path.display());
         let where_ = format!("the file is looked for in {}", context.directory.display());
-        let error = CommandError::new(Kind::Store, what);
+        let error = CommandError::new(CommandErrorKind::Store, what);
         if path.is_absolute() { error } else { error.hint(format!("{where_}; `-` is standard input")) }
     })
 }
 
 /// The present version; its absence is the answer "no".
-pub(crate) fn present_or_told(tasks: &Tasks<'_>, context: &Context) -> Result<Option<Present>, CommandError> {
+pub(crate) fn current_or_print_none(
+    tasks: &TaskContext<'_>,
+    context: &CommandContext,
+) -> Result<Option<CurrentTask>, CommandError> {
     let present = tasks.present()?;
     if present.is_none() {
         output::none(context);

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use lockstep_task::document::Document;
+use lockstep_task::document::TaskDocument;
 
-use super::writer_args::WhoArgs;
-use super::{Answer, Context, output, read_input};
+use super::writer_args::WriterArgs;
+use super::{CommandContext, CommandStatus, output, read_input};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::task::Tasks;
+use crate::task::TaskContext;
 use crate::task::update_request::parse_document;
 
 /// Create the task
@@ -19,7 +19,7 @@ use crate::task::update_request::parse_document;
 #[command(after_help = "Examples:
   lockstep task new --title auth --intent 'Add login to the service'
   lockstep task new task.yaml --title auth --skill brainstorming-pipeline")]
-pub(crate) struct NewArgs {
+pub(crate) struct TaskNewArgs {
     /// The document, as YAML; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "intent")]
     file: Option<PathBuf>,
@@ -30,15 +30,15 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "TEXT", default_value = "")]
     title: String,
     #[command(flatten)]
-    who: WhoArgs,
+    who: WriterArgs,
 }
 
-pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
+pub(crate) fn run(args: &TaskNewArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let document = match (&args.intent, &args.file) {
         (Some(intent), _) => {
-            let mut document = Document::default();
+            let mut document = TaskDocument::default();
             document.set("user_intent", intent.as_str());
             document
         }
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Answer, CommandEr
             Ok(document) => document,
             Err(findings) => return Ok(output::unreadable(context, findings)),
         },
-        (None, None) => Document::default(),
+        (None, None) => TaskDocument::default(),
     };
     let written = tasks.create(&args.who.writer("task new", &project), &args.title, &document)?;
     Ok(output::print_write_result(context, written))

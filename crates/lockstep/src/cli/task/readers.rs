@@ -1,13 +1,13 @@
 //! `lockstep task readers`.
 
-use lockstep_task::readers::Reader;
+use lockstep_task::readers::TaskReader;
 use serde::Serialize;
 
-use super::{Answer, Context, present_or_told};
+use super::{CommandContext, CommandStatus, current_or_print_none};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::task::Tasks;
+use crate::task::TaskContext;
 
 /// List which agents at work have read which version of the task
 ///
@@ -17,37 +17,39 @@ use crate::task::Tasks;
 pub(crate) struct ReadersArgs {}
 
 #[derive(Serialize)]
-struct Listed {
+struct ReaderRow {
     session: String,
     #[serde(flatten)]
-    reader: Reader,
+    reader: TaskReader,
 }
 
 #[derive(Serialize)]
-struct Listing {
+struct ReadersOutput {
     version: u64,
-    readers: Vec<Listed>,
+    readers: Vec<ReaderRow>,
 }
 
-pub(crate) fn run(_: &ReadersArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let tasks = Tasks::open(&project, clock::now().timestamp())?;
-    let Some(present) = present_or_told(&tasks, context)? else { return Ok(Answer::No) };
+pub(crate) fn run(_: &ReadersArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let tasks = TaskContext::open(&project, clock::now().timestamp())?;
+    let Some(present) = current_or_print_none(&tasks, context)? else {
+        return Ok(CommandStatus::CheckFailed);
+    };
     let (task, version) = (present.record.task, present.record.version);
     let readers = tasks.readers(task, version)?;
     let stale = readers.iter().any(|(_, reader)| reader.behind.is_some_and(|n| n > 0));
-    let readers = readers.into_iter().map(|(session, reader)| Listed { session, reader }).collect();
-    let listing = Listing { version, readers };
-    context.terminal.say(&context.format.render(&listing).unwrap_or_else(|| text(&listing)));
-    Ok(if stale { Answer::No } else { Answer::Yes })
+    let readers = readers.into_iter().map(|(session, reader)| ReaderRow { session, reader }).collect();
+    let listing = ReadersOutput { version, readers };
+    context.terminal.print(&context.format.render(&listing).unwrap_or_else(|| text(&listing)));
+    Ok(if stale { CommandStatus::CheckFailed } else { CommandStatus::Success })
 }
 
-fn text(listing: &Listing) -> String {
+fn text(listing: &ReadersOutput) -> String {
     let mut text = format!("PT-v{}\n", listing.version);
     if listing.readers.is_empty() {
         text.push_str("no agent at work has been seen reading it\n");
     }
-    for Listed { session, reader } in &listing.readers {
+    for ReaderRow { session, reader } in &listing.readers {
         let behind = reader.behind.filter(|n| *n > 0).map(|n| format!(", {n} behind")).unwrap_or_default();
         text.push_str(&format!("{reader}{behind}, session {session}\n"));
     }

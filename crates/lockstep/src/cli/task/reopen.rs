@@ -1,11 +1,11 @@
 //! `lockstep task reopen`.
 
-use super::writer_args::WhoArgs;
-use super::{Answer, Context, output};
+use super::writer_args::WriterArgs;
+use super::{CommandContext, CommandStatus, output};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::task::Tasks;
+use crate::task::TaskContext;
 
 /// Reopen a delivered task
 ///
@@ -14,12 +14,12 @@ use crate::task::Tasks;
 #[command(after_help = "Examples:\n  lockstep task reopen --why 'the release was withdrawn'")]
 pub(crate) struct ReopenArgs {
     #[command(flatten)]
-    who: WhoArgs,
+    who: WriterArgs,
 }
 
-pub(crate) fn run(args: &ReopenArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
+pub(crate) fn run(args: &ReopenArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let why = args.who.why.clone().unwrap_or_default();
     let written = tasks.reopen(&args.who.writer("task reopen", &project), &why)?;
     Ok(output::print_write_result(context, written))

@@ -1,13 +1,13 @@
 //! `lockstep task restore`.
 
-use lockstep_task::place::Place;
+use lockstep_task::place::KeyPath;
 
-use super::writer_args::WhoArgs;
-use super::{Answer, Context, output, present_or_told};
+use super::writer_args::WriterArgs;
+use super::{CommandContext, CommandStatus, current_or_print_none, output};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::task::Tasks;
+use crate::task::TaskContext;
 
 /// Make an earlier version of the task the next one
 ///
@@ -20,15 +20,17 @@ pub(crate) struct RestoreArgs {
     number: u64,
     /// Give this place up on purpose, as in phase_status.P4.l2_path
     #[arg(long, value_name = "PLACE")]
-    drop: Vec<Place>,
+    drop: Vec<KeyPath>,
     #[command(flatten)]
-    who: WhoArgs,
+    who: WriterArgs,
 }
 
-pub(crate) fn run(args: &RestoreArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
-    let Some(present) = present_or_told(&tasks, context)? else { return Ok(Answer::No) };
+pub(crate) fn run(args: &RestoreArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
+    let Some(present) = current_or_print_none(&tasks, context)? else {
+        return Ok(CommandStatus::CheckFailed);
+    };
     let earlier = tasks.version_or_error(&present, args.number)?;
     let mut writer = args.who.writer("task restore", &project);
     writer.why.get_or_insert_with(|| format!("restores PT-v{}", args.number));

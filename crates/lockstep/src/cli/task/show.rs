@@ -1,11 +1,11 @@
 //! `lockstep task show`.
 
-use super::writer_args::WhoArgs;
-use super::{Answer, Context, output};
+use super::writer_args::WriterArgs;
+use super::{CommandContext, CommandStatus, output};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::task::Tasks;
+use crate::task::TaskContext;
 
 /// Print the task, or an earlier version of it
 ///
@@ -17,7 +17,7 @@ use crate::task::Tasks;
   lockstep task show > task.yaml             the present version
   lockstep task show --version 3             an earlier one
   lockstep task show --section constraints   one section")]
-pub(crate) struct ShowArgs {
+pub(crate) struct TaskShowArgs {
     /// Show this version instead of the current one
     #[arg(long = "version", value_name = "N")]
     number: Option<u64>,
@@ -25,16 +25,16 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "NAME")]
     section: Option<String>,
     #[command(flatten)]
-    who: WhoArgs,
+    who: WriterArgs,
 }
 
-pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
+pub(crate) fn run(args: &TaskShowArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let reader = args.who.writer("task show", &project);
     match tasks.show(Some(&reader), args.number, args.section.as_deref())? {
-        Ok(shown) => context.say(&shown),
+        Ok(shown) => context.print(&shown),
         Err(refused) => return Ok(output::print_refusal(context, &refused)),
     }
-    Ok(Answer::Yes)
+    Ok(CommandStatus::Success)
 }

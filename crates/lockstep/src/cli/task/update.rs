@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use lockstep_task::place::Place;
+use lockstep_task::place::KeyPath;
 
-use super::writer_args::WhoArgs;
-use super::{Answer, Context, output, read_input};
+use super::writer_args::WriterArgs;
+use super::{CommandContext, CommandStatus, output, read_input};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::task::Tasks;
-use crate::task::update_request::Proposal;
+use crate::task::TaskContext;
+use crate::task::update_request::UpdateRequest;
 
 /// Write the next version of the task
 ///
@@ -23,7 +23,7 @@ use crate::task::update_request::Proposal;
   lockstep task update task.yaml --base 3 --merge --why 'the plan is split in two'
   lockstep task update plan.yaml --section implementation_plan --base 3 --skill agent-teams-write-plan
   lockstep task update task.yaml --base 3 --drop phase_status.P2.l2_path")]
-pub(crate) struct UpdateArgs {
+pub(crate) struct TaskUpdateArgs {
     /// The complete document as YAML, or with --section that section's value; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -38,18 +38,18 @@ pub(crate) struct UpdateArgs {
     merge: bool,
     /// Give this place up on purpose, as in phase_status.P2.l2_path
     #[arg(long, value_name = "PLACE")]
-    drop: Vec<Place>,
+    drop: Vec<KeyPath>,
     /// Change the title in its subject
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     #[command(flatten)]
-    who: WhoArgs,
+    who: WriterArgs,
 }
 
-pub(crate) fn run(args: &UpdateArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
-    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
-    let proposal = Proposal {
+pub(crate) fn run(args: &TaskUpdateArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+    let project = ActiveProject::discover(&context.directory)?;
+    let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
+    let proposal = UpdateRequest {
         base: args.base,
         text: &read_input(context, &args.file)?,
         section: args.section.as_deref(),
@@ -57,5 +57,8 @@ pub(crate) fn run(args: &UpdateArgs, context: &Context) -> Result<Answer, Comman
         drops: args.drop.clone(),
         title: args.title.clone(),
     };
-    Ok(output::print_output(context, tasks.propose(&args.who.writer("task update", &project), proposal)?))
+    Ok(output::print_output(
+        context,
+        tasks.submit_update(&args.who.writer("task update", &project), proposal)?,
+    ))
 }

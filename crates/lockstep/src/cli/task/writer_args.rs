@@ -5,14 +5,14 @@ use lockstep_task::access::Principal;
 
 use crate::clock;
 use crate::env_vars::CLAUDE_CODE_SESSION_ID;
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
 use crate::task::callers::{Caller, SeenAgent, caller};
-use crate::task::writer::Writer;
+use crate::task::writer::TaskWriter;
 
 /// Options for the writer's identity and reason.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct WhoArgs {
+pub(crate) struct WriterArgs {
     /// Write as this agent, by its type; where absent, as the agent that runs the command, or the Lead
     #[arg(long = "as", value_name = "AGENT")]
     agent: Option<String>,
@@ -36,29 +36,29 @@ pub(crate) struct SessionArgs {
 
 impl SessionArgs {
     /// Returns the session, if one is known. An invalid id in the environment counts as absent.
-    pub(crate) fn known(&self) -> Option<SessionId> {
+    pub(crate) fn session(&self) -> Option<SessionId> {
         let running = || SessionId::new(CLAUDE_CODE_SESSION_ID.get()?.to_str()?).ok();
         self.session.clone().or_else(running)
     }
 
     /// The session, for what cannot do without.
-    pub(crate) fn needed(&self) -> Result<SessionId, CommandError> {
-        self.known().ok_or_else(|| {
-            CommandError::new(Kind::Usage, "which session is not known")
+    pub(crate) fn require_session(&self) -> Result<SessionId, CommandError> {
+        self.session().ok_or_else(|| {
+            CommandError::new(CommandErrorKind::Usage, "which session is not known")
                 .hint("name it with --session ID; inside a client's session it is known")
         })
     }
 }
 
-impl WhoArgs {
+impl WriterArgs {
     pub(crate) fn session(&self) -> &SessionArgs {
         &self.session
     }
 
     /// The writer, for a command named as in `task update`. In a client's session it is the agent that the hook saw; the Lead may write
     /// for an agent with `--as`.
-    pub(crate) fn writer(&self, command: &str, project: &ActiveProject) -> Writer {
-        let claimed = Principal::named(self.agent.as_deref());
+    pub(crate) fn writer(&self, command: &str, project: &ActiveProject) -> TaskWriter {
+        let claimed = Principal::from_agent_name(self.agent.as_deref());
         let (principal, agent_id) = match caller(&project.state, command, clock::now().timestamp()) {
             Caller::Person => (claimed, None),
             Caller::Seen(SeenAgent { agent_id: None, .. }) => (claimed, None),
@@ -68,11 +68,11 @@ impl WhoArgs {
             Caller::Unknown if claimed == Principal::Lead => (Principal::Unknown, None),
             Caller::Unknown => (claimed, None),
         };
-        Writer {
+        TaskWriter {
             principal,
             agent_id,
             skill: self.skill.clone(),
-            session: self.session.known().map(|session| session.to_string()),
+            session: self.session.session().map(|session| session.to_string()),
             tool: format!("lockstep {command}"),
             why: self.why.clone(),
             task_id: None,

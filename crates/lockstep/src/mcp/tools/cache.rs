@@ -1,12 +1,12 @@
 //! `cache_section`.
 
-use lockstep_cache::extract::Query;
+use lockstep_cache::extract::ExtractQuery;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::cache::extract::Extract;
-use crate::mcp::tool::{Effect, Tool, ToolError};
-use crate::mcp::work::Work;
+use crate::cache::extract::ExtractOutput;
+use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
+use crate::mcp::work::CallContext;
 use crate::project::ActiveProject;
 
 /// Get a section of the session cache in its original form: constitution, configuration, skills, agents and
@@ -16,22 +16,22 @@ use crate::project::ActiveProject;
 /// has the reason in skipped.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SectionInput {
+pub(super) struct CacheSectionInput {
     /// The section, as in SKILL_INDEX; an unknown one is answered with those there are.
     name: String,
 }
 
 /// `cache_section`.
-pub(super) struct CacheSection;
+pub(super) struct CacheSectionTool;
 
-impl Tool for CacheSection {
+impl McpTool for CacheSectionTool {
     const NAME: &'static str = "cache_section";
-    const EFFECT: Effect = Effect::Reads;
-    type Input = SectionInput;
-    type Output = Extract;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    type Input = CacheSectionInput;
+    type Output = ExtractOutput;
 
-    fn call(input: SectionInput, work: &Work) -> Result<Extract, ToolError> {
-        let project = ActiveProject::of_command(&work.directory)?;
-        Ok(Extract::of(&project, Query::Section(&input.name))?)
+    fn call(input: CacheSectionInput, work: &CallContext) -> Result<ExtractOutput, ToolError> {
+        let project = ActiveProject::discover(&work.directory)?;
+        Ok(ExtractOutput::of(&project, ExtractQuery::Section(&input.name))?)
     }
 }

@@ -8,36 +8,36 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cascade::completion::{CompletionReport, GroupCompletion};
-use crate::cascade::next::Work as Groups;
+use crate::cascade::next::DispatchOutput as Groups;
 use crate::cascade::status::{CascadeStatusOutput, NO_CASCADE};
-use crate::cascade::{Cascades, Opened, Source, Which};
-use crate::error::{CommandError, Kind};
+use crate::cascade::{CascadeContext, CascadeSelector, CascadeSource, LoadedCascade};
+use crate::error::{CommandError, CommandErrorKind};
 use crate::mcp::caller;
-use crate::mcp::tool::{Effect, Tool, ToolError};
-use crate::mcp::work::Work;
-use crate::reply::Reply;
+use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
+use crate::mcp::work::CallContext;
+use crate::reply::CommandOutput;
 
 /// A cascade, or a note that there is none.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Standing {
+pub(super) struct CascadeOutput {
     /// `null` where there was no cascade yet.
     cascade: Option<CascadeStatusOutput>,
 }
 
-impl Standing {
-    fn of(opened: &Opened) -> Self {
+impl CascadeOutput {
+    fn of(opened: &LoadedCascade) -> Self {
         Self { cascade: Some(CascadeStatusOutput::of(opened)) }
     }
 }
 
-impl Reply for Standing {
+impl CommandOutput for CascadeOutput {
     fn text(&self) -> String {
-        self.cascade.as_ref().map_or_else(|| NO_CASCADE.to_owned(), Reply::text)
+        self.cascade.as_ref().map_or_else(|| NO_CASCADE.to_owned(), CommandOutput::text)
     }
 }
 
-fn which(id: Option<i64>) -> Which {
-    Which { id, session: caller::session() }
+fn which(id: Option<i64>) -> CascadeSelector {
+    CascadeSelector { id, session: caller::current_session() }
 }
 
 /// Start a cascade: the files that depend on a change are brought up to date, iteration by iteration.
@@ -46,7 +46,7 @@ fn which(id: Option<i64>) -> Which {
 /// that there was nothing to do, or no data to act on: warnings say which.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct StartInput {
+pub(super) struct CascadeStartInput {
     /// The L1 of an impact report, as YAML.
     report: Option<String>,
     /// The changes of this session's agents.
@@ -57,17 +57,17 @@ pub(super) struct StartInput {
 }
 
 /// `cascade_start`.
-pub(super) struct CascadeStart;
+pub(super) struct CascadeStartTool;
 
-impl Tool for CascadeStart {
+impl McpTool for CascadeStartTool {
     const NAME: &'static str = "cascade_start";
-    const EFFECT: Effect = Effect::Writes;
-    type Input = StartInput;
-    type Output = Standing;
+    const EFFECT: ToolEffect = ToolEffect::Writes;
+    type Input = CascadeStartInput;
+    type Output = CascadeOutput;
 
-    fn call(input: StartInput, work: &Work) -> Result<Standing, ToolError> {
-        let usage = |what: String| CommandError::new(Kind::Usage, what);
-        let mut cascades = Cascades::of_command(&work.directory)?;
+    fn call(input: CascadeStartInput, work: &CallContext) -> Result<CascadeOutput, ToolError> {
+        let usage = |what: String| CommandError::new(CommandErrorKind::Usage, what);
+        let mut cascades = CascadeContext::discover(&work.directory)?;
         let session = input.session.as_deref().map(SessionId::new).transpose();
         let session = session.map_err(|error| {
             usage(format!("the session is none: {error}")).hint("`lockstep changes` lists the sessions")
@@ -80,12 +80,12 @@ impl Tool for CascadeStart {
             (Some(_), Some(_)) => {
                 return Err(usage("report and session were given".to_owned()).hint("leave one out").into());
             }
-            (Some(report), None) => Source::Report(Ok(report.into_bytes())),
-            (None, Some(session)) => Source::Session(session.clone()),
-            (None, None) => Source::Tree,
+            (Some(report), None) => CascadeSource::Report(Ok(report.into_bytes())),
+            (None, Some(session)) => CascadeSource::Session(session.clone()),
+            (None, None) => CascadeSource::Tree,
         };
-        let own = caller::session().or(session);
-        Ok(Standing::of(&cascades.start(source, tier, own.as_ref())?))
+        let own = caller::current_session().or(session);
+        Ok(CascadeOutput::of(&cascades.start(source, tier, own.as_ref())?))
     }
 }
 
@@ -96,22 +96,22 @@ impl Tool for CascadeStart {
 /// continue.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NextInput {
+pub(super) struct CascadeNextInput {
     /// The cascade, if several are active.
     id: Option<i64>,
 }
 
 /// `cascade_next`.
-pub(super) struct CascadeNext;
+pub(super) struct CascadeNextTool;
 
-impl Tool for CascadeNext {
+impl McpTool for CascadeNextTool {
     const NAME: &'static str = "cascade_next";
-    const EFFECT: Effect = Effect::Writes;
-    type Input = NextInput;
+    const EFFECT: ToolEffect = ToolEffect::Writes;
+    type Input = CascadeNextInput;
     type Output = Groups;
 
-    fn call(input: NextInput, work: &Work) -> Result<Groups, ToolError> {
-        Ok(Cascades::of_command(&work.directory)?.next(&which(input.id))?)
+    fn call(input: CascadeNextInput, work: &CallContext) -> Result<Groups, ToolError> {
+        Ok(CascadeContext::discover(&work.directory)?.dispatch_waiting(&which(input.id))?)
     }
 }
 
@@ -121,11 +121,11 @@ impl Tool for CascadeNext {
 /// changes are checked, and there may be more to do: active says whether.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct DoneInput {
+pub(super) struct CascadeDoneInput {
     /// The group, as in 1a; with status.
     group: Option<String>,
     /// The agent's own status; with group.
-    status: Option<Claimed>,
+    status: Option<ClaimedStatusInput>,
     /// The agent's output; only warnings follow from it.
     report: Option<String>,
     /// A dependent that needs no change; with why.
@@ -138,17 +138,17 @@ pub(super) struct DoneInput {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Claimed {
+enum ClaimedStatusInput {
     Complete,
     Failed,
 }
 
-impl DoneInput {
+impl CascadeDoneInput {
     fn completion(&self) -> Result<CompletionReport, CommandError> {
         let ended = match (&self.group, self.status) {
             (Some(group), Some(status)) => Some(GroupCompletion {
                 group: group.clone(),
-                complete: status == Claimed::Complete,
+                complete: status == ClaimedStatusInput::Complete,
                 report: self.report.clone().unwrap_or_default().into_bytes(),
             }),
             (None, None) => None,
@@ -167,45 +167,45 @@ impl DoneInput {
 }
 
 fn incomplete(what: &str) -> CommandError {
-    CommandError::new(Kind::Usage, what)
+    CommandError::new(CommandErrorKind::Usage, what)
         .hint("give group with status (complete or failed), or not_needed with why")
 }
 
 /// `cascade_done`.
-pub(super) struct CascadeDone;
+pub(super) struct CascadeDoneTool;
 
-impl Tool for CascadeDone {
+impl McpTool for CascadeDoneTool {
     const NAME: &'static str = "cascade_done";
-    const EFFECT: Effect = Effect::Writes;
-    type Input = DoneInput;
-    type Output = Standing;
+    const EFFECT: ToolEffect = ToolEffect::Writes;
+    type Input = CascadeDoneInput;
+    type Output = CascadeOutput;
 
-    fn call(input: DoneInput, work: &Work) -> Result<Standing, ToolError> {
+    fn call(input: CascadeDoneInput, work: &CallContext) -> Result<CascadeOutput, ToolError> {
         let completion = input.completion()?;
-        let cascades = Cascades::of_command(&work.directory)?;
-        Ok(Standing::of(&cascades.done(&which(input.id), &work.directory, &completion)?))
+        let cascades = CascadeContext::discover(&work.directory)?;
+        Ok(CascadeOutput::of(&cascades.done(&which(input.id), &work.directory, &completion)?))
     }
 }
 
 /// Show the state of the cascade: the active one, or else the last one, of any session.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct StatusInput {
+pub(super) struct CascadeStatusInput {
     /// The cascade, if it is not the active or last one.
     id: Option<i64>,
 }
 
 /// `cascade_status`.
-pub(super) struct CascadeStatus;
+pub(super) struct CascadeStatusTool;
 
-impl Tool for CascadeStatus {
+impl McpTool for CascadeStatusTool {
     const NAME: &'static str = "cascade_status";
-    const EFFECT: Effect = Effect::Reads;
-    type Input = StatusInput;
-    type Output = Standing;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    type Input = CascadeStatusInput;
+    type Output = CascadeOutput;
 
-    fn call(input: StatusInput, work: &Work) -> Result<Standing, ToolError> {
-        let newest = Cascades::of_command(&work.directory)?.newest(&which(input.id))?;
-        Ok(Standing { cascade: newest.as_ref().map(CascadeStatusOutput::of) })
+    fn call(input: CascadeStatusInput, work: &CallContext) -> Result<CascadeOutput, ToolError> {
+        let newest = CascadeContext::discover(&work.directory)?.active_or_newest(&which(input.id))?;
+        Ok(CascadeOutput { cascade: newest.as_ref().map(CascadeStatusOutput::of) })
     }
 }

@@ -9,12 +9,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::{CommandError, Kind};
-use crate::impact::lookup::{Direction, References, TIME_LIMIT};
-use crate::impact::question::{Changed, Question};
-use crate::mcp::tool::{Effect, Tool, ToolError};
-use crate::mcp::work::Work;
-use crate::reply::Reply;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::lookup::{ReferenceDirection, ReferencesOutput, TIME_LIMIT};
+use crate::impact::question::{ChangeSource, ImpactQuery};
+use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
+use crate::mcp::work::CallContext;
+use crate::reply::CommandOutput;
 
 /// Longer than any client waits.
 const MAX_SECONDS: f64 = 600.0;
@@ -51,29 +51,29 @@ pub(super) struct ImpactInput {
 }
 
 impl ImpactInput {
-    fn question(self) -> Result<Question, CommandError> {
-        let usage = |what: String| CommandError::new(Kind::Usage, what);
+    fn question(self) -> Result<ImpactQuery, CommandError> {
+        let usage = |what: String| CommandError::new(CommandErrorKind::Usage, what);
         let seconds = self.time_limit.unwrap_or(10.0).clamp(0.0, MAX_SECONDS);
         let limit = Duration::try_from_secs_f64(seconds)
             .map_err(|_| usage("time_limit must be a number of seconds from 0 on".to_owned()))?;
         let mut given = Vec::new();
         if !self.files.is_empty() {
-            given.push(("files", Changed::Files(self.files)));
+            given.push(("files", ChangeSource::Files(self.files)));
         }
         if let Some(range) = self.rev {
-            given.push(("rev", Changed::Range(range)));
+            given.push(("rev", ChangeSource::Range(range)));
         }
         if self.staged {
-            given.push(("staged", Changed::Staged));
+            given.push(("staged", ChangeSource::Staged));
         }
         if let Some(text) = self.patch {
-            given.push(("patch", Changed::Patch { text, name: "the patch".to_owned() }));
+            given.push(("patch", ChangeSource::Patch { text, name: "the patch".to_owned() }));
         }
         if let Some(id) = self.session {
             let session = SessionId::new(&id).map_err(|error| {
                 usage(format!("{id:?} is no session: {error}")).hint("`lockstep changes` lists the sessions")
             })?;
-            given.push(("session", Changed::Session { session, agent: self.agent.clone() }));
+            given.push(("session", ChangeSource::Session { session, agent: self.agent.clone() }));
         } else if self.agent.is_some() {
             return Err(usage("agent is given, but no session".to_owned()).hint("name the agent's session"));
         }
@@ -86,7 +86,7 @@ impl ImpactInput {
             .hint("leave out all but one"));
         }
         let changed = given.pop().map(|(_, changed)| changed).unwrap_or_default();
-        Ok(Question { changed, history: self.history, limit })
+        Ok(ImpactQuery { changed, history: self.history, limit })
     }
 }
 
@@ -99,7 +99,7 @@ pub(super) struct ImpactReport {
     text: String,
 }
 
-impl Reply for ImpactReport {
+impl CommandOutput for ImpactReport {
     fn text(&self) -> String {
         self.text.clone()
     }
@@ -120,16 +120,16 @@ impl JsonSchema for ImpactReport {
     }
 }
 
-pub(super) struct Impact;
+pub(super) struct ImpactTool;
 
-impl Tool for Impact {
+impl McpTool for ImpactTool {
     const NAME: &'static str = "impact";
-    const EFFECT: Effect = Effect::Reads;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
     type Input = ImpactInput;
     type Output = ImpactReport;
 
-    fn call(input: ImpactInput, work: &Work) -> Result<ImpactReport, ToolError> {
-        let asked = input.question()?.ask(&work.directory, work)?;
+    fn call(input: ImpactInput, work: &CallContext) -> Result<ImpactReport, ToolError> {
+        let asked = input.question()?.run(&work.directory, work)?;
         let in_cascade = asked.in_cascade()?;
         let report = asked.analysis.report();
         let json = report.json(in_cascade, asked.analysis.timings);
@@ -155,17 +155,17 @@ pub(super) struct ReferencesInput {
     out: bool,
 }
 
-pub(super) struct FindReferences;
+pub(super) struct ReferencesTool;
 
-impl Tool for FindReferences {
+impl McpTool for ReferencesTool {
     const NAME: &'static str = "references";
-    const EFFECT: Effect = Effect::Reads;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
     type Input = ReferencesInput;
-    type Output = References;
+    type Output = ReferencesOutput;
 
-    fn call(input: ReferencesInput, work: &Work) -> Result<References, ToolError> {
-        let direction = if input.out { Direction::Out } else { Direction::In };
-        Ok(References::of(&work.directory, &input.name, direction, TIME_LIMIT, work)?)
+    fn call(input: ReferencesInput, work: &CallContext) -> Result<ReferencesOutput, ToolError> {
+        let direction = if input.out { ReferenceDirection::Out } else { ReferenceDirection::In };
+        Ok(ReferencesOutput::of(&work.directory, &input.name, direction, TIME_LIMIT, work)?)
     }
 }
 
@@ -180,15 +180,15 @@ pub(super) struct DanglingInput {}
 const DANGLING_LIMIT: Duration = Duration::from_secs(10);
 
 /// `dangling_references`.
-pub(super) struct DanglingReferences;
+pub(super) struct DanglingReferencesTool;
 
-impl Tool for DanglingReferences {
+impl McpTool for DanglingReferencesTool {
     const NAME: &'static str = "dangling_references";
-    const EFFECT: Effect = Effect::Reads;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
     type Input = DanglingInput;
-    type Output = References;
+    type Output = ReferencesOutput;
 
-    fn call(_: DanglingInput, work: &Work) -> Result<References, ToolError> {
-        Ok(References::dangling(&work.directory, DANGLING_LIMIT, work)?)
+    fn call(_: DanglingInput, work: &CallContext) -> Result<ReferencesOutput, ToolError> {
+        Ok(ReferencesOutput::dangling(&work.directory, DANGLING_LIMIT, work)?)
     }
 }

@@ -3,33 +3,33 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::impact::tree::Tree;
+use crate::impact::tree::Workspace;
 use crate::map::CurrentMap;
 use crate::map::entry::MapEntry;
-use crate::mcp::tool::{Effect, Tool, ToolError};
-use crate::mcp::work::Work;
-use crate::reply::Reply;
+use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
+use crate::mcp::work::CallContext;
+use crate::reply::CommandOutput;
 
 /// Get a file's entry in the map of the codebase: what it references, who references it, and how much hangs on it.
 ///
 /// Always as of this moment, and complete, whatever the written document leaves out. Works in any directory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct EntryInput {
+pub(super) struct MapEntryInput {
     /// The file, by its path or an end of it that no other file has.
     path: String,
 }
 
 /// An entry, and what could not be seen.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Entry {
+pub(super) struct MapEntryOutput {
     #[serde(flatten)]
     entry: MapEntry,
     /// The number of files in the map's scope that could not be read.
     unseen_files: usize,
 }
 
-impl Reply for Entry {
+impl CommandOutput for MapEntryOutput {
     fn text(&self) -> String {
         let note = match self.unseen_files {
             0 => String::new(),
@@ -39,18 +39,18 @@ impl Reply for Entry {
     }
 }
 
-pub(super) struct MapEntryOf;
+pub(super) struct MapEntryTool;
 
-impl Tool for MapEntryOf {
+impl McpTool for MapEntryTool {
     const NAME: &'static str = "map_entry";
-    const EFFECT: Effect = Effect::Reads;
-    type Input = EntryInput;
-    type Output = Entry;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    type Input = MapEntryInput;
+    type Output = MapEntryOutput;
 
-    fn call(input: EntryInput, work: &Work) -> Result<Entry, ToolError> {
-        let tree = Tree::of_command(&work.directory)?;
+    fn call(input: MapEntryInput, work: &CallContext) -> Result<MapEntryOutput, ToolError> {
+        let tree = Workspace::discover(&work.directory)?;
         let current = CurrentMap::of(&tree, work)?;
         let place = current.find(&tree, &work.directory, &input.path)?;
-        Ok(Entry { entry: MapEntry::of(&current.view(), place), unseen_files: current.unseen })
+        Ok(MapEntryOutput { entry: MapEntry::of(&current.view(), place), unseen_files: current.unseen })
     }
 }

@@ -7,30 +7,30 @@ mod map;
 mod steps;
 mod task;
 
-use super::tool::Definition;
+use super::tool::ToolDefinition;
 
 /// Every tool, in the order in which they are listed.
-pub(super) fn all() -> Vec<Definition> {
+pub(super) fn all() -> Vec<ToolDefinition> {
     vec![
-        Definition::of::<impact::Impact>(),
-        Definition::of::<impact::FindReferences>(),
-        Definition::of::<impact::DanglingReferences>(),
-        Definition::of::<map::MapEntryOf>(),
-        Definition::of::<cascade::CascadeStart>(),
-        Definition::of::<cascade::CascadeNext>(),
-        Definition::of::<cascade::CascadeDone>(),
-        Definition::of::<cascade::CascadeStatus>(),
-        Definition::of::<steps::StepShow>(),
-        Definition::of::<steps::StepPhaseStart>(),
-        Definition::of::<steps::StepPhaseDone>(),
-        Definition::of::<steps::StepPhaseSkip>(),
-        Definition::of::<steps::CheckPrompt>(),
-        Definition::of::<steps::AuditShow>(),
-        Definition::of::<task::TaskShow>(),
-        Definition::of::<task::TaskUpdate>(),
-        Definition::of::<task::PhaseEnter>(),
-        Definition::of::<task::PhaseComplete>(),
-        Definition::of::<cache::CacheSection>(),
+        ToolDefinition::of::<impact::ImpactTool>(),
+        ToolDefinition::of::<impact::ReferencesTool>(),
+        ToolDefinition::of::<impact::DanglingReferencesTool>(),
+        ToolDefinition::of::<map::MapEntryTool>(),
+        ToolDefinition::of::<cascade::CascadeStartTool>(),
+        ToolDefinition::of::<cascade::CascadeNextTool>(),
+        ToolDefinition::of::<cascade::CascadeDoneTool>(),
+        ToolDefinition::of::<cascade::CascadeStatusTool>(),
+        ToolDefinition::of::<steps::StepShowTool>(),
+        ToolDefinition::of::<steps::StepPhaseStartTool>(),
+        ToolDefinition::of::<steps::StepPhaseDoneTool>(),
+        ToolDefinition::of::<steps::StepPhaseSkipTool>(),
+        ToolDefinition::of::<steps::PromptCheckTool>(),
+        ToolDefinition::of::<steps::AuditShowTool>(),
+        ToolDefinition::of::<task::TaskShowTool>(),
+        ToolDefinition::of::<task::TaskUpdateTool>(),
+        ToolDefinition::of::<task::PhaseEnterTool>(),
+        ToolDefinition::of::<task::PhaseCompleteTool>(),
+        ToolDefinition::of::<cache::CacheSectionTool>(),
     ]
 }
 
@@ -39,7 +39,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::mcp::limits::Limits;
+    use crate::mcp::limits::McpClientLimits;
 
     #[test]
     fn names_differ_and_descriptions_are_not_cut_by_any_client() {
@@ -47,17 +47,21 @@ mod tests {
         let names: BTreeSet<_> = tools.iter().map(|tool| tool.name).collect();
         assert_eq!(names.len(), tools.len());
         for tool in &tools {
-            let described = tool.described();
+            let described = tool.to_mcp_tool();
             let description = described.description.expect("a tool is described");
             let chars = description.chars().count();
-            assert!(chars > 20 && chars <= Limits::of(None).description_chars, "{}: {chars}", tool.name);
+            assert!(
+                chars > 20 && chars <= McpClientLimits::of(None).description_chars,
+                "{}: {chars}",
+                tool.name
+            );
         }
     }
 
     #[test]
     fn every_argument_and_every_result_is_described_by_a_schema_of_an_object() {
         for tool in all() {
-            let described = tool.described();
+            let described = tool.to_mcp_tool();
             let output = described.output_schema.expect("a tool has a result");
             for schema in [&described.input_schema, &output] {
                 assert_eq!(schema["type"], "object", "{}: {schema:?}", tool.name);
@@ -72,7 +76,7 @@ mod tests {
 
     #[test]
     fn schemas_of_all_tools() {
-        let described: Vec<_> = all().iter().map(Definition::described).collect();
+        let described: Vec<_> = all().iter().map(ToolDefinition::to_mcp_tool).collect();
         insta::assert_snapshot!(serde_json::to_string_pretty(&described).unwrap());
     }
 }

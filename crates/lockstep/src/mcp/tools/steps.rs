@@ -1,20 +1,20 @@
 //! `step_show`, `step_phase_start|done|skip`, `prompt_check`, `audit_show`.
 
 use lockstep_steps::prompt::PromptCheck;
-use lockstep_steps::step::evidence::Outcome;
+use lockstep_steps::step::evidence::PhaseOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::clock;
-use crate::error::{CommandError, Kind};
-use crate::mcp::tool::{Effect, Tool, ToolError};
-use crate::mcp::work::Work;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
+use crate::mcp::work::CallContext;
 use crate::project::ActiveProject;
-use crate::steps::listing::{Entries, Wanted};
-use crate::steps::output::StepWritten;
-use crate::steps::phases::{Act, Actor};
+use crate::steps::listing::{AuditEntriesOutput, AuditFilter};
+use crate::steps::output::StepWriteOutput;
+use crate::steps::phases::{Act, PhaseRecorder};
 use crate::steps::view::StepView;
-use crate::steps::{Steps, StepsError};
+use crate::steps::{StepContext, StepsError};
 
 /// The recorded name of an anonymous caller.
 const SOMEONE: &str = "someone";
@@ -22,56 +22,57 @@ const SOMEONE: &str = "someone";
 /// Show a step: its state, its phases, who has it, and whether its state was recorded.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ShowInput {
+pub(super) struct StepShowInput {
     /// The step file, or the step's id.
     step: String,
 }
 
-pub(super) struct StepShow;
+pub(super) struct StepShowTool;
 
-impl Tool for StepShow {
+impl McpTool for StepShowTool {
     const NAME: &'static str = "step_show";
-    const EFFECT: Effect = Effect::Reads;
-    type Input = ShowInput;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    type Input = StepShowInput;
     type Output = StepView;
 
-    fn call(input: ShowInput, work: &Work) -> Result<StepView, ToolError> {
-        let project = ActiveProject::of_command(&work.directory)?;
-        let steps = Steps::new(&project, clock::now());
+    fn call(input: StepShowInput, work: &CallContext) -> Result<StepView, ToolError> {
+        let project = ActiveProject::discover(&work.directory)?;
+        let steps = StepContext::new(&project, clock::now());
         let file = steps
-            .given(&work.directory, &input.step)
+            .resolve_from_directory(&work.directory, &input.step)
             .map_err(|problem| StepsError::Refused(vec![problem]))?;
         Ok(steps.show(&file)?)
     }
 }
 
 /// A phase of a step, and its recorder.
-struct Which<'a> {
+struct PhaseRef<'a> {
     step: &'a str,
     phase: &'a str,
     who: Option<&'a str>,
     run: Option<&'a str>,
 }
 
-fn record(which: &Which<'_>, act: Act, work: &Work) -> Result<StepWritten, ToolError> {
+fn record(which: &PhaseRef<'_>, act: Act, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
     if which.run.is_some() && !work.caller.may_run {
-        return Err(CommandError::new(Kind::Usage, "this server runs no commands")
+        return Err(CommandError::new(CommandErrorKind::Usage, "this server runs no commands")
             .hint("run it in a shell: `lockstep step phase done STEP PHASE --run CMD`, which asks for the client's permission")
             .hint("or start the server with `lockstep mcp --allow-run`")
             .into());
     }
-    let project = ActiveProject::of_command(&work.directory)?;
-    let steps = Steps::new(&project, clock::now());
-    let file =
-        steps.given(&work.directory, which.step).map_err(|problem| StepsError::Refused(vec![problem]))?;
+    let project = ActiveProject::discover(&work.directory)?;
+    let steps = StepContext::new(&project, clock::now());
+    let file = steps
+        .resolve_from_directory(&work.directory, which.step)
+        .map_err(|problem| StepsError::Refused(vec![problem]))?;
     let who = work.caller.name(which.who)?.unwrap_or(SOMEONE);
-    Ok(steps.record_phase(&file, which.phase, act, Actor { who, run: which.run })?)
+    Ok(steps.record_phase(&file, which.phase, act, PhaseRecorder { who, run: which.run })?)
 }
 
 /// Start a phase of a step. The phases before it must be complete, unless the phase set says otherwise.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct StartInput {
+pub(super) struct StepPhaseStartInput {
     /// The step file, or the step's id.
     step: String,
     /// The phase.
@@ -82,16 +83,16 @@ pub(super) struct StartInput {
 }
 
 /// `step_phase_start`.
-pub(super) struct StepPhaseStart;
+pub(super) struct StepPhaseStartTool;
 
-impl Tool for StepPhaseStart {
+impl McpTool for StepPhaseStartTool {
     const NAME: &'static str = "step_phase_start";
-    const EFFECT: Effect = Effect::Writes;
-    type Input = StartInput;
-    type Output = StepWritten;
+    const EFFECT: ToolEffect = ToolEffect::Writes;
+    type Input = StepPhaseStartInput;
+    type Output = StepWriteOutput;
 
-    fn call(input: StartInput, work: &Work) -> Result<StepWritten, ToolError> {
-        let which = Which { step: &input.step, phase: &input.phase, who: input.who.as_deref(), run: None };
+    fn call(input: StepPhaseStartInput, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
+        let which = PhaseRef { step: &input.step, phase: &input.phase, who: input.who.as_deref(), run: None };
         record(&which, Act::Start, work)
     }
 }
@@ -103,7 +104,7 @@ impl Tool for StepPhaseStart {
 /// for that. If the project requires evidence for the phase, a claim without run is refused.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct DoneInput {
+pub(super) struct StepPhaseDoneInput {
     /// The step file, or the step's id.
     step: String,
     /// The phase.
@@ -127,26 +128,26 @@ enum ClaimedOutcome {
 }
 
 /// `step_phase_done`.
-pub(super) struct StepPhaseDone;
+pub(super) struct StepPhaseDoneTool;
 
-impl Tool for StepPhaseDone {
+impl McpTool for StepPhaseDoneTool {
     const NAME: &'static str = "step_phase_done";
-    const EFFECT: Effect = Effect::Runs;
-    type Input = DoneInput;
-    type Output = StepWritten;
+    const EFFECT: ToolEffect = ToolEffect::Runs;
+    type Input = StepPhaseDoneInput;
+    type Output = StepWriteOutput;
 
-    fn call(input: DoneInput, work: &Work) -> Result<StepWritten, ToolError> {
+    fn call(input: StepPhaseDoneInput, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
         if input.outcome.is_none() && input.run.is_none() {
-            return Err(CommandError::new(Kind::Usage, "how the phase ended is not said")
+            return Err(CommandError::new(CommandErrorKind::Usage, "how the phase ended is not said")
                 .hint("give outcome (PASS or FAIL), or a command to run")
                 .into());
         }
         let outcome = input.outcome.map(|outcome| match outcome {
-            ClaimedOutcome::Pass => Outcome::Pass,
-            ClaimedOutcome::Fail => Outcome::Fail,
+            ClaimedOutcome::Pass => PhaseOutcome::Pass,
+            ClaimedOutcome::Fail => PhaseOutcome::Fail,
         });
         let (who, run) = (input.who.as_deref(), input.run.as_deref());
-        let which = Which { step: &input.step, phase: &input.phase, who, run };
+        let which = PhaseRef { step: &input.step, phase: &input.phase, who, run };
         record(&which, Act::Done { outcome, details: input.details.clone() }, work)
     }
 }
@@ -157,7 +158,7 @@ impl Tool for StepPhaseDone {
 /// or with DEFERRED:, which does not: a deferred phase can be started later.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SkipInput {
+pub(super) struct StepPhaseSkipInput {
     /// The step file, or the step's id.
     step: String,
     /// The phase.
@@ -172,16 +173,16 @@ pub(super) struct SkipInput {
 }
 
 /// `step_phase_skip`.
-pub(super) struct StepPhaseSkip;
+pub(super) struct StepPhaseSkipTool;
 
-impl Tool for StepPhaseSkip {
+impl McpTool for StepPhaseSkipTool {
     const NAME: &'static str = "step_phase_skip";
-    const EFFECT: Effect = Effect::Writes;
-    type Input = SkipInput;
-    type Output = StepWritten;
+    const EFFECT: ToolEffect = ToolEffect::Writes;
+    type Input = StepPhaseSkipInput;
+    type Output = StepWriteOutput;
 
-    fn call(input: SkipInput, work: &Work) -> Result<StepWritten, ToolError> {
-        let which = Which { step: &input.step, phase: &input.phase, who: input.who.as_deref(), run: None };
+    fn call(input: StepPhaseSkipInput, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
+        let which = PhaseRef { step: &input.step, phase: &input.phase, who: input.who.as_deref(), run: None };
         record(
             &which,
             Act::Skip { blocked_by: input.blocked_by.clone(), details: input.details.clone() },
@@ -196,23 +197,23 @@ impl Tool for StepPhaseSkip {
 /// ad-hoc one: nothing is checked, and a warning says so.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CheckInput {
+pub(super) struct PromptCheckInput {
     /// The complete prompt.
     prompt: String,
 }
 
 /// `prompt_check`.
-pub(super) struct CheckPrompt;
+pub(super) struct PromptCheckTool;
 
-impl Tool for CheckPrompt {
+impl McpTool for PromptCheckTool {
     const NAME: &'static str = "prompt_check";
-    const EFFECT: Effect = Effect::Reads;
-    type Input = CheckInput;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    type Input = PromptCheckInput;
     type Output = PromptCheck;
 
-    fn call(input: CheckInput, work: &Work) -> Result<PromptCheck, ToolError> {
-        let project = ActiveProject::of_command(&work.directory)?;
-        Ok(Steps::new(&project, clock::now()).check_prompt(&input.prompt)?)
+    fn call(input: PromptCheckInput, work: &CallContext) -> Result<PromptCheck, ToolError> {
+        let project = ActiveProject::discover(&work.directory)?;
+        Ok(StepContext::new(&project, clock::now()).check_prompt(&input.prompt)?)
     }
 }
 
@@ -230,22 +231,22 @@ pub(super) struct AuditInput {
     until: Option<String>,
 }
 
-pub(super) struct AuditShow;
+pub(super) struct AuditShowTool;
 
-impl Tool for AuditShow {
+impl McpTool for AuditShowTool {
     const NAME: &'static str = "audit_show";
-    const EFFECT: Effect = Effect::Reads;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
     type Input = AuditInput;
-    type Output = Entries;
+    type Output = AuditEntriesOutput;
 
-    fn call(input: AuditInput, work: &Work) -> Result<Entries, ToolError> {
-        let project = ActiveProject::of_command(&work.directory)?;
-        let wanted = Wanted {
+    fn call(input: AuditInput, work: &CallContext) -> Result<AuditEntriesOutput, ToolError> {
+        let project = ActiveProject::discover(&work.directory)?;
+        let wanted = AuditFilter {
             step: input.step.as_deref(),
             event: input.event.as_deref(),
             since: input.since.as_deref(),
             until: input.until.as_deref(),
         };
-        Ok(Steps::new(&project, clock::now()).entries(&work.directory, &wanted)?)
+        Ok(StepContext::new(&project, clock::now()).entries(&work.directory, &wanted)?)
     }
 }

@@ -3,24 +3,24 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use lockstep_task::phase::Phase;
+use lockstep_task::phase::TaskPhase;
 use lockstep_task::phase::enter::EntryContext;
-use lockstep_task::place::Place;
+use lockstep_task::place::KeyPath;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clock;
-use crate::error::{CommandError, Kind};
-use crate::mcp::caller::{self, Claim};
-use crate::mcp::tool::{Effect, Tool, ToolError};
-use crate::mcp::work::Work;
+use crate::error::{CommandError, CommandErrorKind};
+use crate::mcp::caller::{self, IdentityClaim};
+use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
+use crate::mcp::work::CallContext;
 use crate::project::ActiveProject;
-use crate::reply::Reply;
-use crate::task::Tasks;
+use crate::reply::CommandOutput;
+use crate::task::TaskContext;
 use crate::task::output::TaskWriteOutput;
-use crate::task::phases::Produced;
-use crate::task::update_request::Proposal;
+use crate::task::phases::PhaseFiles;
+use crate::task::update_request::UpdateRequest;
 use crate::task::view::TaskView;
 
 /// Show the task, or an earlier version or one section of it.
@@ -28,7 +28,7 @@ use crate::task::view::TaskView;
 /// A write that is made from it names its version as the base. With as, it is noted that you read this version.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ShowInput {
+pub(super) struct TaskShowInput {
     /// This version instead of the current one.
     version: Option<u64>,
     /// Only this section.
@@ -38,18 +38,18 @@ pub(super) struct ShowInput {
     who: Option<String>,
 }
 
-pub(super) struct TaskShow;
+pub(super) struct TaskShowTool;
 
-impl Tool for TaskShow {
+impl McpTool for TaskShowTool {
     const NAME: &'static str = "task_show";
-    const EFFECT: Effect = Effect::Reads;
-    type Input = ShowInput;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    type Input = TaskShowInput;
     type Output = TaskView;
 
-    fn call(input: ShowInput, work: &Work) -> Result<TaskView, ToolError> {
+    fn call(input: TaskShowInput, work: &CallContext) -> Result<TaskView, ToolError> {
         let reader = work.caller.reader(input.who.as_deref(), Self::NAME)?;
-        let project = ActiveProject::of_command(&work.directory)?;
-        let mut tasks = Tasks::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
+        let project = ActiveProject::discover(&work.directory)?;
+        let mut tasks = TaskContext::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
         Ok(tasks.show(reader.as_ref(), input.version, input.section.as_deref())??)
     }
 }
@@ -61,7 +61,7 @@ impl Tool for TaskShow {
 /// rules of the project decide what you may write; a refusal names who may.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct UpdateInput {
+pub(super) struct TaskUpdateInput {
     /// The version it was made from.
     base: u64,
     /// The complete document; or give section and value.
@@ -87,21 +87,21 @@ pub(super) struct UpdateInput {
     why: Option<String>,
 }
 
-impl UpdateInput {
+impl TaskUpdateInput {
     /// Returns the text to write. JSON is YAML.
     fn text(&self) -> Result<String, CommandError> {
         match (&self.document, &self.section, &self.value) {
             (Some(document), None, None) => Ok(Value::Object(document.clone()).to_string()),
             (None, Some(_), Some(value)) => Ok(value.to_string()),
-            _ => Err(CommandError::new(Kind::Usage, "what is to be written is not clear")
+            _ => Err(CommandError::new(CommandErrorKind::Usage, "what is to be written is not clear")
                 .hint("give document, or section together with value")),
         }
     }
 
-    fn drops(&self) -> Result<Vec<Place>, CommandError> {
+    fn drops(&self) -> Result<Vec<KeyPath>, CommandError> {
         let place = |text: &String| {
             text.parse().map_err(|error| {
-                CommandError::new(Kind::Usage, format!("{text:?} in drop is no place: {error}"))
+                CommandError::new(CommandErrorKind::Usage, format!("{text:?} in drop is no place: {error}"))
                     .hint("a place is a section, or a path in it: phase_status.P2.l2_path")
             })
         };
@@ -110,21 +110,21 @@ impl UpdateInput {
 }
 
 /// `task_update`.
-pub(super) struct TaskUpdate;
+pub(super) struct TaskUpdateTool;
 
-impl Tool for TaskUpdate {
+impl McpTool for TaskUpdateTool {
     const NAME: &'static str = "task_update";
-    const EFFECT: Effect = Effect::Writes;
-    type Input = UpdateInput;
+    const EFFECT: ToolEffect = ToolEffect::Writes;
+    type Input = TaskUpdateInput;
     type Output = TaskWriteOutput;
 
-    fn call(input: UpdateInput, work: &Work) -> Result<TaskWriteOutput, ToolError> {
+    fn call(input: TaskUpdateInput, work: &CallContext) -> Result<TaskWriteOutput, ToolError> {
         let (text, drops) = (input.text()?, input.drops()?);
-        let claim = Claim { name: input.who, skill: input.skill, why: input.why };
+        let claim = IdentityClaim { name: input.who, skill: input.skill, why: input.why };
         let writer = work.caller.writer(claim, Self::NAME)?;
-        let project = ActiveProject::of_command(&work.directory)?;
-        let mut tasks = Tasks::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
-        let proposal = Proposal {
+        let project = ActiveProject::discover(&work.directory)?;
+        let mut tasks = TaskContext::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
+        let proposal = UpdateRequest {
             base: input.base,
             text: text.as_bytes(),
             section: input.section.as_deref(),
@@ -132,13 +132,14 @@ impl Tool for TaskUpdate {
             drops,
             title: input.title,
         };
-        Ok(tasks.propose(&writer, proposal)??)
+        Ok(tasks.submit_update(&writer, proposal)??)
     }
 }
 
-fn phase(name: &str) -> Result<Phase, CommandError> {
-    name.parse()
-        .map_err(|error| CommandError::new(Kind::Usage, format!("{error}")).hint("the phases are P1 to P9"))
+fn phase(name: &str) -> Result<TaskPhase, CommandError> {
+    name.parse().map_err(|error| {
+        CommandError::new(CommandErrorKind::Usage, format!("{error}")).hint("the phases are P1 to P9")
+    })
 }
 
 /// Check that a phase of the task can begin, and get what it starts from: the sections it reads, and the handoffs.
@@ -146,7 +147,7 @@ fn phase(name: &str) -> Result<Phase, CommandError> {
 /// Not ready is an error with all reasons at once. Changes nothing.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct EnterInput {
+pub(super) struct PhaseEnterInput {
     /// The phase, P1 to P9.
     phase: String,
 }
@@ -154,28 +155,28 @@ pub(super) struct EnterInput {
 /// The data that a phase starts from.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
-pub(super) struct Entered(EntryContext);
+pub(super) struct EntryContextOutput(EntryContext);
 
-impl Reply for Entered {
+impl CommandOutput for EntryContextOutput {
     fn text(&self) -> String {
         self.0.text()
     }
 }
 
-impl JsonSchema for Entered {
+impl JsonSchema for EntryContextOutput {
     fn schema_name() -> Cow<'static, str> {
         "Entered".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        EnteredShape::json_schema(generator)
+        EntryContextSchema::json_schema(generator)
     }
 }
 
 /// [`EntryContext`], described.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is wanted")]
-struct EnteredShape {
+struct EntryContextSchema {
     phase: String,
     /// The skill that runs it.
     skill: Option<String>,
@@ -184,12 +185,12 @@ struct EnteredShape {
     /// The sections its skill reads.
     sections: Map<String, Value>,
     /// The handoffs it starts from.
-    handoffs: Vec<ReceivedShape>,
+    handoffs: Vec<ReceivedHandoffSchema>,
 }
 
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is wanted")]
-struct ReceivedShape {
+struct ReceivedHandoffSchema {
     /// The previous phase.
     phase: String,
     /// Its L2 file.
@@ -199,19 +200,19 @@ struct ReceivedShape {
 }
 
 /// `phase_enter`.
-pub(super) struct PhaseEnter;
+pub(super) struct PhaseEnterTool;
 
-impl Tool for PhaseEnter {
+impl McpTool for PhaseEnterTool {
     const NAME: &'static str = "phase_enter";
-    const EFFECT: Effect = Effect::Reads;
-    type Input = EnterInput;
-    type Output = Entered;
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    type Input = PhaseEnterInput;
+    type Output = EntryContextOutput;
 
-    fn call(input: EnterInput, work: &Work) -> Result<Entered, ToolError> {
+    fn call(input: PhaseEnterInput, work: &CallContext) -> Result<EntryContextOutput, ToolError> {
         let phase = phase(&input.phase)?;
-        let project = ActiveProject::of_command(&work.directory)?;
-        let tasks = Tasks::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
-        Ok(Entered(tasks.enter(phase, caller::session().as_ref())??))
+        let project = ActiveProject::discover(&work.directory)?;
+        let tasks = TaskContext::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
+        Ok(EntryContextOutput(tasks.enter(phase, caller::current_session().as_ref())??))
     }
 }
 
@@ -220,7 +221,7 @@ impl Tool for PhaseEnter {
 /// All reasons for a refusal are listed at once.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CompleteInput {
+pub(super) struct PhaseCompleteInput {
     /// The phase, P1 to P9.
     phase: String,
     /// The phase's L2 file.
@@ -237,21 +238,21 @@ pub(super) struct CompleteInput {
 }
 
 /// `phase_complete`.
-pub(super) struct PhaseComplete;
+pub(super) struct PhaseCompleteTool;
 
-impl Tool for PhaseComplete {
+impl McpTool for PhaseCompleteTool {
     const NAME: &'static str = "phase_complete";
-    const EFFECT: Effect = Effect::Writes;
-    type Input = CompleteInput;
+    const EFFECT: ToolEffect = ToolEffect::Writes;
+    type Input = PhaseCompleteInput;
     type Output = TaskWriteOutput;
 
-    fn call(input: CompleteInput, work: &Work) -> Result<TaskWriteOutput, ToolError> {
+    fn call(input: PhaseCompleteInput, work: &CallContext) -> Result<TaskWriteOutput, ToolError> {
         let phase = phase(&input.phase)?;
-        let claim = Claim { name: input.who, skill: input.skill, why: input.why };
+        let claim = IdentityClaim { name: input.who, skill: input.skill, why: input.why };
         let writer = work.caller.writer(claim, Self::NAME)?;
-        let project = ActiveProject::of_command(&work.directory)?;
-        let mut tasks = Tasks::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
-        let produced = Produced { directory: &work.directory, l2: input.l2, gate: input.gate };
+        let project = ActiveProject::discover(&work.directory)?;
+        let mut tasks = TaskContext::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
+        let produced = PhaseFiles { directory: &work.directory, l2: input.l2, gate: input.gate };
         Ok(tasks.complete(writer, phase, &produced)??)
     }
 }

@@ -15,8 +15,8 @@ pub(super) fn mutate(text: &str, definition: &Definition, mutation: Mutation) ->
     match mutation {
         Mutation::Rename => rename(&tree, text, &definition.name),
         Mutation::Remove => remove(&tree, text, definition),
-        Mutation::Resign => resign(function(&tree, text, definition)?, text, definition),
-        Mutation::Body => body(function(&tree, text, definition)?, text),
+        Mutation::ChangeSignature => resign(function(&tree, text, definition)?, text, definition),
+        Mutation::ChangeBody => body(function(&tree, text, definition)?, text),
     }
 }
 
@@ -116,9 +116,9 @@ def f():
     #[test]
     fn each_kind_of_change_does_what_it_says() {
         assert!(changed("m", Mutation::Rename).contains("C().m_renamed(1)"));
-        assert!(changed("m", Mutation::Resign).contains("def m(self, lockstep_extra, a):"));
-        assert!(changed("f", Mutation::Resign).contains("def f(lockstep_extra):"));
+        assert!(changed("m", Mutation::ChangeSignature).contains("def m(self, lockstep_extra, a):"));
+        assert!(changed("f", Mutation::ChangeSignature).contains("def f(lockstep_extra):"));
         assert!(changed("f", Mutation::Remove).ends_with("pass\n"));
-        assert!(changed("f", Mutation::Body).contains("    lockstep_extra = 1\n    return C()"));
+        assert!(changed("f", Mutation::ChangeBody).contains("    lockstep_extra = 1\n    return C()"));
     }
 }

@@ -10,8 +10,8 @@ pub(super) fn mutate(text: &str, definition: &Definition, mutation: Mutation) ->
     with_node(text, definition, |node| match mutation {
         Mutation::Rename => rename(node, text),
         Mutation::Remove => Some(remove(node, text)),
-        Mutation::Resign => resign(node, text),
-        Mutation::Body => body(node, text),
+        Mutation::ChangeSignature => resign(node, text),
+        Mutation::ChangeBody => body(node, text),
     })
 }
 
@@ -186,20 +186,23 @@ mod tests {
         };
         assert_eq!(line("f", Mutation::Rename, 2), "pub fn f_renamed(a: u8) {}");
         assert_eq!(line("f", Mutation::Remove, 1), "pub const C: u8 = 1;");
-        assert_eq!(line("f", Mutation::Resign, 2), "pub fn f(a: u8, lockstep_extra: u8) {}");
-        assert_eq!(line("f", Mutation::Body, 2), "pub fn f(a: u8) { let _ = ();}");
-        assert_eq!(line("C", Mutation::Resign, 3), "pub const C: (u8,) = (1,);");
+        assert_eq!(line("f", Mutation::ChangeSignature, 2), "pub fn f(a: u8, lockstep_extra: u8) {}");
+        assert_eq!(line("f", Mutation::ChangeBody, 2), "pub fn f(a: u8) { let _ = ();}");
+        assert_eq!(line("C", Mutation::ChangeSignature, 3), "pub const C: (u8,) = (1,);");
         assert_eq!(line("a", Mutation::Remove, 4), "pub struct S {  b: u8 }");
         assert_eq!(
-            line("S", Mutation::Resign, 4),
+            line("S", Mutation::ChangeSignature, 4),
             "pub struct S { pub a: u8, b: u8 , pub lockstep_extra: u8}"
         );
-        assert_eq!(line("A", Mutation::Resign, 5), "pub enum E { A(u8), B(u8) }");
-        assert_eq!(line("m", Mutation::Resign, 6), "pub trait T { fn m(&self, lockstep_extra: u8) {} }");
+        assert_eq!(line("A", Mutation::ChangeSignature, 5), "pub enum E { A(u8), B(u8) }");
+        assert_eq!(
+            line("m", Mutation::ChangeSignature, 6),
+            "pub trait T { fn m(&self, lockstep_extra: u8) {} }"
+        );
         assert_eq!(
             line("T", Mutation::Rename, 6),
             "pub trait TRenamed { fn m(&self) {} }".replace("TRenamed", "T_RENAMED")
         );
-        assert_eq!(changed(text, "E", Mutation::Resign), None);
+        assert_eq!(changed(text, "E", Mutation::ChangeSignature), None);
     }
 }

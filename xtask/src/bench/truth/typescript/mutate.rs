@@ -20,8 +20,8 @@ pub(super) fn mutate(text: &str, definition: &Definition, mutation: Mutation) ->
     match mutation {
         Mutation::Rename => rename(&tree, text, definition, &found),
         Mutation::Remove => remove(text, &found),
-        Mutation::Resign => resign(text, &found),
-        Mutation::Body => body(text, &found),
+        Mutation::ChangeSignature => resign(text, &found),
+        Mutation::ChangeBody => body(text, &found),
     }
 }
 
@@ -160,9 +160,9 @@ export const f = () => { return new C().m(1); };
     fn each_kind_of_change_does_what_it_says() {
         assert_eq!(changed("m", Mutation::Rename).matches("mRenamed").count(), 2);
         assert!(changed("C", Mutation::Rename).contains("new CRenamed()"));
-        assert_eq!(changed("m", Mutation::Resign).matches("m(lockstepExtra: symbol, a").count(), 2);
-        assert!(changed("f", Mutation::Resign).contains("f = (lockstepExtra: symbol) =>"));
+        assert_eq!(changed("m", Mutation::ChangeSignature).matches("m(lockstepExtra: symbol, a").count(), 2);
+        assert!(changed("f", Mutation::ChangeSignature).contains("f = (lockstepExtra: symbol) =>"));
         assert!(!changed("f", Mutation::Remove).contains("const f"));
-        assert!(changed("f", Mutation::Body).contains("{ void 0;  return"));
+        assert!(changed("f", Mutation::ChangeBody).contains("{ void 0;  return"));
     }
 }

@@ -11,7 +11,7 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use lockstep_model::event::Former;
+use lockstep_model::event::OriginalContent;
 use lockstep_model::ids::{AgentId, SessionId};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ const MAX_BYTES: usize = 1 << 20;
 
 /// The original contents of files in a session.
 #[derive(Debug)]
-pub struct Befores<'a> {
+pub struct OriginalStore<'a> {
     state: &'a StateDir,
     session: &'a SessionId,
 }
@@ -47,33 +47,38 @@ pub struct SessionBase {
 impl SessionBase {
     /// Replaces the original content of the file at `path`, relative to the project's root. `None` means
     /// unknown.
-    pub fn set(&mut self, path: &str, original: Option<Former>) {
+    pub fn set(&mut self, path: &str, original: Option<OriginalContent>) {
         self.contents.remove(path);
         self.unsaved.remove(path);
         self.absent.remove(path);
         match original {
-            Some(Former::Text(text)) => drop(self.contents.insert(path.to_owned(), text)),
-            Some(Former::Absent) => drop(self.absent.insert(path.to_owned())),
+            Some(OriginalContent::Text(text)) => drop(self.contents.insert(path.to_owned(), text)),
+            Some(OriginalContent::Absent) => drop(self.absent.insert(path.to_owned())),
             None => drop(self.unsaved.insert(path.to_owned())),
         }
     }
 }
 
-impl<'a> Befores<'a> {
+impl<'a> OriginalStore<'a> {
     /// Returns the original contents of a session.
-    pub fn of(state: &'a StateDir, session: &'a SessionId) -> Self {
+    pub fn for_session(state: &'a StateDir, session: &'a SessionId) -> Self {
         Self { state, session }
     }
 
     /// Saves the content of the file at `path` before an agent (`None` is the Lead) changed it, unless one is
     /// saved already.
-    pub fn keep(&self, path: &Path, agent: Option<&AgentId>, former: &Former) -> Result<(), StoreError> {
+    pub fn save_first(
+        &self,
+        path: &Path,
+        agent: Option<&AgentId>,
+        former: &OriginalContent,
+    ) -> Result<(), StoreError> {
         let content = match former {
-            Former::Absent => None,
-            Former::Text(text) if text.len() > MAX_BYTES => return Ok(()),
-            Former::Text(text) => Some(text.as_str()),
+            OriginalContent::Absent => None,
+            OriginalContent::Text(text) if text.len() > MAX_BYTES => return Ok(()),
+            OriginalContent::Text(text) => Some(text.as_str()),
         };
-        for file in [self.of_session(path), self.of_agent(path, agent)] {
+        for file in [self.session_file(path), self.agent_file(path, agent)] {
             write_new(self.state, self.session, &file, &encoded(content))?;
         }
         Ok(())
@@ -82,7 +87,7 @@ impl<'a> Befores<'a> {
     /// Records that the content before the agent's first change is unknown, so that later events do not
     /// provide one.
     pub fn keep_unknown(&self, path: &Path, agent: Option<&AgentId>) -> Result<(), StoreError> {
-        for file in [self.of_session(path), self.of_agent(path, agent)] {
+        for file in [self.session_file(path), self.agent_file(path, agent)] {
             write_new(self.state, self.session, &file, UNKNOWN)?;
         }
         Ok(())
@@ -90,19 +95,19 @@ impl<'a> Befores<'a> {
 
     /// Returns the file's content before the agent's first change since the last report: from an event, or
     /// else from the last report.
-    pub fn since_report(&self, path: &Path, agent: Option<&AgentId>) -> Option<Former> {
-        read(&self.of_agent(path, agent)).or_else(|| read(&self.at_report(path)))
+    pub fn at_last_report(&self, path: &Path, agent: Option<&AgentId>) -> Option<OriginalContent> {
+        read(&self.agent_file(path, agent)).or_else(|| read(&self.at_report(path)))
     }
 
     /// Returns the file's content before the session's first change, as an event reported it.
-    pub fn since_start(&self, path: &Path) -> Option<Former> {
-        read(&self.of_session(path))
+    pub fn at_session_start(&self, path: &Path) -> Option<OriginalContent> {
+        read(&self.session_file(path))
     }
 
     /// Marks the agent's change of the file as reported: the next report compares with the present content.
     /// If the process dies before, an older content remains, which reports too much rather than too little.
-    pub fn reported(&self, path: &Path, agent: Option<&AgentId>) -> Result<(), StoreError> {
-        let (file, saved) = (self.of_agent(path, agent), self.at_report(path));
+    pub fn clear_reported(&self, path: &Path, agent: Option<&AgentId>) -> Result<(), StoreError> {
+        let (file, saved) = (self.agent_file(path, agent), self.at_report(path));
         let present = match fs::symlink_metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Some(None),
             Ok(meta) if meta.is_file() && meta.len() <= MAX_BYTES as u64 => {
@@ -162,7 +167,7 @@ impl<'a> Befores<'a> {
     }
 
     /// Removes the session's.
-    pub fn forget(&self) -> Result<(), StoreError> {
+    pub fn remove_session(&self) -> Result<(), StoreError> {
         let directory = self.directory();
         match fs::remove_dir_all(&directory) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -174,7 +179,7 @@ impl<'a> Befores<'a> {
 
     /// Replaces a file atomically. It is not synced: a content damaged by a power failure is unknown.
     fn replace(&self, path: &Path, content: &[u8]) -> Result<(), StoreError> {
-        self.state.ensure(&format!("befores/{}", self.session))?;
+        self.state.ensure_dir(&format!("befores/{}", self.session))?;
         Ok(lockstep_fs::replace_unsynced(path, content)?)
     }
 
@@ -190,7 +195,7 @@ impl<'a> Befores<'a> {
         self.directory().join("submodules")
     }
 
-    fn of_session(&self, path: &Path) -> PathBuf {
+    fn session_file(&self, path: &Path) -> PathBuf {
         self.directory().join(format!("{}.first", digest(path)))
     }
 
@@ -198,7 +203,7 @@ impl<'a> Befores<'a> {
         self.directory().join(format!("{}.reported", digest(path)))
     }
 
-    fn of_agent(&self, path: &Path, agent: Option<&AgentId>) -> PathBuf {
+    fn agent_file(&self, path: &Path, agent: Option<&AgentId>) -> PathBuf {
         let agent = agent.map_or("lead", AgentId::as_str);
         self.directory().join(format!("{}.{}", digest(path), digest(Path::new(agent))))
     }
@@ -231,7 +236,7 @@ fn write_new(state: &StateDir, session: &SessionId, path: &Path, content: &str) 
     // Another process that ends the session may remove the directory again.
     for _ in 0..3 {
         if opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
-            state.ensure(&format!("befores/{session}"))?;
+            state.ensure_dir(&format!("befores/{session}"))?;
             opened = open();
         }
     }
@@ -244,15 +249,15 @@ fn write_new(state: &StateDir, session: &SessionId, path: &Path, content: &str) 
     Ok(true)
 }
 
-fn read(path: &Path) -> Option<Former> {
+fn read(path: &Path) -> Option<OriginalContent> {
     let mut text = String::new();
     lockstep_fs::open(path).ok()?.read_to_string(&mut text).ok()?;
     let (header, content) = text.split_once('\n')?;
     if header == "absent" {
-        return Some(Former::Absent);
+        return Some(OriginalContent::Absent);
     }
     let length: usize = header.strip_prefix("text ")?.parse().ok()?;
-    (content.len() == length).then(|| Former::Text(content.to_owned()))
+    (content.len() == length).then(|| OriginalContent::Text(content.to_owned()))
 }
 
 #[cfg(test)]
@@ -260,52 +265,56 @@ mod tests {
     use super::*;
     use std::fs::File;
 
-    fn text(text: &str) -> Former {
-        Former::Text(text.to_owned())
+    fn text(text: &str) -> OriginalContent {
+        OriginalContent::Text(text.to_owned())
     }
 
     #[test]
     fn the_first_content_counts_for_the_session_and_until_a_report_for_an_agent() {
         let root = tempfile::tempdir().unwrap();
-        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
-        let befores = Befores::of(&state, &session);
+        let (state, session) = (StateDir::for_project(root.path()), SessionId::new("s").unwrap());
+        let befores = OriginalStore::for_session(&state, &session);
         let (path, agent) = (Path::new("/r/a.py"), AgentId::new("a1"));
-        assert_eq!(befores.since_report(path, None), None);
-        befores.keep(path, None, &text("one")).unwrap();
-        befores.keep(path, None, &text("two")).unwrap();
-        befores.keep(path, agent.as_ref(), &text("three\n")).unwrap();
-        assert_eq!(befores.since_report(path, None), Some(text("one")));
-        assert_eq!(befores.since_report(path, agent.as_ref()), Some(text("three\n")));
-        befores.reported(path, None).unwrap();
-        assert_eq!(befores.since_report(path, None), Some(Former::Absent), "as it was at the report");
-        befores.keep(path, None, &text("four")).unwrap();
-        assert_eq!(befores.since_report(path, None), Some(text("four")));
-        assert_eq!(befores.since_start(path), Some(text("one")));
-        befores.forget().unwrap();
-        assert_eq!(befores.since_start(path), None);
+        assert_eq!(befores.at_last_report(path, None), None);
+        befores.save_first(path, None, &text("one")).unwrap();
+        befores.save_first(path, None, &text("two")).unwrap();
+        befores.save_first(path, agent.as_ref(), &text("three\n")).unwrap();
+        assert_eq!(befores.at_last_report(path, None), Some(text("one")));
+        assert_eq!(befores.at_last_report(path, agent.as_ref()), Some(text("three\n")));
+        befores.clear_reported(path, None).unwrap();
+        assert_eq!(
+            befores.at_last_report(path, None),
+            Some(OriginalContent::Absent),
+            "as it was at the report"
+        );
+        befores.save_first(path, None, &text("four")).unwrap();
+        assert_eq!(befores.at_last_report(path, None), Some(text("four")));
+        assert_eq!(befores.at_session_start(path), Some(text("one")));
+        befores.remove_session().unwrap();
+        assert_eq!(befores.at_session_start(path), None);
     }
 
     #[test]
     fn an_event_after_a_change_of_which_nothing_is_known_does_not_tell_the_original() {
         let root = tempfile::tempdir().unwrap();
-        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
-        let befores = Befores::of(&state, &session);
+        let (state, session) = (StateDir::for_project(root.path()), SessionId::new("s").unwrap());
+        let befores = OriginalStore::for_session(&state, &session);
         let path = root.path().join("a.py");
         befores.keep_unknown(&path, None).unwrap();
-        befores.keep(&path, None, &text("later")).unwrap();
-        assert_eq!((befores.since_report(&path, None), befores.since_start(&path)), (None, None));
+        befores.save_first(&path, None, &text("later")).unwrap();
+        assert_eq!((befores.at_last_report(&path, None), befores.at_session_start(&path)), (None, None));
     }
 
     #[test]
     fn a_report_and_the_start_of_the_session_are_saved() {
         let root = tempfile::tempdir().unwrap();
-        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
-        let befores = Befores::of(&state, &session);
+        let (state, session) = (StateDir::for_project(root.path()), SessionId::new("s").unwrap());
+        let befores = OriginalStore::for_session(&state, &session);
         let path = root.path().join("a.py");
         fs::write(&path, "one").unwrap();
-        befores.reported(&path, None).unwrap();
+        befores.clear_reported(&path, None).unwrap();
         fs::write(&path, "two").unwrap();
-        assert_eq!(befores.since_report(&path, AgentId::new("a1").as_ref()), Some(text("one")));
+        assert_eq!(befores.at_last_report(&path, AgentId::new("a1").as_ref()), Some(text("one")));
         assert_eq!(befores.base(), None);
         let base = SessionBase {
             commit: Some("c".to_owned()),
@@ -318,26 +327,26 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_exist_is_told_from_what_is_unknown() {
+    fn distinguishes_absent_from_unknown_original() {
         let root = tempfile::tempdir().unwrap();
-        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
-        let befores = Befores::of(&state, &session);
-        befores.keep(Path::new("/r/new"), None, &Former::Absent).unwrap();
-        assert_eq!(befores.since_start(Path::new("/r/new")), Some(Former::Absent));
-        befores.keep(Path::new("/r/large"), None, &text(&"x".repeat(MAX_BYTES + 1))).unwrap();
-        assert_eq!(befores.since_start(Path::new("/r/large")), None);
+        let (state, session) = (StateDir::for_project(root.path()), SessionId::new("s").unwrap());
+        let befores = OriginalStore::for_session(&state, &session);
+        befores.save_first(Path::new("/r/new"), None, &OriginalContent::Absent).unwrap();
+        assert_eq!(befores.at_session_start(Path::new("/r/new")), Some(OriginalContent::Absent));
+        befores.save_first(Path::new("/r/large"), None, &text(&"x".repeat(MAX_BYTES + 1))).unwrap();
+        assert_eq!(befores.at_session_start(Path::new("/r/large")), None);
     }
 
     #[test]
     fn a_content_whose_writer_was_killed_is_unknown() {
         let root = tempfile::tempdir().unwrap();
-        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
-        let befores = Befores::of(&state, &session);
+        let (state, session) = (StateDir::for_project(root.path()), SessionId::new("s").unwrap());
+        let befores = OriginalStore::for_session(&state, &session);
         let path = Path::new("/r/a");
-        befores.keep(path, None, &text("whole content")).unwrap();
-        let file = befores.of_session(path);
+        befores.save_first(path, None, &text("whole content")).unwrap();
+        let file = befores.session_file(path);
         let length = fs::metadata(&file).unwrap().len();
         File::options().write(true).open(&file).unwrap().set_len(length - 3).unwrap();
-        assert_eq!(befores.since_start(path), None);
+        assert_eq!(befores.at_session_start(path), None);
     }
 }

@@ -11,14 +11,14 @@ use crate::{StateDir, StoreError};
 const PREFIXES: [&str; 2] = [lockstep_fs::TEMPORARY_PREFIX, ".tmp"];
 
 /// A younger one may still be written.
-const AGE: Duration = Duration::from_secs(24 * 60 * 60);
+const MIN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The depth to which directories are searched: `cache/ready/`, `reports/SESSION/`.
 const DEPTH: usize = 2;
 
 impl StateDir {
     /// Removes temporary files that are a day old at `now`, and returns their number. Links are not followed.
-    pub fn collect_leftovers(&self, now: SystemTime) -> Result<usize, StoreError> {
+    pub fn remove_stale_temp_files(&self, now: SystemTime) -> Result<usize, StoreError> {
         if self.exists() { collect(self.path(), now, DEPTH) } else { Ok(0) }
     }
 }
@@ -69,7 +69,7 @@ fn is_temporary(entry: &fs::DirEntry) -> bool {
 /// Returns true for an old file. A file without a readable time does not count.
 fn is_old(entry: &fs::DirEntry, now: SystemTime) -> bool {
     let modified = entry.metadata().and_then(|meta| meta.modified());
-    modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age >= AGE))
+    modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age >= MIN_AGE))
 }
 
 #[cfg(test)]
@@ -81,11 +81,11 @@ mod tests {
     #[test]
     fn old_temporary_files_go_and_nothing_else() {
         let (root, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let state = StateDir::of(root.path());
+        let state = StateDir::for_project(root.path());
         let now = SystemTime::now();
-        assert_eq!(state.collect_leftovers(now).unwrap(), 0);
-        state.ensure("reports/s1").unwrap();
-        state.ensure("index").unwrap();
+        assert_eq!(state.remove_stale_temp_files(now).unwrap(), 0);
+        state.ensure_dir("reports/s1").unwrap();
+        state.ensure_dir("index").unwrap();
         let put = |path: &Path, age: u64| {
             let file = fs::File::create(path).unwrap();
             file.set_modified(now - Duration::from_secs(age)).unwrap();
@@ -97,7 +97,7 @@ mod tests {
         put(&state.path().join("index/.tmpYoung1"), day - 60);
         put(&elsewhere.path().join(".tmpOther1"), 2 * day);
         symlink(elsewhere.path(), state.path().join("link")).unwrap();
-        assert_eq!(state.collect_leftovers(now).unwrap(), old.len());
+        assert_eq!(state.remove_stale_temp_files(now).unwrap(), old.len());
         assert!(old.iter().all(|name| !state.path().join(name).exists()));
         assert!(kept.iter().chain(&["index/.tmpYoung1"]).all(|name| state.path().join(name).exists()));
         assert!(elsewhere.path().join(".tmpOther1").exists());

@@ -10,21 +10,21 @@ use std::ops::Deref;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::problem::Found;
+use crate::diagnostic::UnlocatedProblem;
 use crate::suggest::nearest;
-use crate::value::{Kind, Value, Wrong, quoted};
+use crate::value::{ConfigValue, ValueError, ValueKind, toml_string};
 
 /// Tables by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tables<T>(pub BTreeMap<String, T>);
+pub struct TableMap<T>(pub BTreeMap<String, T>);
 
-impl<T> Default for Tables<T> {
+impl<T> Default for TableMap<T> {
     fn default() -> Self {
         Self(BTreeMap::new())
     }
 }
 
-impl<T> Deref for Tables<T> {
+impl<T> Deref for TableMap<T> {
     type Target = BTreeMap<String, T>;
 
     fn deref(&self) -> &Self::Target {
@@ -51,65 +51,65 @@ impl<T> Deref for TableList<T> {
 }
 
 /// A table with declared fields.
-pub trait Table: Default + 'static {
+pub trait TableSchema: Default + 'static {
     /// A table as an example, without its header.
     const EXAMPLE: (&'static str, &'static [&'static str]);
     /// The fields, in the order of the documentation.
-    const FIELDS: &'static [Field<Self>];
+    const FIELDS: &'static [TableFieldSchema<Self>];
     /// The same, for documentation.
-    const ABOUT: TableAbout;
+    const ABOUT: TableDoc;
 }
 
 /// A field of a table.
-pub struct Field<T: 'static> {
+pub struct TableFieldSchema<T: 'static> {
     /// The description.
-    pub about: FieldAbout,
+    pub about: FieldDoc,
     pub(crate) show: fn(&T) -> String,
-    pub(crate) apply: fn(&mut T, &DeValue<'_>) -> Result<(), Wrong>,
+    pub(crate) apply: fn(&mut T, &DeValue<'_>) -> Result<(), ValueError>,
 }
 
 /// The description of a field.
 #[derive(Debug, Clone, Copy)]
-pub struct FieldAbout {
+pub struct FieldDoc {
     pub name: &'static str,
     /// The type of its values.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// The documentation: lines of Markdown.
     pub doc: &'static [&'static str],
     /// The default as TOML.
     pub default: fn() -> String,
 }
 
-impl FieldAbout {
+impl FieldDoc {
     /// Returns the documentation as one paragraph.
     pub fn doc(&self) -> String {
-        crate::table::paragraph(self.doc)
+        crate::key_schema::paragraph(self.doc)
     }
 }
 
 /// The description of a kind of table.
 #[derive(Debug, Clone, Copy)]
-pub struct TableAbout {
+pub struct TableDoc {
     /// An example: the name, and the lines below its header.
     pub example: (&'static str, &'static [&'static str]),
-    pub fields: fn() -> Vec<FieldAbout>,
+    pub fields: fn() -> Vec<FieldDoc>,
 }
 
-impl TableAbout {
+impl TableDoc {
     /// The names of the fields, for a message.
     pub(crate) fn field_names(&self) -> String {
         (self.fields)().iter().map(|field| format!("`{}`", field.name)).collect::<Vec<_>>().join(", ")
     }
 }
 
-impl<T: Table> Value for TableList<T> {
-    const KIND: Kind = Kind::TableList(T::ABOUT);
+impl<T: TableSchema> ConfigValue for TableList<T> {
+    const KIND: ValueKind = ValueKind::TableList(T::ABOUT);
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        Err(Wrong::kind(value))
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
+        Err(ValueError::kind(value))
     }
 
-    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<Found>) -> Result<Self, Wrong> {
+    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<UnlocatedProblem>) -> Result<Self, ValueError> {
         let DeValue::Array(tables) = item.get_ref() else { return Self::read(item.get_ref()) };
         let mut read = Vec::new();
         for (at, table) in tables.iter().enumerate() {
@@ -127,14 +127,14 @@ impl<T: Table> Value for TableList<T> {
     }
 }
 
-impl<T: Table> Value for Tables<T> {
-    const KIND: Kind = Kind::Tables(T::ABOUT);
+impl<T: TableSchema> ConfigValue for TableMap<T> {
+    const KIND: ValueKind = ValueKind::Tables(T::ABOUT);
 
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        Err(Wrong::kind(value))
+    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
+        Err(ValueError::kind(value))
     }
 
-    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<Found>) -> Result<Self, Wrong> {
+    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<UnlocatedProblem>) -> Result<Self, ValueError> {
         let DeValue::Table(tables) = item.get_ref() else { return Self::read(item.get_ref()) };
         let mut read = BTreeMap::new();
         for (name, table) in tables {
@@ -150,7 +150,7 @@ impl<T: Table> Value for Tables<T> {
 
     fn to_toml(&self) -> String {
         let tables: Vec<_> =
-            self.iter().map(|(name, table)| format!("{} = {}", quoted(name), inline(table))).collect();
+            self.iter().map(|(name, table)| format!("{} = {}", toml_string(name), inline(table))).collect();
         if tables.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", tables.join(", ")) }
     }
 }
@@ -162,20 +162,20 @@ fn named<'a, 'i>(
     fields.iter().map(|(name, item)| (name.get_ref().as_ref(), name.span().start, item))
 }
 
-fn not_a_table<T: Table>(name: &str, offset: usize, value: &DeValue<'_>) -> Found {
-    Found {
+fn not_a_table<T: TableSchema>(name: &str, offset: usize, value: &DeValue<'_>) -> UnlocatedProblem {
+    UnlocatedProblem {
         offset,
-        what: format!("`{name}` cannot be {}", Wrong::kind(value).what),
+        what: format!("`{name}` cannot be {}", ValueError::kind(value).what),
         why: "it takes a table with fields".into(),
         fix: example(T::EXAMPLE),
     }
 }
 
 /// Reads the fields of one table. Problems are added to `found`, and the rest applies.
-fn read_table<'a, 'i: 'a, T: Table>(
+fn read_table<'a, 'i: 'a, T: TableSchema>(
     name: &str,
     fields: impl Iterator<Item = (&'a str, usize, &'a Spanned<DeValue<'i>>)>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<UnlocatedProblem>,
 ) -> T {
     let mut table = T::default();
     for (key, offset, item) in fields {
@@ -185,7 +185,7 @@ fn read_table<'a, 'i: 'a, T: Table>(
         };
         if let Err(wrong) = (field.apply)(&mut table, item.get_ref()) {
             let about = &field.about;
-            found.push(Found {
+            found.push(UnlocatedProblem {
                 offset: item.span().start,
                 what: format!("`{}` of {name:?} cannot be {}", about.name, wrong.what),
                 why: wrong.why.unwrap_or_else(|| format!("it takes {}", about.kind.describe())).into(),
@@ -198,7 +198,7 @@ fn read_table<'a, 'i: 'a, T: Table>(
     table
 }
 
-fn unknown_field<T: Table>(table: &str, name: &str, offset: usize) -> Found {
+fn unknown_field<T: TableSchema>(table: &str, name: &str, offset: usize) -> UnlocatedProblem {
     let fields = || T::FIELDS.iter().map(|field| field.about.name);
     let fix = match nearest(name, fields()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -210,10 +210,15 @@ fn unknown_field<T: Table>(table: &str, name: &str, offset: usize) -> Found {
         }
     };
     let what = format!("unknown field `{name}` of {table:?}");
-    Found { offset, what, why: "what is not known would be ignored silently, so it is refused".into(), fix }
+    UnlocatedProblem {
+        offset,
+        what,
+        why: "what is not known would be ignored silently, so it is refused".into(),
+        fix,
+    }
 }
 
-fn inline<T: Table>(table: &T) -> String {
+fn inline<T: TableSchema>(table: &T) -> String {
     let fields: Vec<_> =
         T::FIELDS.iter().map(|field| format!("{} = {}", field.about.name, (field.show)(table))).collect();
     format!("{{ {} }}", fields.join(", "))
@@ -228,24 +233,24 @@ macro_rules! table_fields {
     ($Table:ty, example $name:literal { $($line:literal),+ $(,)? }, {
         $( $(#[doc = $doc:literal])+ $field:ident: $Type:ty; )+
     }) => {
-        impl $crate::tables::Table for $Table {
+        impl $crate::nested_tables::TableSchema for $Table {
             const EXAMPLE: (&'static str, &'static [&'static str]) = ($name, &[$($line),+]);
-            const FIELDS: &'static [$crate::tables::Field<Self>] = &[
-                $( $crate::tables::Field {
-                    about: $crate::tables::FieldAbout {
+            const FIELDS: &'static [$crate::nested_tables::TableFieldSchema<Self>] = &[
+                $( $crate::nested_tables::TableFieldSchema {
+                    about: $crate::nested_tables::FieldDoc {
                         name: stringify!($field),
-                        kind: <$Type as $crate::value::Value>::KIND,
+                        kind: <$Type as $crate::value::ConfigValue>::KIND,
                         doc: &[$($doc),+],
-                        default: || $crate::value::Value::to_toml(&<$Table>::default().$field),
+                        default: || $crate::value::ConfigValue::to_toml(&<$Table>::default().$field),
                     },
-                    show: |table| $crate::value::Value::to_toml(&table.$field),
+                    show: |table| $crate::value::ConfigValue::to_toml(&table.$field),
                     apply: |table, value| {
-                        table.$field = <$Type as $crate::value::Value>::read(value)?;
+                        table.$field = <$Type as $crate::value::ConfigValue>::read(value)?;
                         Ok(())
                     },
                 }, )+
             ];
-            const ABOUT: $crate::tables::TableAbout = $crate::tables::TableAbout {
+            const ABOUT: $crate::nested_tables::TableDoc = $crate::nested_tables::TableDoc {
                 example: Self::EXAMPLE,
                 fields: || Self::FIELDS.iter().map(|field| field.about).collect(),
             };

@@ -6,7 +6,7 @@ use crate::decision::Decision;
 
 /// The part a route plays in the client's work, which decides how it fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum ActionRole {
     /// Journal, sweep, delivery: fails open and silent. The fault is in the log and in `doctor`.
     Observer,
     /// Session context: fails open, with a line that the session is degraded.
@@ -26,16 +26,16 @@ pub enum OnFailure {
 }
 
 /// The decision for a route of `role` that failed because of `fault`.
-pub fn resolve(role: Role, on_failure: OnFailure, fault: &str) -> Decision {
+pub fn decide_on_failure(role: ActionRole, on_failure: OnFailure, fault: &str) -> Decision {
     match (role, on_failure) {
-        (Role::Observer, _) => Decision::Silent,
-        (Role::Announcer, _) => Decision::Context(format!("lockstep: degraded: {}", one_line(fault))),
-        (Role::Enforcer, OnFailure::Block) => Decision::Block(format!(
+        (ActionRole::Observer, _) => Decision::Silent,
+        (ActionRole::Announcer, _) => Decision::Context(format!("lockstep: degraded: {}", one_line(fault))),
+        (ActionRole::Enforcer, OnFailure::Block) => Decision::Block(format!(
             "lockstep could not decide, so this is blocked: {}. `lockstep doctor` explains how to mend it; \
              `on_failure = \"allow\"` under [hooks] in lockstep.toml lets undecided steps pass.",
             one_line(fault)
         )),
-        (Role::Enforcer, OnFailure::Allow) => Decision::Silent,
+        (ActionRole::Enforcer, OnFailure::Allow) => Decision::Silent,
     }
 }
 
@@ -50,13 +50,14 @@ mod tests {
     #[test]
     fn observers_are_silent_whatever_the_project_says() {
         for on_failure in [OnFailure::Block, OnFailure::Allow] {
-            assert_eq!(resolve(Role::Observer, on_failure, "disk full"), Decision::Silent);
+            assert_eq!(decide_on_failure(ActionRole::Observer, on_failure, "disk full"), Decision::Silent);
         }
     }
 
     #[test]
     fn announcers_say_one_line() {
-        let Decision::Context(text) = resolve(Role::Announcer, OnFailure::Block, "no\ncache") else {
+        let Decision::Context(text) = decide_on_failure(ActionRole::Announcer, OnFailure::Block, "no\ncache")
+        else {
             panic!("an announcer speaks");
         };
         assert_eq!(text, "lockstep: degraded: no cache");
@@ -64,12 +65,13 @@ mod tests {
 
     #[test]
     fn enforcers_block_with_the_reason_unless_the_project_allows() {
-        let Decision::Block(reason) = resolve(Role::Enforcer, OnFailure::Block, "step file unreadable")
+        let Decision::Block(reason) =
+            decide_on_failure(ActionRole::Enforcer, OnFailure::Block, "step file unreadable")
         else {
             panic!("an enforcer that cannot decide blocks");
         };
         assert!(reason.contains("step file unreadable"));
         assert!(reason.contains("on_failure"));
-        assert_eq!(resolve(Role::Enforcer, OnFailure::Allow, "x"), Decision::Silent);
+        assert_eq!(decide_on_failure(ActionRole::Enforcer, OnFailure::Allow, "x"), Decision::Silent);
     }
 }

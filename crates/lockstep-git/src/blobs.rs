@@ -11,7 +11,7 @@ const MAX_BYTES: u64 = 16 << 20;
 impl Repository {
     /// Returns the contents of files in a state (a commit, a tree, or the empty text for the staged state),
     /// in their order; `None` for one that is not a file there or too large.
-    pub fn contents(&self, state: &str, paths: &[String]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+    pub fn read_blobs(&self, state: &str, paths: &[String]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
@@ -21,10 +21,10 @@ impl Repository {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(GitError::Run)?;
+            .map_err(GitError::Spawn)?;
         let mut input = child.stdin.take().expect("it was asked for");
         let mut output = BufReader::new(child.stdout.take().expect("it was asked for"));
-        let prefix = self.prefix()?;
+        let prefix = self.worktree_prefix()?;
         // Git replies while it reads: writing everything first would fill both pipes and deadlock.
         let contents = std::thread::scope(|scope| {
             scope.spawn(move || {
@@ -33,27 +33,27 @@ impl Repository {
                     let _ = write!(input, "{state}:{prefix}{path}\0");
                 }
             });
-            paths.iter().map(|_| content(&mut output)).collect::<Result<Vec<_>, GitError>>()
+            paths.iter().map(|_| read_blob(&mut output)).collect::<Result<Vec<_>, GitError>>()
         });
-        child.wait().map_err(GitError::Run)?;
+        child.wait().map_err(GitError::Spawn)?;
         contents
     }
 
     /// Returns the path from the top of the working tree to the directory.
-    fn prefix(&self) -> Result<String, GitError> {
+    fn worktree_prefix(&self) -> Result<String, GitError> {
         // At the top, the path is empty.
         if self.directory.join(".git").exists() {
             return Ok(String::new());
         }
-        let answer = self.tell(&["rev-parse", "--show-prefix"])?;
+        let answer = self.run_checked(&["rev-parse", "--show-prefix"])?;
         Ok(String::from_utf8_lossy(&answer).trim_end_matches('\n').to_owned())
     }
 }
 
-fn content(output: &mut impl std::io::BufRead) -> Result<Option<Vec<u8>>, GitError> {
-    let not_understood = || GitError::Answer { what: "cat-file".to_owned() };
+fn read_blob(output: &mut impl std::io::BufRead) -> Result<Option<Vec<u8>>, GitError> {
+    let not_understood = || GitError::UnexpectedOutput { what: "cat-file".to_owned() };
     let mut header = Vec::new();
-    output.read_until(b'\n', &mut header).map_err(GitError::Run)?;
+    output.read_until(b'\n', &mut header).map_err(GitError::Spawn)?;
     let header = String::from_utf8_lossy(&header);
     if header.trim_end().ends_with(" missing") || header.trim_end().ends_with(" ambiguous") {
         return Ok(None);
@@ -64,11 +64,11 @@ fn content(output: &mut impl std::io::BufRead) -> Result<Option<Vec<u8>>, GitErr
     };
     let size: u64 = size.parse().map_err(|_| not_understood())?;
     if size > MAX_BYTES {
-        std::io::copy(&mut output.take(size + 1), &mut std::io::sink()).map_err(GitError::Run)?;
+        std::io::copy(&mut output.take(size + 1), &mut std::io::sink()).map_err(GitError::Spawn)?;
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    output.take(size + 1).read_to_end(&mut bytes).map_err(GitError::Run)?;
+    output.take(size + 1).read_to_end(&mut bytes).map_err(GitError::Spawn)?;
     bytes.pop();
     Ok((kind == "blob").then_some(bytes))
 }

@@ -6,13 +6,13 @@ use lockstep_model::event::EventKind;
 use lockstep_text::printable;
 use serde_json::json;
 
-use crate::Reply;
+use crate::HookResponse;
 
 /// Returns true if the client adds a hook's `additionalContext` to a context for this event.
 ///
 /// `SubagentStop` accepts it too, but gives it to the stopping subagent, which then continues. That is never
 /// wanted.
-pub fn carries_context(kind: &EventKind) -> bool {
+pub fn accepts_context(kind: &EventKind) -> bool {
     matches!(
         kind,
         EventKind::SessionStart { .. }
@@ -24,21 +24,21 @@ pub fn carries_context(kind: &EventKind) -> bool {
 }
 
 /// The reply to an event of `kind`. Characters from outside that control a terminal or hide text are replaced.
-pub fn render(kind: &EventKind, decision: &Decision) -> Reply {
+pub fn render(kind: &EventKind, decision: &Decision) -> HookResponse {
     match decision {
-        Decision::Silent => Reply::silent(),
-        Decision::Context(text) if carries_context(kind) => Reply::json(&json!({
+        Decision::Silent => HookResponse::silent(),
+        Decision::Context(text) if accepts_context(kind) => HookResponse::json(&json!({
             "hookSpecificOutput": {"hookEventName": kind.name(), "additionalContext": printable(text)}
         })),
-        Decision::Context(_) => Reply::silent(),
+        Decision::Context(_) => HookResponse::silent(),
         Decision::Ask(reason) if matches!(kind, EventKind::PreToolUse(_)) => permission("ask", reason),
         // Only a tool call can be put before the user; anything else that waits for an answer is refused.
         Decision::Ask(reason) | Decision::Block(reason) => block(kind, reason),
     }
 }
 
-fn permission(decision: &str, reason: &str) -> Reply {
-    Reply::json(&json!({
+fn permission(decision: &str, reason: &str) -> HookResponse {
+    HookResponse::json(&json!({
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": decision,
@@ -47,32 +47,32 @@ fn permission(decision: &str, reason: &str) -> Reply {
     }))
 }
 
-fn block(kind: &EventKind, reason: &str) -> Reply {
+fn block(kind: &EventKind, reason: &str) -> HookResponse {
     match kind {
         EventKind::PreToolUse(_) => permission("deny", reason),
         EventKind::Stop(_)
         | EventKind::SubagentStop(_)
         | EventKind::UserPromptSubmit { .. }
         | EventKind::PostToolUse { .. } => {
-            Reply::json(&json!({"decision": "block", "reason": printable(reason)}))
+            HookResponse::json(&json!({"decision": "block", "reason": printable(reason)}))
         }
         // Events without a JSON form for it: exit code 2, with the reason on standard error.
-        _ => Reply { stderr: format!("{reason}\n"), code: 2, ..Reply::silent() },
+        _ => HookResponse { stderr: format!("{reason}\n"), code: 2, ..HookResponse::silent() },
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use lockstep_model::event::{Outcome, Stop, Tool, ToolCall};
+    use lockstep_model::event::{StopEvent, ToolCall, ToolOutcome, ToolUse};
 
     use super::*;
 
     fn call() -> ToolCall {
-        ToolCall { id: None, tool: Tool::Other("Read".to_owned()) }
+        ToolCall { id: None, tool: ToolUse::Other("Read".to_owned()) }
     }
 
-    fn stop() -> Stop {
-        Stop { already_continued: false }
+    fn stop() -> StopEvent {
+        StopEvent { already_continued: false }
     }
 
     fn every_kind() -> Vec<EventKind> {
@@ -81,7 +81,7 @@ mod tests {
             EventKind::SessionEnd { reason: "other".to_owned() },
             EventKind::UserPromptSubmit { prompt: String::new() },
             EventKind::PreToolUse(call()),
-            EventKind::PostToolUse { call: call(), outcome: Outcome::Succeeded },
+            EventKind::PostToolUse { call: call(), outcome: ToolOutcome::Succeeded },
             EventKind::PostToolUseFailure(call()),
             EventKind::SubagentStart,
             EventKind::SubagentStop(stop()),
@@ -94,21 +94,21 @@ mod tests {
     #[test]
     fn silence_is_nothing_at_all() {
         for kind in every_kind() {
-            assert_eq!(render(&kind, &Decision::Silent), Reply::default());
+            assert_eq!(render(&kind, &Decision::Silent), HookResponse::default());
         }
     }
 
     #[test]
     fn context_is_named_after_its_event_and_never_reaches_a_stopping_subagent() {
         let text = Decision::Context("a \"b\"\nc".to_owned());
-        let post = EventKind::PostToolUse { call: call(), outcome: Outcome::Succeeded };
+        let post = EventKind::PostToolUse { call: call(), outcome: ToolOutcome::Succeeded };
         assert_eq!(
             render(&post, &text).stdout,
             "{\"hookSpecificOutput\":{\"hookEventName\":\"PostToolUse\",\"additionalContext\":\"a \\\"b\\\"\\nc\"}}\n"
         );
-        assert_eq!(render(&EventKind::SubagentStop(stop()), &text), Reply::default());
+        assert_eq!(render(&EventKind::SubagentStop(stop()), &text), HookResponse::default());
         for kind in every_kind() {
-            assert_eq!(render(&kind, &text).stdout.is_empty(), !carries_context(&kind));
+            assert_eq!(render(&kind, &text).stdout.is_empty(), !accepts_context(&kind));
         }
     }
 

@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 use lockstep_model::ids::{AgentId, SessionId};
 
-use crate::tasks::moment;
+use crate::task_versions::timestamp_from_millis;
 use crate::{Store, StoreError};
 
 /// The last reading of one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct TaskRead {
     /// Which of the project's tasks.
     pub task: u64,
     pub session: String,
@@ -22,7 +22,7 @@ pub struct Reading {
 
 impl Store {
     /// An agent has read a version; it is at work.
-    pub fn note_reading(&mut self, reading: &Reading) -> Result<(), StoreError> {
+    pub fn record_task_read(&mut self, reading: &TaskRead) -> Result<(), StoreError> {
         self.write(|db| {
             db.execute(
                 "INSERT INTO task_reading VALUES (?1, ?2, ?3, ?4, ?5, ?6, NULL)
@@ -42,7 +42,7 @@ impl Store {
     }
 
     /// Ends the readings of an agent that has stopped.
-    pub fn end_readings(
+    pub fn end_task_reads(
         &mut self,
         session: &SessionId,
         agent: &AgentId,
@@ -51,7 +51,7 @@ impl Store {
         let whose = (session.as_str(), agent.as_str());
         let any = "SELECT EXISTS (SELECT 1 FROM task_reading WHERE session = ?1 AND agent_id = ?2)";
         // Most agents have read no task, and then there is nothing to lock for.
-        if !self.on(|db| db.query_row(any, whose, |row| row.get::<_, bool>(0)))? {
+        if !self.read(|db| db.query_row(any, whose, |row| row.get::<_, bool>(0)))? {
             return Ok(());
         }
         self.write(|db| {
@@ -64,8 +64,8 @@ impl Store {
     }
 
     /// The readings of agents that have not stopped, in sessions that have not ended.
-    pub fn readings(&self, task: u64) -> Result<Vec<Reading>, StoreError> {
-        self.on(|db| {
+    pub fn active_task_reads(&self, task: u64) -> Result<Vec<TaskRead>, StoreError> {
+        self.read(|db| {
             db.prepare(
                 "SELECT session, agent_id, agent_type, version, at FROM task_reading
                  WHERE task = ?1 AND ended_at IS NULL AND NOT EXISTS
@@ -74,13 +74,13 @@ impl Store {
             )?
             .query_map([task], |row| {
                 let agent_id: String = row.get(1)?;
-                Ok(Reading {
+                Ok(TaskRead {
                     task,
                     session: row.get(0)?,
                     agent_id: (!agent_id.is_empty()).then_some(agent_id),
                     agent_type: row.get(2)?,
                     version: row.get(3)?,
-                    at: moment(row.get(4)?),
+                    at: timestamp_from_millis(row.get(4)?),
                 })
             })?
             .collect()
@@ -96,14 +96,14 @@ mod tests {
     #[test]
     fn only_agents_at_work_count_and_their_last_reading() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
         let [open, closed] = ["open", "closed"].map(|id| SessionId::new(id).unwrap());
         let at = Timestamp::UNIX_EPOCH;
         store.open_session(&closed, at).unwrap();
         let mut read = |session: &SessionId, agent: Option<&str>, version| {
             let (session, agent_id) = (session.to_string(), agent.map(str::to_owned));
-            let reading = Reading { task: 1, session, agent_id, agent_type: None, version, at };
-            store.note_reading(&reading).unwrap();
+            let reading = TaskRead { task: 1, session, agent_id, agent_type: None, version, at };
+            store.record_task_read(&reading).unwrap();
         };
         read(&open, None, 1);
         read(&open, Some("a"), 1);
@@ -111,11 +111,11 @@ mod tests {
         read(&open, Some("b"), 1);
         read(&closed, Some("c"), 1);
         let b = AgentId::new("b").unwrap();
-        store.end_readings(&open, &b, at).unwrap();
+        store.end_task_reads(&open, &b, at).unwrap();
         store.close_session(&closed, at).unwrap();
         let active: Vec<_> =
-            store.readings(1).unwrap().into_iter().map(|r| (r.agent_id, r.version)).collect();
+            store.active_task_reads(1).unwrap().into_iter().map(|r| (r.agent_id, r.version)).collect();
         assert_eq!(active, [(None, 1), (Some("a".to_owned()), 2)]);
-        assert!(store.readings(2).unwrap().is_empty());
+        assert!(store.active_task_reads(2).unwrap().is_empty());
     }
 }

@@ -4,20 +4,22 @@
 use std::path::PathBuf;
 
 use lockstep_model::change::ChangeTool;
-use lockstep_model::event::{Actor, Event, EventKind, Former, Outcome, Stop, Tool, ToolCall, Undo, Workflow};
-use lockstep_model::ids::{AgentId, InvalidSessionId, SessionId, ToolUseId};
+use lockstep_model::event::{
+    Actor, Event, EventKind, OriginalContent, StopEvent, ToolCall, ToolOutcome, ToolUse, Undo, Workflow,
+};
+use lockstep_model::ids::{AgentId, SessionId, SessionIdError, ToolUseId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{edits, lenient, mcp_command, task_list};
-use crate::WireError;
+use crate::ParseEventError;
 
 /// The fields that Lockstep reads, still unparsed. Tool inputs and outputs can have megabytes, so they are
 /// skipped, and parsed only for the tools that Lockstep evaluates.
 #[derive(Deserialize)]
-struct Fields<'a> {
+struct RawEvent<'a> {
     #[serde(borrow, default)]
     hook_event_name: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -26,7 +28,7 @@ struct Fields<'a> {
     cwd: Option<&'a RawValue>,
     #[serde(borrow, default)]
     transcript_path: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "even_null")]
+    #[serde(borrow, default, deserialize_with = "deserialize_even_null")]
     agent_id: Option<&'a RawValue>,
     #[serde(borrow, default)]
     agent_type: Option<&'a RawValue>,
@@ -53,13 +55,13 @@ struct Fields<'a> {
 }
 
 /// Reads one event. Flaws of the encoding are tolerated; an event that waits for a decision must be clear in all it is decided by.
-pub fn parse(bytes: &[u8]) -> Result<Event, WireError> {
+pub fn parse(bytes: &[u8]) -> Result<Event, ParseEventError> {
     let text = lenient::decode(bytes);
     match text.trim_ascii_start().bytes().next() {
-        None => return Err(WireError::Empty),
+        None => return Err(ParseEventError::Empty),
         Some(b'{') => {}
         // serde would accept an array as the fields in order.
-        Some(_) => return Err(WireError::NotAnObject),
+        Some(_) => return Err(ParseEventError::NotAnObject),
     }
     parse_text(&text).or_else(|error| match lenient::escape_controls(&text) {
         Some(escaped) => parse_text(&escaped),
@@ -67,20 +69,20 @@ pub fn parse(bytes: &[u8]) -> Result<Event, WireError> {
     })
 }
 
-fn parse_text(json: &str) -> Result<Event, WireError> {
-    let mut documents = serde_json::Deserializer::from_str(json).into_iter::<Fields<'_>>();
-    let fields = documents.next().ok_or(WireError::Empty)?.map_err(WireError::Json)?;
+fn parse_text(json: &str) -> Result<Event, ParseEventError> {
+    let mut documents = serde_json::Deserializer::from_str(json).into_iter::<RawEvent<'_>>();
+    let fields = documents.next().ok_or(ParseEventError::Empty)?.map_err(ParseEventError::Json)?;
     let has_more = !json[documents.byte_offset()..].trim_ascii().is_empty();
-    let name = text(fields.hook_event_name).ok_or(WireError::NoName)?;
+    let name = text(fields.hook_event_name).ok_or(ParseEventError::NoName)?;
     let name = known_name(name, &EVENTS);
     if has_more {
-        return Err(WireError::Trailing);
+        return Err(ParseEventError::Trailing);
     }
     if name == "PreToolUse" {
         check_input(&fields)?;
     }
     Ok(Event {
-        session: text(fields.session_id).ok_or(InvalidSessionId::Empty).and_then(|id| SessionId::new(&id)),
+        session: text(fields.session_id).ok_or(SessionIdError::Empty).and_then(|id| SessionId::new(&id)),
         cwd: text(fields.cwd).map(PathBuf::from),
         transcript: transcript(&fields),
         actor: actor(&fields),
@@ -132,11 +134,11 @@ fn known_name(name: String, known: &[&str]) -> String {
     }
 }
 
-fn tool_name(fields: &Fields<'_>) -> Option<String> {
+fn tool_name(fields: &RawEvent<'_>) -> Option<String> {
     text(fields.tool_name).map(|name| known_name(name, &DECIDED_TOOLS))
 }
 
-fn kind(name: String, fields: &Fields<'_>) -> EventKind {
+fn kind(name: String, fields: &RawEvent<'_>) -> EventKind {
     match name.as_str() {
         "SessionStart" => EventKind::SessionStart { source: text(fields.source).unwrap_or_default() },
         "SessionEnd" => EventKind::SessionEnd { reason: text(fields.reason).unwrap_or_default() },
@@ -153,9 +155,9 @@ fn kind(name: String, fields: &Fields<'_>) -> EventKind {
 }
 
 /// The client's prefix for the names of our plugin's agents.
-const OUR_PLUGIN: &str = "lockstep:";
+const PLUGIN_PREFIX: &str = "lockstep:";
 
-fn actor(fields: &Fields<'_>) -> Actor {
+fn actor(fields: &RawEvent<'_>) -> Actor {
     match agent_id(fields) {
         Some(id) => Actor::Subagent { id, agent_type: agent_type(fields.agent_type) },
         None => Actor::Lead,
@@ -167,7 +169,7 @@ fn actor(fields: &Fields<'_>) -> Actor {
 ///
 /// A field that is not a valid id does not belong to the Lead, because the client sends one for agents only.
 /// `null` without a type counts as absent.
-fn agent_id(fields: &Fields<'_>) -> Option<AgentId> {
+fn agent_id(fields: &RawEvent<'_>) -> Option<AgentId> {
     let raw = fields.agent_id?;
     let given = text(Some(raw)).or_else(|| value::<u64>(Some(raw)).map(|number| number.to_string()));
     let is_absent = raw.get() == "null" && agent_type(fields.agent_type).is_none_or(|name| name.is_empty());
@@ -183,29 +185,29 @@ fn agent_id(fields: &Fields<'_>) -> Option<AgentId> {
 /// other plugins keep their prefix, because a name alone must not grant rights.
 fn agent_type(raw: Option<&RawValue>) -> Option<String> {
     let name = text(raw)?;
-    Some(name.strip_prefix(OUR_PLUGIN).map(str::to_owned).unwrap_or(name))
+    Some(name.strip_prefix(PLUGIN_PREFIX).map(str::to_owned).unwrap_or(name))
 }
 
 /// Returns the transcript of the acting agent. Tool events name only the session's transcript; a subagent's
 /// is next to it.
-fn transcript(fields: &Fields<'_>) -> Option<PathBuf> {
+fn transcript(fields: &RawEvent<'_>) -> Option<PathBuf> {
     let session = text(fields.transcript_path).map(PathBuf::from);
     match agent_id(fields) {
         None => session,
         Some(agent) => {
             let own = text(fields.agent_transcript_path).map(PathBuf::from);
-            own.or_else(|| Some(super::transcript::of_subagent(&session?, &agent)))
+            own.or_else(|| Some(super::transcript::subagent_transcript_path(&session?, &agent)))
         }
     }
 }
 
-fn stop(fields: &Fields<'_>) -> Stop {
-    Stop { already_continued: value(fields.stop_hook_active).unwrap_or(false) }
+fn stop(fields: &RawEvent<'_>) -> StopEvent {
+    StopEvent { already_continued: value(fields.stop_hook_active).unwrap_or(false) }
 }
 
 /// The relevant fields of the inputs of the tools that Lockstep evaluates.
 #[derive(Deserialize)]
-struct ToolInput<'a> {
+struct RawToolInput<'a> {
     #[serde(borrow, default)]
     file_path: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -240,7 +242,7 @@ struct ToolInput<'a> {
     message: Option<&'a RawValue>,
 }
 
-impl<'a> ToolInput<'a> {
+impl<'a> RawToolInput<'a> {
     /// The replacements of `Edit`, or of `MultiEdit`.
     fn edits(&self) -> edits::Given<'a> {
         edits::Given {
@@ -252,18 +254,18 @@ impl<'a> ToolInput<'a> {
     }
 }
 
-fn tool_call(fields: &Fields<'_>) -> ToolCall {
+fn tool_call(fields: &RawEvent<'_>) -> ToolCall {
     let name = tool_name(fields).unwrap_or_default();
     let id = text(fields.tool_use_id).and_then(|id| ToolUseId::new(&id));
     let inner = input_in_text(fields.tool_input);
     let input = inner.as_deref().or(fields.tool_input);
-    if let Some(call) = task_list::call(&name, input, fields.tool_response) {
-        return ToolCall { id, tool: Tool::TaskList(call) };
+    if let Some(call) = task_list::parse_task_list_call(&name, input, fields.tool_response) {
+        return ToolCall { id, tool: ToolUse::TaskList(call) };
     }
     if let Some(command) = mcp_command::command(&name, input) {
-        return ToolCall { id, tool: Tool::McpCommand { name, command } };
+        return ToolCall { id, tool: ToolUse::McpCommand { name, command } };
     }
-    let input: Option<ToolInput<'_>> = input.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let input: Option<RawToolInput<'_>> = input.and_then(|raw| serde_json::from_str(raw.get()).ok());
     ToolCall { id, tool: tool(name, input.as_ref(), fields.tool_response) }
 }
 
@@ -274,18 +276,18 @@ fn input_in_text(input: Option<&RawValue>) -> Option<Box<RawValue>> {
 
 /// Refuses a call if the fields that gates evaluate are ambiguous: a repeated key, or a value that is missing or of another
 /// type.
-fn check_input(fields: &Fields<'_>) -> Result<(), WireError> {
-    let name = tool_name(fields).filter(|name| !name.is_empty()).ok_or(WireError::NoTool)?;
+fn check_input(fields: &RawEvent<'_>) -> Result<(), ParseEventError> {
+    let name = tool_name(fields).filter(|name| !name.is_empty()).ok_or(ParseEventError::NoTool)?;
     if !DECIDED_TOOLS.contains(&name.as_str()) {
         return Ok(());
     }
-    let unreadable = || WireError::Input(name.clone());
+    let unreadable = || ParseEventError::Input(name.clone());
     let inner = input_in_text(fields.tool_input);
     let raw = inner.as_deref().or(fields.tool_input).ok_or_else(unreadable)?;
     if !raw.get().starts_with('{') {
         return Err(unreadable());
     }
-    let input: ToolInput<'_> = serde_json::from_str(raw.get()).map_err(|_| unreadable())?;
+    let input: RawToolInput<'_> = serde_json::from_str(raw.get()).map_err(|_| unreadable())?;
     let texts = [input.file_path, input.notebook_path, input.prompt, input.subagent_type];
     let is_text = |raw: Option<&RawValue>| raw.is_none() || text(raw).is_some();
     let decides = match name.as_str() {
@@ -315,41 +317,41 @@ pub(super) fn joined(words: &[String]) -> String {
     format!("{}\n{plain}", quoted.join(" "))
 }
 
-fn tool(name: String, input: Option<&ToolInput<'_>>, response: Option<&RawValue>) -> Tool {
-    let of = |pick: fn(&ToolInput<'_>) -> Option<String>| input.and_then(pick);
+fn tool(name: String, input: Option<&RawToolInput<'_>>, response: Option<&RawValue>) -> ToolUse {
+    let of = |pick: fn(&RawToolInput<'_>) -> Option<String>| input.and_then(pick);
     match (name.as_str(), ChangeTool::from_name(&name)) {
         // `Sweep` is our name for changes that no tool reported. A client's tool with that name is something
         // else.
-        (_, Some(tool)) if tool != ChangeTool::Sweep => Tool::File {
+        (_, Some(tool)) if tool != ChangeTool::Sweep => ToolUse::File {
             tool,
             path: of(|i| text(i.file_path).or_else(|| text(i.notebook_path)))
                 .filter(|path| !path.is_empty())
                 .map(PathBuf::from),
-            former: former(response),
+            former: original_content(response),
             undo: input.map_or_else(Undo::default, |input| edits::undo(input.edits(), response)),
         },
         // A monitor is a shell command whose output is watched.
-        ("Bash" | "Monitor" | "PowerShell", _) => Tool::Bash {
+        ("Bash" | "Monitor" | "PowerShell", _) => ToolUse::Bash {
             command: of(|i| command(i.command)).unwrap_or_default(),
             edits: edits::of_command(response),
             background: edits::background_task(response),
         },
-        ("Agent" | "Task", _) => Tool::Agent {
+        ("Agent" | "Task", _) => ToolUse::Agent {
             agent_type: of(|i| agent_type(i.subagent_type)),
             prompt: of(|i| text(i.prompt)).unwrap_or_default(),
             background: input.and_then(|i| value(i.run_in_background)).unwrap_or(false),
         },
-        ("Workflow", _) => Tool::Workflow(Workflow {
+        ("Workflow", _) => ToolUse::Workflow(Workflow {
             script: of(|i| text(i.script)),
             script_path: of(|i| text(i.script_path)).filter(|path| !path.is_empty()).map(PathBuf::from),
             name: of(|i| text(i.name)).filter(|name| !name.is_empty()),
             args: input.map_or_else(Vec::new, |i| all_texts(i.args)),
         }),
-        ("SendMessage", _) => Tool::Message {
+        ("SendMessage", _) => ToolUse::Message {
             to: of(|i| text(i.to)).unwrap_or_default(),
             text: input.map_or_else(String::new, |i| all_texts(i.message).join("\n")),
         },
-        _ => Tool::Other(name),
+        _ => ToolUse::Other(name),
     }
 }
 
@@ -374,37 +376,39 @@ fn all_texts(raw: Option<&RawValue>) -> Vec<String> {
 }
 
 #[derive(Deserialize)]
-struct ToolResponse<'a> {
+struct RawToolResponse<'a> {
     #[serde(borrow, default)]
     success: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-struct WrittenFile<'a> {
-    #[serde(borrow, default, rename = "originalFile", deserialize_with = "even_null")]
+struct RawFileResponse<'a> {
+    #[serde(borrow, default, rename = "originalFile", deserialize_with = "deserialize_even_null")]
     original: Option<&'a RawValue>,
 }
 
 /// Deserialises a field that is present, even if it is `null`; serde would treat that as missing.
-fn even_null<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
+fn deserialize_even_null<'de: 'a, 'a, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<&'a RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
 /// Returns the file's previous content: `Absent` if it did not exist, `None` if the client does not report
 /// it.
-fn former(response: Option<&RawValue>) -> Option<Former> {
-    let written: WrittenFile<'_> = serde_json::from_str(response?.get()).ok()?;
+fn original_content(response: Option<&RawValue>) -> Option<OriginalContent> {
+    let written: RawFileResponse<'_> = serde_json::from_str(response?.get()).ok()?;
     let original: Option<String> = serde_json::from_str(written.original?.get()).ok()?;
-    Some(original.map_or(Former::Absent, Former::Text))
+    Some(original.map_or(OriginalContent::Absent, OriginalContent::Text))
 }
 
 /// Only an explicit `success: false` is a failure: the client leaves the field out when all went well.
-fn outcome(fields: &Fields<'_>) -> Outcome {
-    let response: Option<ToolResponse<'_>> =
+fn outcome(fields: &RawEvent<'_>) -> ToolOutcome {
+    let response: Option<RawToolResponse<'_>> =
         fields.tool_response.and_then(|raw| serde_json::from_str(raw.get()).ok());
     match response.and_then(|r| value(r.success)) {
-        Some(false) => Outcome::Failed,
-        _ => Outcome::Succeeded,
+        Some(false) => ToolOutcome::Failed,
+        _ => ToolOutcome::Succeeded,
     }
 }
 
@@ -456,10 +460,10 @@ mod tests {
             EventKind::PostToolUse {
                 call: ToolCall {
                     id: ToolUseId::new("toolu_272536dcfd7d413a92575f91"),
-                    tool: Tool::File {
+                    tool: ToolUse::File {
                         tool: ChangeTool::Edit,
                         path: Some("/repo/a.py".into()),
-                        former: Some(Former::Text("def hello(): pass\n".to_owned())),
+                        former: Some(OriginalContent::Text("def hello(): pass\n".to_owned())),
                         undo: Undo {
                             hunks: vec![EditHunk {
                                 new_start: 1,
@@ -473,16 +477,16 @@ mod tests {
                         },
                     },
                 },
-                outcome: Outcome::Succeeded,
+                outcome: ToolOutcome::Succeeded,
             }
         );
     }
 
     #[test]
-    fn a_file_that_did_not_exist_is_told_from_one_nobody_speaks_of() {
+    fn distinguishes_null_from_missing_original_file() {
         for (response, expected) in [
-            (r#"{"originalFile":null}"#, Some(Former::Absent)),
-            (r#"{"originalFile":"x\n"}"#, Some(Former::Text("x\n".to_owned()))),
+            (r#"{"originalFile":null}"#, Some(OriginalContent::Absent)),
+            (r#"{"originalFile":"x\n"}"#, Some(OriginalContent::Text("x\n".to_owned()))),
             (r#"{"originalFile":7}"#, None),
             ("{}", None),
         ] {
@@ -490,7 +494,7 @@ mod tests {
                 r#"{{"hook_event_name":"PostToolUse","tool_name":"Write","tool_response":{response}}}"#
             );
             let EventKind::PostToolUse { call, .. } = event(&json).kind else { panic!("PostToolUse") };
-            let Tool::File { former, .. } = call.tool else { panic!("File") };
+            let ToolUse::File { former, .. } = call.tool else { panic!("File") };
             assert_eq!(former, expected, "{response}");
         }
     }
@@ -503,7 +507,7 @@ mod tests {
             (samples::OLD_POST_TOOL_USE_TASK, false),
         ] {
             let EventKind::PostToolUse { call, .. } = event(json).kind else { panic!("PostToolUse") };
-            let Tool::Agent { agent_type, background: seen, .. } = call.tool else { panic!("Agent") };
+            let ToolUse::Agent { agent_type, background: seen, .. } = call.tool else { panic!("Agent") };
             assert_eq!((agent_type.as_deref(), seen), (Some("implementer"), background));
         }
     }
@@ -521,7 +525,7 @@ mod tests {
             assert_eq!(agent_type.as_deref(), Some(known));
             let json = samples::PRE_TOOL_USE_AGENT.replace("\"implementer\"", &format!("{told:?}"));
             let EventKind::PreToolUse(call) = event(&json).kind else { panic!("PreToolUse") };
-            let Tool::Agent { agent_type, .. } = call.tool else { panic!("Agent") };
+            let ToolUse::Agent { agent_type, .. } = call.tool else { panic!("Agent") };
             assert_eq!(agent_type.as_deref(), Some(known));
         }
     }
@@ -533,7 +537,7 @@ mod tests {
         };
         assert_eq!(
             call.tool,
-            Tool::File {
+            ToolUse::File {
                 tool: ChangeTool::NotebookEdit,
                 path: Some("/repo/n.ipynb".into()),
                 former: None,
@@ -554,18 +558,18 @@ mod tests {
         for fine in
             ["{}", r#"{"success":true}"#, r#"{"success":null}"#, r#"{"success":"no"}"#, "[1]", r#""ok""#]
         {
-            assert_eq!(with(fine), Outcome::Succeeded, "{fine}");
+            assert_eq!(with(fine), ToolOutcome::Succeeded, "{fine}");
         }
-        assert_eq!(with(r#"{"success":false}"#), Outcome::Failed);
+        assert_eq!(with(r#"{"success":false}"#), ToolOutcome::Failed);
     }
 
     #[test]
-    fn stops_old_and_new() {
+    fn parses_stop_events_of_old_and_new_clients() {
         let new = event(samples::SUBAGENT_STOP);
         assert!(new.actor.agent_id().is_some());
         let own = "5f0c2f4e-6a1b-4a53-9d0e-1c2b3a4d5e6f/subagents/agent-a0c6fe70d0852012e.jsonl";
         assert!(new.transcript.unwrap().ends_with(own));
-        assert!(matches!(new.kind, EventKind::SubagentStop(Stop { already_continued: false })));
+        assert!(matches!(new.kind, EventKind::SubagentStop(StopEvent { already_continued: false })));
         let old = event(samples::OLD_SUBAGENT_STOP);
         assert_eq!(old.actor, Actor::Lead);
         assert!(matches!(old.kind, EventKind::SubagentStop(_)));
@@ -582,14 +586,14 @@ mod tests {
         let start =
             event(r#"{"hook_event_name":"SessionStart","source":"teleport","session_id":7,"cwd":[]}"#);
         assert_eq!(start.kind, EventKind::SessionStart { source: "teleport".to_owned() });
-        assert_eq!((start.session, start.cwd), (Err(InvalidSessionId::Empty), None));
+        assert_eq!((start.session, start.cwd), (Err(SessionIdError::Empty), None));
         let sweep = event(r#"{"hook_event_name":"PreToolUse","tool_name":"Sweep","tool_input":3}"#);
         let EventKind::PreToolUse(call) = sweep.kind else { panic!("PreToolUse") };
-        assert_eq!(call.tool, Tool::Other("Sweep".to_owned()));
+        assert_eq!(call.tool, ToolUse::Other("Sweep".to_owned()));
     }
 
     #[test]
-    fn what_is_no_event_says_why() {
+    fn invalid_event_is_refused_with_a_reason() {
         for (bytes, why) in [
             (&b""[..], "empty"),
             (b" \n", "empty"),
@@ -608,7 +612,7 @@ mod tests {
 
     fn command_of(bytes: &[u8]) -> Option<String> {
         let EventKind::PreToolUse(call) = parse(bytes).ok()?.kind else { return None };
-        let Tool::Bash { command, .. } = call.tool else { return None };
+        let ToolUse::Bash { command, .. } = call.tool else { return None };
         Some(command)
     }
 

@@ -6,37 +6,38 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
+use crate::diagnostic::UnlocatedProblem;
 use crate::keys::{Config, SECTIONS};
-use crate::problem::Found;
-use crate::value::{Kind, Wrong};
+use crate::value::{ValueError, ValueKind};
 
 /// A `[section]` of `lockstep.toml`.
 #[derive(Debug)]
-pub struct Section {
+pub struct SectionSchema {
     /// The name between the brackets.
     pub name: &'static str,
     pub(crate) doc: &'static [&'static str],
     /// The keys, in the order of the documentation.
-    pub keys: &'static [Key],
+    pub keys: &'static [KeySchema],
 }
 
 /// A key of a section.
 #[derive(Debug)]
-pub struct Key {
+pub struct KeySchema {
     pub section: &'static str,
     pub name: &'static str,
     /// The type of its values.
-    pub kind: Kind,
+    pub kind: ValueKind,
     pub(crate) doc: &'static [&'static str],
     pub(crate) show: fn(&Config) -> String,
-    pub(crate) apply: Apply,
+    pub(crate) apply: ApplyFn,
     pub(crate) reset: fn(&mut Config),
 }
 
 /// Sets a key. Problems of parts of a value are added to the list.
-pub(crate) type Apply = fn(&mut Config, &Spanned<DeValue<'_>>, &mut Vec<Found>) -> Result<(), Wrong>;
+pub(crate) type ApplyFn =
+    fn(&mut Config, &Spanned<DeValue<'_>>, &mut Vec<UnlocatedProblem>) -> Result<(), ValueError>;
 
-impl Section {
+impl SectionSchema {
     /// Returns the description of the section, as one paragraph of Markdown.
     pub fn doc(&self) -> String {
         paragraph(self.doc)
@@ -46,12 +47,12 @@ impl Section {
         SECTIONS.iter().find(|section| section.name == name)
     }
 
-    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
+    pub(crate) fn key(&self, name: &str) -> Option<&'static KeySchema> {
         self.keys.iter().find(|key| key.name == name)
     }
 }
 
-impl Key {
+impl KeySchema {
     /// Returns the description of the key, as one paragraph of Markdown.
     pub fn doc(&self) -> String {
         paragraph(self.doc)
@@ -61,8 +62,10 @@ impl Key {
     pub(crate) fn example(&self) -> Option<(String, &'static [&'static str])> {
         let Self { section, name, .. } = self;
         match self.kind {
-            Kind::Tables(about) => Some((format!("[{section}.{name}.{}]", about.example.0), about.example.1)),
-            Kind::TableList(about) => Some((format!("[[{section}.{name}]]"), about.example.1)),
+            ValueKind::Tables(about) => {
+                Some((format!("[{section}.{name}.{}]", about.example.0), about.example.1))
+            }
+            ValueKind::TableList(about) => Some((format!("[[{section}.{name}]]"), about.example.1)),
             _ => None,
         }
     }
@@ -74,7 +77,7 @@ impl Key {
 
     /// Returns its path in `config`, if the value is a path.
     pub fn path(&self, config: &Config) -> Option<String> {
-        if !matches!(self.kind, Kind::Path) {
+        if !matches!(self.kind, ValueKind::Path) {
             return None;
         }
         let toml = self.value_toml(config);
@@ -94,7 +97,7 @@ impl Key {
 }
 
 /// All keys, in the order of the documentation.
-pub fn all_keys() -> impl Iterator<Item = &'static Key> {
+pub fn all_keys() -> impl Iterator<Item = &'static KeySchema> {
     SECTIONS.iter().flat_map(|section| section.keys)
 }
 
@@ -134,19 +137,19 @@ macro_rules! sections {
         )+
 
         /// Every section, in the order of the documentation.
-        pub static SECTIONS: &[$crate::table::Section] = &[
-            $( $crate::table::Section {
+        pub static SECTIONS: &[$crate::key_schema::SectionSchema] = &[
+            $( $crate::key_schema::SectionSchema {
                 name: stringify!($section),
                 doc: &[$( $section_doc, )+],
                 keys: &[
-                    $( $crate::table::Key {
+                    $( $crate::key_schema::KeySchema {
                         section: stringify!($section),
                         name: stringify!($key),
-                        kind: <$Type as $crate::value::Value>::KIND,
+                        kind: <$Type as $crate::value::ConfigValue>::KIND,
                         doc: &[$( $doc, )+],
-                        show: |config| $crate::value::Value::to_toml(&config.$section.$key),
+                        show: |config| $crate::value::ConfigValue::to_toml(&config.$section.$key),
                         apply: |config, item, found| {
-                            config.$section.$key = $crate::value::Value::read_item(item, found)?;
+                            config.$section.$key = $crate::value::ConfigValue::read_item(item, found)?;
                             Ok(())
                         },
                         reset: |config| config.$section.$key = $Section::default().$key,

@@ -15,7 +15,7 @@ pub struct Position {
 
 /// One problem of a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct ConfigProblem {
     pub at: Position,
     /// The description.
     pub what: String,
@@ -26,7 +26,7 @@ pub struct Problem {
 }
 
 /// On one line, for a log or a hook's reason.
-impl fmt::Display for Problem {
+impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, what, why, fix } = self;
         let text = format!("line {}, column {}: {what} ({why}); {fix}", at.line, at.column);
@@ -35,9 +35,9 @@ impl fmt::Display for Problem {
 }
 
 /// All `problems` of the file at `path`, for people: three lines each, in the order of the file.
-pub fn render(path: &Path, problems: &[Problem]) -> String {
+pub fn render(path: &Path, problems: &[ConfigProblem]) -> String {
     let mut out = String::new();
-    for Problem { at, what, why, fix } in problems {
+    for ConfigProblem { at, what, why, fix } in problems {
         let Position { line, column } = at;
         let [path, what, why, fix] = [&path.to_string_lossy(), what.as_str(), why, fix].map(single_line);
         out.push_str(&format!("{path}:{line}:{column}: {what}\n  why: {why}\n  fix: {fix}\n"));
@@ -47,33 +47,38 @@ pub fn render(path: &Path, problems: &[Problem]) -> String {
 
 /// A problem with a byte offset instead of a position.
 #[derive(Debug)]
-pub struct Found {
+pub struct UnlocatedProblem {
     pub(crate) offset: usize,
     pub(crate) what: String,
     pub(crate) why: Cow<'static, str>,
     pub(crate) fix: String,
 }
 
-impl Found {
+impl UnlocatedProblem {
     /// The problems in the order of the file, each with its line and column.
-    pub(crate) fn locate(mut found: Vec<Self>, text: &str) -> Vec<Problem> {
+    pub(crate) fn locate(mut found: Vec<Self>, text: &str) -> Vec<ConfigProblem> {
         found.sort_by_key(|problem| problem.offset);
-        let mut locator = Locator::new(text);
+        let mut locator = PositionFinder::new(text);
         found
             .into_iter()
-            .map(|Self { offset, what, why, fix }| Problem { at: locator.position(offset), what, why, fix })
+            .map(|Self { offset, what, why, fix }| ConfigProblem {
+                at: locator.position(offset),
+                what,
+                why,
+                fix,
+            })
             .collect()
     }
 }
 
 /// Turns ascending offsets into positions in one pass over the text, however many there are.
-pub(crate) struct Locator<'a> {
+pub(crate) struct PositionFinder<'a> {
     text: &'a [u8],
     offset: usize,
     at: Position,
 }
 
-impl<'a> Locator<'a> {
+impl<'a> PositionFinder<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         // A byte order mark is no column.
         let offset = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
@@ -107,7 +112,7 @@ mod tests {
     #[test]
     fn positions_count_lines_and_characters() {
         let text = "\u{feff}aä\r\nb\n";
-        let mut locator = Locator::new(text);
+        let mut locator = PositionFinder::new(text);
         let places = [0, 3, 4, 6, 8, 9, 10, 99].map(|offset| {
             let Position { line, column } = locator.position(offset);
             (line, column)

@@ -9,7 +9,7 @@ const MAX_COMMITS: &str = "--max-count=2000";
 
 /// A removed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Removed {
+pub struct RemovedFile {
     pub path: String,
     /// The commit that removed or renamed it; its content is in the parent.
     pub commit: String,
@@ -18,11 +18,11 @@ pub struct Removed {
 impl Repository {
     /// Returns removed or renamed files, the last removal of each, sorted by path. Uncommitted removals are
     /// not included.
-    pub fn removed(&self) -> Result<Vec<Removed>, GitError> {
+    pub fn removed_files(&self) -> Result<Vec<RemovedFile>, GitError> {
         if self.head()?.is_none() {
             return Ok(Vec::new());
         }
-        let log = self.tell(&[
+        let log = self.run_checked(&[
             "log",
             MAX_COMMITS,
             "--format=%x01%H",
@@ -44,13 +44,13 @@ impl Repository {
             return Ok(Vec::new());
         }
         // `--max-count` counts only matching commits: the range limits how many are searched.
-        let newest = self.tell(&["rev-list", &format!("--max-count={max}"), "--no-merges", "HEAD"])?;
+        let newest = self.run_checked(&["rev-list", &format!("--max-count={max}"), "--no-merges", "HEAD"])?;
         let newest = String::from_utf8_lossy(&newest);
         let mut arguments = vec!["log", "--no-walk", "--format=%x01%H", "--name-only", "-z", "--relative"];
         let search = format!("-S{text}");
         arguments.push(&search);
         arguments.extend(newest.lines());
-        let log = self.tell(&arguments)?;
+        let log = self.run_checked(&arguments)?;
         let log = String::from_utf8_lossy(&log).into_owned();
         let commits = log.split('\u{1}').skip(1).filter_map(|commit| {
             let mut fields = commit.split(['\0', '\n']).filter(|field| !field.is_empty());
@@ -61,7 +61,7 @@ impl Repository {
     }
 }
 
-fn parse(log: &str) -> Vec<Removed> {
+fn parse(log: &str) -> Vec<RemovedFile> {
     let mut removed: BTreeMap<&str, &str> = BTreeMap::new();
     for commit in log.split('\u{1}').skip(1) {
         let mut fields = commit.split(['\0', '\n']).filter(|field| !field.is_empty());
@@ -74,7 +74,8 @@ fn parse(log: &str) -> Vec<Removed> {
             removed.entry(path).or_insert(id);
         }
     }
-    let owned = |(path, commit): (&str, &str)| Removed { path: path.to_owned(), commit: commit.to_owned() };
+    let owned =
+        |(path, commit): (&str, &str)| RemovedFile { path: path.to_owned(), commit: commit.to_owned() };
     removed.into_iter().map(owned).collect()
 }
 

@@ -2,7 +2,7 @@
 
 /// Bytes for standard output and standard error, and the exit code.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Reply {
+pub struct HookResponse {
     /// Standard output.
     pub stdout: String,
     /// Standard error; only a client that reads a reason from there gets one.
@@ -11,7 +11,7 @@ pub struct Reply {
     pub code: u8,
 }
 
-impl Reply {
+impl HookResponse {
     /// The client continues as if no hook had run.
     pub fn silent() -> Self {
         Self::default()

@@ -11,13 +11,13 @@ impl Repository {
         if self.head()?.is_none() {
             return Ok(Some(BTreeMap::new()));
         }
-        if self.tell(&["rev-parse", "--is-shallow-repository"])?.starts_with(b"true") {
+        if self.run_checked(&["rev-parse", "--is-shallow-repository"])?.starts_with(b"true") {
             return Ok(None);
         }
         // With its zone: a bare number is seconds only from nine digits on, and before that a guess that ends near today.
         let since = format!("--since=@{} +0000", moment.max(0));
         // The changes of a merge are in the commits that it joins.
-        let log = self.tell(&[
+        let log = self.run_checked(&[
             "log",
             &since,
             "--format=%x01%ct",

@@ -8,7 +8,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::problem::Found;
+use crate::diagnostic::UnlocatedProblem;
 
 /// Replaces each byte that is not UTF-8. TOML never allows it, so its line counts as broken, and all offsets
 /// stay the same.
@@ -17,12 +17,12 @@ const UNREADABLE: u8 = 0x01;
 const NOT_TOML: &str = "the text is not valid TOML";
 
 /// The bytes as text, with a problem for each line that is not UTF-8.
-pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Found>) {
+pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<UnlocatedProblem>) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return (Cow::Borrowed(text), Vec::new());
     }
     let mut text = String::with_capacity(bytes.len());
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<UnlocatedProblem> = Vec::new();
     let mut reported_line_ends = 0;
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
@@ -37,8 +37,8 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Found>) {
     (Cow::Owned(text), found)
 }
 
-fn not_utf8(offset: usize, byte: u8) -> Found {
-    Found {
+fn not_utf8(offset: usize, byte: u8) -> UnlocatedProblem {
+    UnlocatedProblem {
         offset,
         what: format!("the byte 0x{byte:02X} is not UTF-8"),
         why: "a TOML file is UTF-8 text".into(),
@@ -47,22 +47,22 @@ fn not_utf8(offset: usize, byte: u8) -> Found {
 }
 
 /// A TOML text, as far as it could be read.
-pub(crate) struct Document<'i> {
+pub(crate) struct TomlDocument<'i> {
     pub(crate) table: Spanned<DeTable<'i>>,
-    lines: Lines,
+    lines: LineIndex,
     /// Offsets of broken lines, ascending.
     broken: Vec<usize>,
 }
 
-impl<'i> Document<'i> {
+impl<'i> TomlDocument<'i> {
     /// Parses `text`. Its problems are added to `found`, which already has those of lines that are not UTF-8.
-    pub(crate) fn read(text: &'i str, found: &mut Vec<Found>) -> Self {
+    pub(crate) fn read(text: &'i str, found: &mut Vec<UnlocatedProblem>) -> Self {
         let (table, errors) = DeTable::parse_recoverable(text);
         if errors.is_empty() && found.is_empty() {
-            return Self { table, lines: Lines::default(), broken: Vec::new() };
+            return Self { table, lines: LineIndex::default(), broken: Vec::new() };
         }
         let broken = found.iter().map(|problem| problem.offset).collect();
-        let mut document = Self { table, lines: Lines::of(text), broken };
+        let mut document = Self { table, lines: LineIndex::of(text), broken };
         let mut problems: Vec<_> = errors
             .iter()
             .map(|error| problem(text, &document.lines, error))
@@ -88,11 +88,11 @@ impl<'i> Document<'i> {
 
 /// The ends of the lines of a text. It is used for every key of a broken text, so it must not search.
 #[derive(Default)]
-struct Lines {
+struct LineIndex {
     ends: Vec<usize>,
 }
 
-impl Lines {
+impl LineIndex {
     fn of(text: &str) -> Self {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(offset, _)| offset);
         Self { ends: newlines.chain([text.len()]).collect() }
@@ -111,12 +111,12 @@ impl Lines {
     }
 }
 
-fn problem(text: &str, lines: &Lines, error: &toml::de::Error) -> Found {
+fn problem(text: &str, lines: &LineIndex, error: &toml::de::Error) -> UnlocatedProblem {
     let span = error.span().unwrap_or_default();
     let source = text.get(span.clone()).unwrap_or_default();
     let line = lines.start(span.start);
     if is_conflict_marker(text.get(line..).unwrap_or_default()) {
-        return Found {
+        return UnlocatedProblem {
             // The parser may stumble several times over one marker.
             offset: line,
             what: "a merge conflict is not resolved".to_owned(),
@@ -125,7 +125,7 @@ fn problem(text: &str, lines: &Lines, error: &toml::de::Error) -> Found {
         };
     }
     let (what, why, fix) = explain(source, error.message());
-    Found { offset: span.start, what, why: why.into(), fix }
+    UnlocatedProblem { offset: span.start, what, why: why.into(), fix }
 }
 
 fn is_conflict_marker(line: &str) -> bool {

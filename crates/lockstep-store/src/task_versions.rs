@@ -20,13 +20,13 @@ pub struct TaskVersion {
     /// Set if the task is delivered.
     pub delivered: bool,
     pub document: String,
-    pub author: Author,
+    pub author: VersionAuthor,
     pub at: Timestamp,
 }
 
 /// The author of a version, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Author {
+pub struct VersionAuthor {
     /// The agent's type; `None` is the Lead, or a person at the command line.
     pub agent_type: Option<String>,
     /// The agent's id.
@@ -41,9 +41,9 @@ pub struct Author {
 
 /// The predecessor of a new version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Follows {
+pub enum ExpectedVersion {
     /// No task at all, or this one, which is delivered: the new version is the first of the next task.
-    Delivered(Option<u64>),
+    NoOpenTask(Option<u64>),
     /// This version of this task.
     Version { task: u64, version: u64 },
 }
@@ -55,22 +55,22 @@ pub struct NewVersion<'a> {
     /// Set if the task is delivered.
     pub delivered: bool,
     pub document: &'a str,
-    pub author: &'a Author,
+    pub author: &'a VersionAuthor,
     pub at: Timestamp,
 }
 
 /// The result of a swap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Swapped {
+pub enum SwapOutcome {
     /// The version was written.
     Written { task: u64, version: u64 },
     /// Another process wrote first: nothing was written.
-    Behind,
+    Conflict,
 }
 
 /// The task in a client's own list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mirror {
+pub struct TaskMirror {
     /// The session of the list.
     pub session: SessionId,
     /// The id in that list.
@@ -90,8 +90,8 @@ const COLUMNS: &str =
 
 impl Store {
     /// The newest version of the project's newest task.
-    pub fn present_task(&self) -> Result<Option<TaskVersion>, StoreError> {
-        self.on(|db| {
+    pub fn current_task(&self) -> Result<Option<TaskVersion>, StoreError> {
+        self.read(|db| {
             let newest =
                 format!("SELECT {COLUMNS} FROM task_version ORDER BY task DESC, version DESC LIMIT 1");
             db.query_row(&newest, [], version).optional()
@@ -100,7 +100,7 @@ impl Store {
 
     /// One version of a task.
     pub fn task_version(&self, task: u64, number: u64) -> Result<Option<TaskVersion>, StoreError> {
-        self.on(|db| {
+        self.read(|db| {
             let one = format!("SELECT {COLUMNS} FROM task_version WHERE task = ?1 AND version = ?2");
             db.query_row(&one, (task, number), version).optional()
         })
@@ -108,7 +108,7 @@ impl Store {
 
     /// Every version of a task, oldest first.
     pub fn task_versions(&self, task: u64) -> Result<Vec<TaskVersion>, StoreError> {
-        self.on(|db| {
+        self.read(|db| {
             let all = format!("SELECT {COLUMNS} FROM task_version WHERE task = ?1 ORDER BY version");
             db.prepare(&all)?.query_map([task], version)?.collect()
         })
@@ -116,44 +116,48 @@ impl Store {
 
     /// Compare and swap: writes `new` if the present version is still the one it follows. Runs in one
     /// transaction, which takes the write lock before it compares.
-    pub fn swap_task(&mut self, follows: Follows, new: NewVersion<'_>) -> Result<Swapped, StoreError> {
+    pub fn swap_task(
+        &mut self,
+        follows: ExpectedVersion,
+        new: NewVersion<'_>,
+    ) -> Result<SwapOutcome, StoreError> {
         self.swap_task_with(follows, new, |_| Ok(()))
     }
 
     /// The same; `record` puts the new version on record before it is written. If it fails, nothing is written.
     pub fn swap_task_with(
         &mut self,
-        follows: Follows,
+        follows: ExpectedVersion,
         new: NewVersion<'_>,
         record: impl FnOnce(u64) -> Result<(), StoreError>,
-    ) -> Result<Swapped, StoreError> {
+    ) -> Result<SwapOutcome, StoreError> {
         let mut failure = None;
         let swapped = self.write(|db| {
             let present = present(db)?;
             let (task, version) = match (follows, present) {
-                (Follows::Delivered(None), None) => (1, 1),
-                (Follows::Delivered(Some(task)), Some((present, _, true))) if task == present => {
+                (ExpectedVersion::NoOpenTask(None), None) => (1, 1),
+                (ExpectedVersion::NoOpenTask(Some(task)), Some((present, _, true))) if task == present => {
                     (task + 1, 1)
                 }
-                (Follows::Version { task, version }, Some(present))
+                (ExpectedVersion::Version { task, version }, Some(present))
                     if (task, version) == (present.0, present.1) =>
                 {
                     (task, version + 1)
                 }
-                _ => return Ok(Swapped::Behind),
+                _ => return Ok(SwapOutcome::Conflict),
             };
             insert(db, task, version, &new)?;
             if let Err(error) = record(version) {
                 failure = Some(error);
                 return Err(rusqlite::Error::QueryReturnedNoRows);
             }
-            Ok(Swapped::Written { task, version })
+            Ok(SwapOutcome::Written { task, version })
         });
         failure.map_or(swapped, Err)
     }
 
     /// Records the state of the task in a client's list. An id belongs to one task, the last it was seen as.
-    pub fn note_mirror(&mut self, mirror: &Mirror) -> Result<(), StoreError> {
+    pub fn record_mirror(&mut self, mirror: &TaskMirror) -> Result<(), StoreError> {
         self.write(|db| {
             db.execute(
                 "INSERT INTO task_mirror VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -173,8 +177,8 @@ impl Store {
     }
 
     /// Returns the entries of a task in clients' lists, last seen first.
-    pub fn mirrors(&self, task: u64) -> Result<Vec<Mirror>, StoreError> {
-        let rows: Vec<(String, Mirror)> = self.on(|db| {
+    pub fn mirrors(&self, task: u64) -> Result<Vec<TaskMirror>, StoreError> {
+        let rows: Vec<(String, TaskMirror)> = self.read(|db| {
             db.prepare(
                 "SELECT session, client_id, task, subject, description, at FROM task_mirror
                  WHERE task = ?1 ORDER BY at DESC, session, client_id",
@@ -182,26 +186,27 @@ impl Store {
             .query_map([task], |row| {
                 // The id was checked when it came in; a row that holds no id is left out below.
                 let session = SessionId::new("-").expect("a dash is an id");
-                let mirror = Mirror {
+                let mirror = TaskMirror {
                     session,
                     client_id: row.get(1)?,
                     task: row.get(2)?,
                     subject: row.get(3)?,
                     description: row.get(4)?,
-                    at: moment(row.get(5)?),
+                    at: timestamp_from_millis(row.get(5)?),
                 };
                 Ok((row.get(0)?, mirror))
             })?
             .collect()
         })?;
-        let named =
-            |(id, mirror): (String, Mirror)| Some(Mirror { session: SessionId::new(&id).ok()?, ..mirror });
+        let named = |(id, mirror): (String, TaskMirror)| {
+            Some(TaskMirror { session: SessionId::new(&id).ok()?, ..mirror })
+        };
         Ok(rows.into_iter().filter_map(named).collect())
     }
 
     /// The id of a task in a session's list.
     pub fn mirror_id(&self, session: &SessionId, task: u64) -> Result<Option<String>, StoreError> {
-        self.on(|db| {
+        self.read(|db| {
             db.query_row(
                 "SELECT client_id FROM task_mirror WHERE session = ?1 AND task = ?2 ORDER BY at DESC LIMIT 1",
                 (session.as_str(), task),
@@ -223,7 +228,7 @@ fn present(db: &Connection) -> rusqlite::Result<Option<(u64, u64, bool)>> {
 }
 
 fn insert(db: &Connection, task: u64, version: u64, new: &NewVersion<'_>) -> rusqlite::Result<()> {
-    let Author { agent_type, agent_id, skill, session, why } = new.author;
+    let VersionAuthor { agent_type, agent_id, skill, session, why } = new.author;
     db.execute(
         &format!(
             "INSERT INTO task_version ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
@@ -252,19 +257,19 @@ fn version(row: &Row<'_>) -> rusqlite::Result<TaskVersion> {
         subject: row.get(2)?,
         delivered: row.get(3)?,
         document: row.get(4)?,
-        author: Author {
+        author: VersionAuthor {
             agent_type: row.get(5)?,
             agent_id: row.get(6)?,
             skill: row.get(7)?,
             session: row.get(8)?,
             why: row.get(9)?,
         },
-        at: moment(row.get(10)?),
+        at: timestamp_from_millis(row.get(10)?),
     })
 }
 
 /// A stored time. One that no calendar has is the earliest: it must not hide the row.
-pub(crate) fn moment(milliseconds: i64) -> Timestamp {
+pub(crate) fn timestamp_from_millis(milliseconds: i64) -> Timestamp {
     Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::MIN)
 }
 
@@ -273,28 +278,36 @@ mod tests {
     use super::*;
     use crate::StateDir;
 
-    fn new<'a>(document: &'a str, delivered: bool, author: &'a Author) -> NewVersion<'a> {
+    fn new<'a>(document: &'a str, delivered: bool, author: &'a VersionAuthor) -> NewVersion<'a> {
         NewVersion { subject: "[PERMANENT]", delivered, document, author, at: Timestamp::UNIX_EPOCH }
     }
 
     #[test]
     fn a_version_follows_the_one_it_was_made_from() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
-        let author = Author { skill: Some("s".to_owned()), why: Some("w".to_owned()), ..Author::default() };
+        let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
+        let author = VersionAuthor {
+            skill: Some("s".to_owned()),
+            why: Some("w".to_owned()),
+            ..VersionAuthor::default()
+        };
         let mut swap =
             |follows, text: &str, delivered| store.swap_task(follows, new(text, delivered, &author)).unwrap();
-        let at = |task, version| Follows::Version { task, version };
-        let written = |task, version| Swapped::Written { task, version };
-        assert_eq!(swap(at(1, 1), "x", false), Swapped::Behind);
-        assert_eq!(swap(Follows::Delivered(None), "a", false), written(1, 1));
-        assert_eq!(swap(Follows::Delivered(None), "b", false), Swapped::Behind);
-        assert_eq!(swap(Follows::Delivered(Some(1)), "b", false), Swapped::Behind, "it is not delivered");
+        let at = |task, version| ExpectedVersion::Version { task, version };
+        let written = |task, version| SwapOutcome::Written { task, version };
+        assert_eq!(swap(at(1, 1), "x", false), SwapOutcome::Conflict);
+        assert_eq!(swap(ExpectedVersion::NoOpenTask(None), "a", false), written(1, 1));
+        assert_eq!(swap(ExpectedVersion::NoOpenTask(None), "b", false), SwapOutcome::Conflict);
+        assert_eq!(
+            swap(ExpectedVersion::NoOpenTask(Some(1)), "b", false),
+            SwapOutcome::Conflict,
+            "it is not delivered"
+        );
         assert_eq!(swap(at(1, 1), "b", true), written(1, 2));
-        assert_eq!(swap(at(1, 1), "c", false), Swapped::Behind);
-        assert_eq!(swap(Follows::Delivered(Some(1)), "next", false), written(2, 1));
-        assert_eq!(swap(at(1, 2), "c", false), Swapped::Behind, "an earlier task is over");
-        let present = store.present_task().unwrap().unwrap();
+        assert_eq!(swap(at(1, 1), "c", false), SwapOutcome::Conflict);
+        assert_eq!(swap(ExpectedVersion::NoOpenTask(Some(1)), "next", false), written(2, 1));
+        assert_eq!(swap(at(1, 2), "c", false), SwapOutcome::Conflict, "an earlier task is over");
+        let present = store.current_task().unwrap().unwrap();
         assert_eq!((present.task, present.version, present.document.as_str()), (2, 1, "next"));
         assert_eq!(present.author, author);
         let first: Vec<_> = store.task_versions(1).unwrap().into_iter().map(|v| v.document).collect();
@@ -306,9 +319,9 @@ mod tests {
     #[test]
     fn a_list_is_known_by_its_session_and_a_subject_alone_forgets_no_description() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
         let [a, b] = ["a", "b"].map(|id| SessionId::new(id).unwrap());
-        let mut mirror = Mirror {
+        let mut mirror = TaskMirror {
             session: a.clone(),
             client_id: "1".to_owned(),
             task: 1,
@@ -316,10 +329,10 @@ mod tests {
             description: Some("text".to_owned()),
             at: Timestamp::UNIX_EPOCH,
         };
-        store.note_mirror(&mirror).unwrap();
+        store.record_mirror(&mirror).unwrap();
         mirror.subject = "PT-v2".to_owned();
         mirror.description = None;
-        store.note_mirror(&mirror).unwrap();
+        store.record_mirror(&mirror).unwrap();
         assert_eq!(store.mirror_id(&a, 1).unwrap().as_deref(), Some("1"));
         assert_eq!(store.mirror_id(&b, 1).unwrap(), None);
         assert_eq!(store.mirror_id(&a, 2).unwrap(), None);
