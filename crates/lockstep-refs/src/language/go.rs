@@ -168,8 +168,11 @@ struct Modules {
     modules: OnceCell<Vec<(String, String)>>,
     imports: RefCell<HashMap<Box<str>, Place>>,
     /// The names of packages, by their full names.
-    names: RefCell<HashMap<Box<str>, Rc<[Box<str>]>>>,
+    names: RefCell<HashMap<Box<str>, PackageNames>>,
 }
+
+/// The names that the files of one package declare for it.
+type PackageNames = Rc<[Box<str>]>;
 
 /// The directory of an import path, by the modules of the project.
 fn directory(world: &dyn World, import: &str) -> Place {
@@ -215,7 +218,7 @@ fn sources(world: &dyn World, directory: &str) -> Vec<FileId> {
 
 /// Returns the names that a package declares, otherwise the last part of its path that is no version. Its
 /// files agree, unless only some of them were changed.
-fn package_names(world: &dyn World, full: &str, import: &str) -> Rc<[Box<str>]> {
+fn package_names(world: &dyn World, full: &str, import: &str) -> PackageNames {
     let known = Memo::part::<Modules>(world, Language::Go);
     if let Some(names) = known.names.borrow().get(full) {
         return Rc::clone(names);

@@ -283,13 +283,11 @@ fn every_schema_is_listed_with_its_file() {
 /// Runs the commands of the CI page's workflow, as its runner would in a clone of a project that follows the
 /// page.
 #[test]
-fn the_workflow_for_ci_passes_where_all_is_well_and_fails_where_something_broke() {
+fn the_recipe_for_ci_passes_where_all_is_well_and_fails_where_something_broke() {
     let page = fs::read_to_string(repository().join("docs/guide/ci.md")).unwrap();
-    let workflow = page.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let workflow: serde_json::Value = serde_saphyr::from_str(workflow).unwrap();
-    let steps = workflow["jobs"]["lockstep"]["steps"].as_array().unwrap();
-    let scripts: Vec<&str> = steps.iter().filter_map(|step| step["run"].as_str()).collect();
-    assert!(scripts.len() == 4 && scripts[0].starts_with("cargo install"), "{scripts:#?}");
+    let recipe = page.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let scripts: Vec<&str> = recipe.lines().collect();
+    assert!(scripts.len() == 4 && scripts[0].starts_with("git fetch"), "{scripts:#?}");
 
     let env = crate::configured("[map]\npath = \"docs/map.md\"\n");
     env.git(["init", "--quiet", "--initial-branch=main"]);
@@ -307,15 +305,12 @@ fn the_workflow_for_ci_passes_where_all_is_well_and_fails_where_something_broke(
         let (source, target) = (env.project().display().to_string(), clone.display().to_string());
         env.git(["clone", "--quiet", &source, &target]);
         let program = Path::new(env!("CARGO_BIN_EXE_lockstep")).parent().unwrap();
-        scripts[1..].iter().find_map(|script| {
+        scripts.iter().find_map(|script| {
             let output = Command::new("bash")
                 .args(["-e", "-c", script])
                 .current_dir(&clone)
                 .env("HOME", env.home())
                 .env("PATH", format!("{}:{}", program.display(), std::env::var("PATH").unwrap()))
-                .env("RUNNER_TEMP", env.tmp())
-                .env("GITHUB_STEP_SUMMARY", env.tmp().join("summary.md"))
-                .env("GITHUB_BASE_REF", "main")
                 .env("LOCKSTEP_NOW", env.now())
                 .output()
                 .unwrap();
@@ -331,6 +326,4 @@ fn the_workflow_for_ci_passes_where_all_is_well_and_fails_where_something_broke(
     env.write("b.py", "from a import greet\n\ngreet()\n");
     commit("and who follows it");
     assert_eq!(passes("well"), None);
-    let summary = fs::read_to_string(env.tmp().join("summary.md")).unwrap();
-    assert!(summary.contains("# Execution Impact Analysis Report"), "{summary}");
 }
