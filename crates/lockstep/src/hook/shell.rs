@@ -3,7 +3,7 @@
 
 use lockstep_config::gates::GateMode;
 use lockstep_model::decision::Decision;
-use lockstep_model::event::{Actor, EventKind, ToolCall, ToolUse};
+use lockstep_model::event::{Actor, EventKind, ToolCall};
 use lockstep_model::ids::SessionId;
 use lockstep_steps::shell::{OwnCall, own_calls};
 use lockstep_task::access::{
