@@ -152,8 +152,7 @@ fn stored_facts_tell_packages_and_definitions_before_they_are_decoded() {
     let dir = tempfile::tempdir().unwrap();
     let state = StateDir::for_project(dir.path());
     fs::write(dir.path().join("a.go"), "package kit\n\nfunc Make() int { return other.Take() }\n").unwrap();
-    fs::write(dir.path().join("b.py"), "from kit import make\n\ndef use():\n    return make().taken\n")
-        .unwrap();
+    fs::write(dir.path().join("b.py"), "from kit import make\n\ndef use():\n    make().taken\n").unwrap();
     let mut index = open(dir.path(), Home::State(&state));
     index.files().into_iter().for_each(|file| drop(index.facts(file)));
     assert_eq!(index.keep_parsed().unwrap(), 2);
