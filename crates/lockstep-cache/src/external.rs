@@ -42,6 +42,7 @@ pub struct ExternalSkill {
 
 /// The scope and form of an external skill's delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Bindings")]
 pub struct SkillBindings {
     /// Phases; none, or `all`, is every phase.
     pub phases: Option<Vec<String>>,

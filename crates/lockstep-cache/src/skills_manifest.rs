@@ -20,6 +20,7 @@ pub struct SkillsManifest {
 
 /// One agent of the manifest.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(rename = "Ownership")]
 pub struct ManifestOwner {
     /// The phase the agent works in, or `all`.
     pub phase: Option<String>,

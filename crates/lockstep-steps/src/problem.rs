@@ -8,6 +8,7 @@ use serde::Serialize;
 /// The kind of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[schemars(rename = "ErrorType")]
 pub enum ProblemKind {
     /// Something is not there.
     Missing,
@@ -28,6 +29,7 @@ impl fmt::Display for ProblemKind {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
 pub struct StepProblem {
     pub error_type: ProblemKind,
     /// The affected element: a section, a phase, a marker or a field.

@@ -9,6 +9,7 @@ use crate::state::{Cascade, FileOutcome, Group, GroupStage, Iteration};
 
 /// A cascade as data: the L1 and its details.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Data")]
 pub struct CascadeReport {
     /// `execution`.
     pub domain: &'static str,
@@ -75,6 +76,7 @@ pub struct IterationLog {
 
 /// An assigned file with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ChangedFile")]
 pub struct AssignedFileStatus {
     /// Relative to the root.
     pub path: String,
@@ -88,6 +90,7 @@ pub struct AssignedFileStatus {
 
 /// A file that changed although it was assigned to no agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Violation")]
 pub struct ScopeViolation {
     /// Relative to the root.
     pub path: String,
@@ -97,6 +100,7 @@ pub struct ScopeViolation {
 
 /// A file with the reason for its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Named")]
 pub struct FileWithReason {
     /// Relative to the root.
     pub path: String,
@@ -106,6 +110,7 @@ pub struct FileWithReason {
 
 /// The progress of a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "GroupData")]
 pub struct GroupStatus {
     /// The iteration's number and a letter, such as `1a`.
     pub id: String,
