@@ -1,9 +1,9 @@
 //! The cascade updates the files that depend on a change, in at most three iterations, until nothing is
 //! unresolved.
 //!
-//! The crate is pure. [`Cascade`] is the state, and [`Cascade::step`] is its only transition: an [`CascadeEvent`]
-//! in, [`CascadeEffect`]s out. Agents' reports never decide; the state of the disk does, and comes in as an
-//! [`Observation`](event::Observation). The program starts agents, reads files and saves the state;
+//! The crate is pure. [`Cascade`] is the state, and [`Cascade::apply`] is its only transition:
+//! a [`CascadeEvent`] in, [`CascadeEffect`]s out. Agents' reports never decide; the state of the disk does, and comes in as an
+//! [`DiskObservation`](event::DiskObservation). The program starts agents, reads files and saves the state;
 //! [`inspect`] defines the interface for that.
 
 pub mod claim;

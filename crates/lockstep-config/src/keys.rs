@@ -1,7 +1,7 @@
 //! Every key of `lockstep.toml`: its section, name, type, default and documentation.
 //!
 //! To add a key, add it here, with its type if that is new. A set of words is a [`ConfigEnum`]; any other type
-//! implements [`Value`](crate::value::Value). Everything else is derived from this table.
+//! implements [`ConfigValue`](crate::value::ConfigValue). Everything else is derived from this table.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -2,8 +2,8 @@
 //!
 //! There are two kinds. Plain files are contracts or must be cheap to write: the [`journal`], the [`log`],
 //! written reports, the [`audit`] trail and the [locks of steps](step_lock). `state.db` (SQLite, WAL) has the
-//! [`history`] of changes, [`sessions`], the [`mailbox`], [`reports`], the versions of [`tasks`] with their
-//! [`readings`], and each session's [`scratch`]. All of it is in the [`StateDir`], except the journal, whose
+//! [`history`] of changes, [`sessions`], the [`mailbox`], [`reports`], the versions of tasks ([`task_versions`])
+//! with their reads ([`task_reads`]), and each session's [`scratch`]. All of it is in the [`StateDir`], except the journal, whose
 //! path is a contract.
 //!
 //! This crate does not know clients, and does not decide what is reported.

@@ -1,6 +1,6 @@
 //! Versions of the task: their subjects, the difference between two, and how one follows another.
 //!
-//! [`swap::swap`] is the heart: compare-and-swap over documents. Keeping versions is the store's work.
+//! [`swap::compare_and_swap`] decides whether a new document may follow the current one. Keeping versions is the store's work.
 
 pub mod deliver;
 pub mod diff;

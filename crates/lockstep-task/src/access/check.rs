@@ -30,7 +30,7 @@ pub struct AccessRequest<'a> {
     /// The skill that the principal runs, if known.
     pub skill: Option<&'a str>,
     pub action: TaskAction,
-    /// The places it would change: those of a [`crate::version::diff::Diff`], and `subject`.
+    /// The places it would change: those of a [`crate::version::diff::DocumentDiff`], and `subject`.
     pub places: &'a [KeyPath],
     /// The `validation_verdict` of the new document.
     pub verdict: Option<&'a str>,
