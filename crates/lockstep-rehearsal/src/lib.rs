@@ -6,17 +6,17 @@
 //! the Lead's.
 //!
 //! ```no_run
-//! use lockstep_rehearsal::{Agent, Client, Rehearsal, Scenario};
+//! use lockstep_rehearsal::{ClientBinary, Rehearsal, RequestAgent, Scenario};
 //!
 //! let scenario = Scenario::parse(r#"
 //!     prompt = "Say hello."
 //!     [[lead]]
 //!     text = "Hello."
 //! "#)?;
-//! let outcome = Rehearsal::new(Client::obtain()?, scenario, "/tmp/project").run()?;
+//! let outcome = Rehearsal::new(ClientBinary::find_or_install()?, scenario, "/tmp/project").run()?;
 //! assert!(outcome.success(), "{}", outcome.stderr);
 //! assert_eq!(outcome.transcript.lead().count("Say hello."), 1);
-//! assert_eq!(outcome.transcript.who_saw("Say hello."), [Agent::Lead].into());
+//! assert_eq!(outcome.transcript.recipients_of("Say hello."), [RequestAgent::Lead].into());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
