@@ -56,7 +56,6 @@ impl Metadata {
         Ok(serde_json::from_slice(&workspace::output(cargo)?)?)
     }
 
-    /// The packages of this repository.
     pub(crate) fn members(&self) -> impl Iterator<Item = &Package> {
         self.packages.iter().filter(|package| self.workspace_members.contains(&package.id))
     }

@@ -7,7 +7,6 @@ use std::process::{Command, Stdio};
 
 use crate::XtaskResult;
 
-/// The root of the repository.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the root of the workspace")
 }

@@ -36,7 +36,6 @@ fn blocks<'a>(
     })
 }
 
-/// One external skill in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalSkillBlock<'a> {
     pub title: &'a str,
@@ -44,13 +43,9 @@ pub struct ExternalSkillBlock<'a> {
     pub source: &'a str,
     /// The phases: `all`, or names separated by commas; `None` without bindings.
     pub phases: Option<&'a str>,
-    /// The agents, likewise.
     pub agents: Option<&'a str>,
-    /// When it is injected.
     pub injection: &'a str,
-    /// The kind of delivery.
     pub delivery: &'a str,
-    /// The complete block.
     pub text: &'a str,
 }
 
@@ -71,7 +66,6 @@ impl ExternalSkillBlock<'_> {
     }
 }
 
-/// The skills of an EXTERNAL_SKILLS section.
 pub fn external_blocks(section: &str) -> Vec<ExternalSkillBlock<'_>> {
     blocks(section, HEADING, SEPARATOR)
         .map(|(title, text)| {

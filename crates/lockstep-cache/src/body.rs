@@ -7,7 +7,6 @@ use crate::measure::{chars, prefix};
 /// Says that something was cut.
 pub(crate) const TRUNCATED: &str = "[... truncated for context budget ...]";
 
-/// The content of one section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SectionBody {
     /// Text that is never cut.

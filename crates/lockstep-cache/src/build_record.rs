@@ -25,7 +25,6 @@ pub(crate) const FILE: &str = "inputs";
 pub(crate) struct BuildRecord {
     /// The digest of the cache file's bytes.
     pub(crate) written: Option<Hash>,
-    /// Tracked inputs by path.
     pub(crate) looks: BTreeMap<String, TrackedInput>,
 }
 
@@ -34,7 +33,6 @@ pub(crate) struct BuildRecord {
 pub(crate) enum TrackedInput {
     /// A file, and its content's digest.
     File(Hash, FileStamp),
-    /// A directory that was listed.
     Directory(FileStamp),
     /// A place where nothing was.
     Absent,

@@ -11,7 +11,6 @@ use crate::finding::BuildFinding;
 use crate::gather::SectionSources;
 use crate::inputs::InputChange;
 
-/// Options of a build.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BuildOptions {
     /// Write although nothing changed.
@@ -20,7 +19,6 @@ pub struct BuildOptions {
     pub deadline: Option<Instant>,
 }
 
-/// The result of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildReport {
     /// The cache file.
@@ -38,7 +36,6 @@ pub struct BuildReport {
     /// The mitigations applied to keep the budget.
     pub mitigations: Vec<BudgetMitigation>,
     pub findings: Vec<BuildFinding>,
-    /// The sources of the sections.
     pub sources: Vec<SectionSources>,
     /// The number of opened files.
     pub opened: usize,
@@ -65,7 +62,6 @@ pub struct CheckReport {
     /// The mitigations needed to keep the budget.
     pub mitigations: Vec<BudgetMitigation>,
     pub findings: Vec<BuildFinding>,
-    /// The sources of the sections.
     pub sources: Vec<SectionSources>,
 }
 

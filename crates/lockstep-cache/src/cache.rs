@@ -25,7 +25,6 @@ use crate::settings::CacheSettings;
 use crate::skill_facts_cache::SkillFactsCache;
 use crate::{cache_file, state_files, watch_list};
 
-/// The cache of one project.
 #[derive(Debug)]
 pub struct SessionCache {
     root: PathBuf,

@@ -21,7 +21,6 @@ const MAX_REASON: usize = 300;
 /// The first line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheHeader {
-    /// When it was built.
     pub generated: String,
     /// From how many files.
     pub sources: usize,
@@ -50,7 +49,6 @@ impl CacheHeader {
     }
 }
 
-/// The content of a written section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SectionContent {
     Text(String),
@@ -85,7 +83,6 @@ fn reason(why: &str) -> String {
     prefix(&line, MAX_REASON).trim_end_matches('-').trim_end().to_owned()
 }
 
-/// A cache that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheDocument<'a> {
     pub text: &'a str,
@@ -145,7 +142,6 @@ impl<'a> CacheDocument<'a> {
         Ok(Self { text, header, sections })
     }
 
-    /// The section of a name.
     pub fn section(&self, name: &str) -> Option<&CacheSectionView<'a>> {
         self.sections.iter().find(|section| section.name == name)
     }

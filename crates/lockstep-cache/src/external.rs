@@ -98,7 +98,6 @@ pub enum ExternalSkillContent {
     Refused,
 }
 
-/// A skill in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalSkillSource {
     title: String,

@@ -11,9 +11,7 @@ pub struct BindingUpdate {
     pub phases: Option<Vec<String>>,
     /// Agents it applies to; an empty list is every agent.
     pub agents: Option<Vec<String>>,
-    /// When it is injected.
     pub injection_mode: Option<String>,
-    /// The kind of delivery.
     pub delivery_type: Option<String>,
 }
 

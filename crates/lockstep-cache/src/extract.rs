@@ -18,10 +18,8 @@ use crate::error::CacheError;
 use crate::external::SEPARATOR;
 use crate::roundtable::{self, SHORTENED};
 
-/// The query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtractQuery<'a> {
-    /// A section, by its name.
     Section(&'a str),
     /// An agent's skills and the external skills bound to it.
     Agent(&'a str),
@@ -33,10 +31,8 @@ pub enum ExtractQuery<'a> {
     Topic(&'a str),
 }
 
-/// The origin of an extract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtractSource {
-    /// The cache, which is fresh.
     Cache,
     /// The sources, because the cache is not fresh or has no room for it.
     Disk,
@@ -54,7 +50,6 @@ impl fmt::Display for ExtractSource {
 /// The answer to a [`ExtractQuery`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extracted {
-    /// The answer itself.
     pub answer: ExtractResult,
     pub origin: ExtractSource,
 }
@@ -67,7 +62,6 @@ pub enum ExtractResult {
     Skipped(String),
     /// The name is unknown; these are known.
     Unknown {
-        /// Names that are known.
         known: Vec<String>,
     },
 }
@@ -228,7 +222,6 @@ fn members(text: &str, key: &str) -> Vec<(String, Value)> {
     found
 }
 
-/// Returns the phases in the configuration.
 fn phases(sections: &[(String, SectionContent)]) -> Vec<String> {
     let requirements: Value =
         serde_json::from_str(text_of(sections, "ITERATION_REQUIREMENTS")).unwrap_or_default();

@@ -2,15 +2,12 @@
 
 use std::fmt;
 
-/// A finding of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildFinding {
-    /// The section it concerns.
     pub section: String,
     pub kind: BuildFindingKind,
 }
 
-/// The kinds of findings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildFindingKind {
     /// An agent owns an id that no skill has.
@@ -18,7 +15,6 @@ pub enum BuildFindingKind {
     /// Several skills have one id; the first is used.
     DuplicateId {
         id: String,
-        /// The skill that is used.
         used: String,
         /// One that is not.
         other: String,
@@ -34,7 +30,6 @@ pub enum BuildFindingKind {
     /// An external skill names a file that leads out of the skill folder.
     OutsideSkillDir {
         skill: String,
-        /// The file it names.
         file: String,
     },
     /// Content has section markers; they are escaped.

@@ -14,11 +14,9 @@ pub struct FixtureSize {
     pub skills: usize,
     /// Agents, which own them in turn.
     pub agents: usize,
-    /// External skills.
     pub external: usize,
     pub personas: usize,
     pub topics: usize,
-    /// Phases in the configuration.
     pub phases: usize,
     /// Lines of a persona and of a topic.
     pub prose_lines: usize,

@@ -26,12 +26,10 @@ pub enum InputState {
     Unusable(String),
 }
 
-/// The inputs of a build, by path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BuildInputs(BTreeMap<String, InputState>);
 
 impl BuildInputs {
-    /// Adds an input.
     pub(crate) fn insert(&mut self, path: String, state: InputState) {
         self.0.insert(path, state);
     }

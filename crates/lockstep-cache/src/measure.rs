@@ -15,7 +15,6 @@ pub enum LengthUnit {
 }
 
 impl LengthUnit {
-    /// The length of `text`.
     pub fn count(self, text: &str) -> usize {
         match self {
             // Every character is one unit, and those beyond U+FFFF (four bytes, lead 0xF0 and up) are two.

@@ -28,7 +28,6 @@ const FIRST: &str = "lockstep ready 1";
 /// The maximum number of cached parts. A session has a few dozen; further parts are not cached.
 const MAX_PARTS: usize = 400;
 
-/// The cached part for one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedPart {
     /// The cache's hash.

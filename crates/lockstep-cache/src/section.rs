@@ -82,7 +82,6 @@ impl ContentStrategy {
         "given",
     ];
 
-    /// The strategy of a name.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "raw" => Self::Raw,
@@ -194,7 +193,6 @@ pub enum SectionError {
     #[error("a budget of {budget} characters is too small; give at least {least}")]
     Budget {
         budget: usize,
-        /// The least that is accepted.
         least: usize,
     },
     /// The cache would be written outside of the project.

@@ -25,7 +25,6 @@ impl FrameworkPreset {
         if root.join(layout::FRAMEWORK_DIR).is_dir() { Self::Isdlc } else { Self::Claude }
     }
 
-    /// The preset of a name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "isdlc" => Some(Self::Isdlc),
@@ -88,7 +87,6 @@ pub struct InstalledPlugin {
     pub dir: PathBuf,
 }
 
-/// The configuration of one cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheSettings {
     sections: Vec<SectionConfig>,

@@ -16,7 +16,6 @@ const FIRST: &str = "lockstep skill facts 1";
 /// The file's name in the cache's state directory.
 pub(crate) const FILE: &str = "skills";
 
-/// Facts by digest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct SkillFactsCache(BTreeMap<[u8; 32], SkillFacts>);
 

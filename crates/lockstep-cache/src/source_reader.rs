@@ -54,7 +54,6 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// Returns the base of the project.
     pub(crate) fn project(root: &Path) -> io::Result<Self> {
         Ok(Self { canonical: root.canonicalize()?, prefix: String::new() })
     }
@@ -65,7 +64,6 @@ impl Base {
         Some(Self { canonical: dir.canonicalize().ok()?, prefix: format!("{}/", name.trim_end_matches('/')) })
     }
 
-    /// A directory below this one.
     pub(crate) fn below(&self, dir: &str) -> Option<Self> {
         let canonical = self.canonical.join(dir).canonicalize().ok()?;
         canonical
@@ -79,7 +77,6 @@ impl Base {
     }
 }
 
-/// The kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DirEntryKind {
     Directory,
@@ -386,7 +383,6 @@ fn content(mut file: File, size: u64) -> io::Result<(Vec<u8>, Hash, bool)> {
     Ok((kept, hasher.finalize(), longer))
 }
 
-/// Opens a plain file.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let file = non_blocking().read(true).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) }

@@ -33,7 +33,6 @@ pub(crate) fn keep(state: &StateDir, record: &BuildRecord, memo: &SkillFactsCach
     replace(&dir, skill_facts_cache::FILE, memo.encode().as_bytes())
 }
 
-/// The file that builds lock.
 pub(crate) fn lock_file(state: &StateDir) -> Result<PathBuf, StoreError> {
     Ok(state.ensure_dir(DIR)?.join("lock"))
 }

@@ -9,7 +9,6 @@ use crate::yaml;
 /// The number of bytes that are searched, counted from the end of the output.
 const MAX_BYTES: usize = 1 << 20;
 
-/// An agent's report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentReport {
     pub claim: AgentClaim,

@@ -45,20 +45,15 @@ pub enum CascadeEvent {
     },
     /// The program that watched the agents ended, and the agents with it.
     Interrupted { seen: DiskObservation },
-    /// An agent has ended.
     AgentFinished { group: String, claim: AgentClaim, seen: DiskObservation },
     /// A user or agent decided that a dependent needs no change.
     Dismissed {
-        /// The dependent.
         file: String,
-        /// The reason.
         why: String,
     },
     /// The convergence check was made, or could not be made.
     CheckCompleted(CheckResult),
-    /// The cascade was aborted.
     Aborted {
-        /// The reason.
         why: String,
     },
 }
@@ -109,11 +104,9 @@ pub struct UnassignedChange {
     pub path: String,
     /// The content when the iteration began.
     pub before: Option<Digest>,
-    /// The content now.
     pub content: Option<Digest>,
 }
 
-/// The result of a convergence check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckResult {
     Found(CheckFindings),
@@ -134,7 +127,6 @@ pub struct CheckFindings {
     pub warnings: Vec<String>,
 }
 
-/// The result of a verification command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerificationResult {
     pub passed: bool,
@@ -158,6 +150,5 @@ pub enum CascadeEffect {
     Dispatch { group: String },
     /// Check the dependents of the files that this iteration changed.
     Check,
-    /// Report the result.
     Report,
 }

@@ -41,7 +41,6 @@ impl AgentRole {
     }
 }
 
-/// A file that is to be assigned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileToAssign<'a> {
     /// Relative to the root.

@@ -21,7 +21,6 @@ pub struct CascadeInput {
     pub warnings: Vec<String>,
 }
 
-/// A file that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImpactedFile {
     /// Relative to the root.

@@ -25,7 +25,6 @@ pub const CHARS_PER_TOKEN: usize = 3;
 /// A template that a project can override.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptTemplate {
-    /// File name.
     pub name: &'static str,
     /// The default text, used if the project does not override it.
     pub text: &'static str,
@@ -56,7 +55,6 @@ pub enum PromptError {
     },
 }
 
-/// The input for prompts.
 pub struct PromptContext<'a> {
     /// Returns the content of a digest, if available.
     pub text: &'a dyn Fn(&str) -> Option<String>,
@@ -74,10 +72,8 @@ pub struct PromptContext<'a> {
     pub template: Option<&'a str>,
 }
 
-/// A definition that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedSymbol {
-    /// The previous name.
     pub name: String,
     /// The kind of change, in one word.
     pub what: String,
@@ -85,7 +81,6 @@ pub struct ChangedSymbol {
     pub becomes: Option<String>,
 }
 
-/// A prompt with its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
     pub text: String,

@@ -33,7 +33,6 @@ pub struct Cascade {
     /// Files that need a change again after they were handled, with the stale lines as evidence. The list is
     /// empty if there is no evidence.
     pub returned: BTreeMap<String, Vec<String>>,
-    /// Warnings for the report.
     pub warnings: Vec<String>,
     /// Set once the cascade has ended.
     pub end: Option<CascadeEnd>,
@@ -112,20 +111,16 @@ pub struct Group {
     pub stage: GroupStage,
     /// 1, or 2 after it was retried.
     pub attempt: u8,
-    /// The error of each attempt.
     pub errors: Vec<String>,
 }
 
-/// The progress of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GroupStage {
-    /// The group waits for an agent.
     Waiting,
     /// The group is assigned to an agent.
     #[serde(rename = "handed")]
     Dispatched,
-    /// The group is finished.
     Settled,
 }
 
@@ -162,15 +157,12 @@ pub enum FileOutcome {
     Dismissed,
     /// The file could not be updated.
     Skipped {
-        /// The reason.
         error: String,
     },
 }
 
-/// The end of a cascade.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CascadeEnd {
-    /// The status in the report.
     pub status: CascadeStatus,
     /// The reason, as text for people.
     pub why: String,

@@ -14,10 +14,8 @@ use crate::state::{
 /// The reason why an event does not fit the state. The state is unchanged then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransitionError {
-    /// The cascade has ended.
     #[error("the cascade has ended ({status}): {why}")]
     Ended {
-        /// The final status.
         status: &'static str,
         /// The reason for the end.
         why: String,
@@ -42,13 +40,11 @@ pub enum TransitionError {
     NoDependent {
         /// The path that was given.
         file: String,
-        /// The open dependents.
         open: Vec<String>,
     },
     /// The event needs a reason, and it is empty.
     #[error("a reason is needed: it stands in the report")]
     NoReason,
-    /// No check is due.
     #[error("no convergence check is due: groups are still at work")]
     NoCheck,
 }

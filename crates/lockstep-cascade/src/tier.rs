@@ -19,7 +19,6 @@ pub enum Tier {
     Complex,
 }
 
-/// The limits of a tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TierLimits {
     /// The maximum number of agents.

@@ -13,15 +13,11 @@ pub struct Position {
     pub column: usize,
 }
 
-/// One problem of a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigProblem {
     pub at: Position,
-    /// The description.
     pub what: String,
-    /// The reason.
     pub why: Cow<'static, str>,
-    /// The way to fix it.
     pub fix: String,
 }
 

@@ -13,7 +13,6 @@ use thiserror::Error;
 use crate::parse::{LoadedConfig, MAX_BYTES, parse};
 use crate::{FILE_NAME, worktree};
 
-/// An active project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     /// The root directory: it contains `.lockstep/`, and relative paths start here.
@@ -35,7 +34,6 @@ pub enum DiscoverError {
     #[error("{} is {kind}, not a file; replace it by a file (an empty one will do), or remove it", path.display())]
     NotAFile {
         path: PathBuf,
-        /// The kind of file.
         kind: &'static str,
     },
     /// A symbolic link called `lockstep.toml` leads nowhere.

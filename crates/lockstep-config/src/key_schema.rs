@@ -20,7 +20,6 @@ pub struct SectionSchema {
     pub keys: &'static [KeySchema],
 }
 
-/// A key of a section.
 #[derive(Debug)]
 pub struct KeySchema {
     pub section: &'static str,
@@ -70,7 +69,6 @@ impl KeySchema {
         }
     }
 
-    /// Returns the default as TOML.
     pub fn default_toml(&self) -> String {
         self.value_toml(&Config::default())
     }
@@ -90,7 +88,6 @@ impl KeySchema {
         (self.reset)(config);
     }
 
-    /// Returns its value in `config` as TOML.
     pub fn value_toml(&self, config: &Config) -> String {
         (self.show)(config)
     }

@@ -60,15 +60,12 @@ pub trait TableSchema: Default + 'static {
     const ABOUT: TableDoc;
 }
 
-/// A field of a table.
 pub struct TableFieldSchema<T: 'static> {
-    /// The description.
     pub about: FieldDoc,
     pub(crate) show: fn(&T) -> String,
     pub(crate) apply: fn(&mut T, &DeValue<'_>) -> Result<(), ValueError>,
 }
 
-/// The description of a field.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldDoc {
     pub name: &'static str,

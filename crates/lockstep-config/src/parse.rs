@@ -35,13 +35,11 @@ pub struct LoadedConfig {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyOrigin {
     pub section: &'static str,
-    /// The key's name.
     pub name: &'static str,
     /// The line number, starting at 1.
     pub line: usize,
 }
 
-/// The origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueOrigin {
     /// The file does not set it, or not validly.
@@ -60,7 +58,6 @@ pub struct Setting {
 }
 
 impl LoadedConfig {
-    /// Returns the origin of the value of `[section] name`.
     pub fn origin(&self, section: &str, name: &str) -> ValueOrigin {
         let set = self.origins.iter().find(|set| set.section == section && set.name == name);
         set.map_or(ValueOrigin::Default, |set| ValueOrigin::Line(set.line))

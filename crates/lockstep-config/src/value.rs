@@ -15,7 +15,6 @@ use crate::{duration, suggest};
 pub trait ConfigValue: Sized {
     /// The type, for messages and documentation.
     const KIND: ValueKind;
-    /// Reads it from the file.
     fn read(value: &DeValue<'_>) -> Result<Self, ValueError>;
     /// Reads a value with its position. A value of several parts reports the problems at the positions of the
     /// parts.
@@ -32,11 +31,8 @@ pub trait ConfigValue: Sized {
 pub enum ValueKind {
     /// One of several words. This is a function, because a generic implementation has no static to point at.
     Enum(fn() -> Vec<&'static str>),
-    /// A path as a string.
     Path,
-    /// A duration as a string.
     Duration,
-    /// A whole number.
     Number,
     /// `true` or `false`.
     Bool,
@@ -44,9 +40,7 @@ pub enum ValueKind {
     List(&'static str),
     /// A string, with the description of its content.
     Text(&'static str),
-    /// Tables by name.
     Tables(TableDoc),
-    /// A list of tables.
     TableList(TableDoc),
 }
 
@@ -122,7 +116,6 @@ pub(crate) fn parse_usize_in(
     })
 }
 
-/// `text` as a TOML string.
 pub(crate) fn toml_string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

@@ -49,7 +49,6 @@ impl FileLock {
         Ok(Self { file })
     }
 
-    /// The locked file.
     pub fn file(&self) -> &File {
         &self.file
     }

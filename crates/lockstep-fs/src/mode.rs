@@ -35,7 +35,6 @@ pub fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.mode() & 0o111 != 0)
 }
 
-/// Returns true for a pipe or a socket.
 pub fn is_pipe_or_socket(meta: &Metadata) -> bool {
     meta.file_type().is_fifo() || meta.file_type().is_socket()
 }

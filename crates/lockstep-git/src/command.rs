@@ -42,7 +42,6 @@ fn output_within(mut command: Command, limit: Duration) -> io::Result<Output> {
     Ok(Output { status: child.wait()?, stdout: joined(stdout)?, stderr: joined(stderr)? })
 }
 
-/// The output of git.
 pub(crate) struct GitOutput {
     pub(crate) status: ExitStatus,
     pub(crate) output: Vec<u8>,

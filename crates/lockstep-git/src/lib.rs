@@ -27,7 +27,6 @@ pub enum GitError {
     /// The program could not be started or talked to.
     #[error("cannot run git")]
     Spawn(#[source] io::Error),
-    /// Git reported an error.
     #[error("git {what} failed: {message}")]
     Failed { what: String, message: String },
     /// The output of git cannot be parsed.
@@ -42,7 +41,6 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// Returns the repository of `directory`, if there is one.
     pub fn discover(directory: &Path) -> Result<Option<Self>, GitError> {
         let repository = Self { directory: directory.to_owned() };
         // At its top, git need not be started.

@@ -20,7 +20,6 @@ const MAX_BYTES: usize = 1 << 20;
 #[derive(Debug, Clone)]
 pub struct Candidate<'a> {
     pub path: &'a str,
-    /// The old or the new content.
     pub content: &'a [u8],
 }
 

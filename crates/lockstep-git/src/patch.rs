@@ -1,6 +1,5 @@
 //! Patches: unified diffs, and their application to files.
 
-/// A change to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePatch {
     /// The old path; `None` for a new file.

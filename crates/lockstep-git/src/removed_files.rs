@@ -7,7 +7,6 @@ use crate::{GitError, Repository};
 /// The number of newest commits that are read.
 const MAX_COMMITS: &str = "--max-count=2000";
 
-/// A removed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedFile {
     pub path: String,

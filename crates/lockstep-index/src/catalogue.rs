@@ -25,7 +25,6 @@ pub struct Catalogue {
     pub(crate) directories: Vec<Directory>,
 }
 
-/// A file of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CataloguedFile {
     /// Relative to the root.

@@ -63,7 +63,6 @@ pub use verify::{Verdict, verify};
 /// The time after the deadline in which texts are still read.
 const TIME_FOR_TEXTS: Duration = Duration::from_millis(500);
 
-/// An index at one moment.
 #[derive(Debug)]
 pub struct Index {
     root: PathBuf,

@@ -112,7 +112,6 @@ fn digest_of(path: &Path, stamp: &Stamp, link: bool, plain: bool) -> String {
     }
 }
 
-/// Returns the digest of a content.
 pub fn digest(content: &[u8]) -> String {
     blake3::hash(content).to_hex().to_string()
 }

@@ -32,7 +32,6 @@ pub(crate) struct Terrain<'w> {
 
 const NONE: u32 = u32::MAX;
 
-/// The interface of a file.
 struct Interface {
     facts: Arc<Facts>,
     /// The positions of its definitions, sorted by the hash of their names.
@@ -77,7 +76,6 @@ impl<'w> Terrain<'w> {
         Self { world, entries, offers, interfaces: Slots::new(count), offering: RwLock::default() }
     }
 
-    /// Which entry a file is.
     pub(crate) fn entry(&self, file: FileId) -> Option<u32> {
         self.entries.get(file.0 as usize).copied().filter(|entry| *entry != NONE)
     }

@@ -40,7 +40,6 @@ pub struct Finding {
     /// The path of the entry, or of the file without an entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The description.
     pub what: String,
 }
 
@@ -72,7 +71,6 @@ pub enum Defect {
     References,
     /// The hotspot differs from that of the references.
     Hotspot,
-    /// A date in the future.
     Future,
     /// An entry older than seven days whose file changed since.
     Stale,
@@ -110,7 +108,6 @@ pub enum Recommendation {
     FullRegeneration,
 }
 
-/// The findings of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     /// Everything, sorted by kind and path.

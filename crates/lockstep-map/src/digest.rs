@@ -1,6 +1,5 @@
 //! Fast digests of this program's own data. They are not collision-resistant against attackers.
 
-/// A digest of bytes.
 pub fn digest(bytes: &[u8]) -> u64 {
     let mut digester = Digester::default();
     digester.add(bytes);

@@ -17,7 +17,6 @@ pub struct L1 {
     pub entries: usize,
     /// Entries removed because their file was deleted.
     pub stale_entries_removed: usize,
-    /// Entries that came.
     pub new_entries_added: usize,
     /// Entries whose file changed.
     pub entries_updated: usize,
@@ -45,7 +44,6 @@ pub enum Mode {
     FullGeneration,
     /// Changed entries were updated.
     IncrementalUpdate,
-    /// The map was checked.
     StalenessCheck,
 }
 

@@ -54,7 +54,6 @@ impl Span {
         Self { end: self.start + length(count.min(self.len())), ..self }
     }
 
-    /// Appends to a list.
     pub(crate) fn behind(list: &mut Vec<u32>, new: &[u32]) -> Self {
         let start = length(list.len());
         list.extend_from_slice(new);

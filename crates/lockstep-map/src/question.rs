@@ -5,7 +5,6 @@
 
 use crate::digest::short;
 
-/// A question to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Question<'a> {
     /// Does a file exist at this path?
@@ -14,7 +13,6 @@ pub(crate) enum Question<'a> {
     Named(&'a str),
     /// Which files are directly in this directory.
     Directory(&'a str),
-    /// Which files there are.
     Files,
     /// The interface of the file at this path.
     Interface(&'a str),
@@ -39,7 +37,6 @@ impl Question<'_> {
     }
 }
 
-/// Returns the hash of a word.
 pub(crate) fn word(word: &str) -> u32 {
     short(word.as_bytes())
 }

@@ -61,7 +61,6 @@ pub struct About {
     pub full: Date,
     /// The day of the last update.
     pub incremental: Date,
-    /// The scope, as written.
     pub scope: String,
     /// The checked-out commit; empty if unknown.
     pub commit: String,
@@ -83,7 +82,6 @@ pub struct Written {
     /// When its inode changed, in nanoseconds since 1970; zero if that is too young to be trusted.
     pub changed: u64,
     pub inode: u64,
-    /// A digest of its content.
     pub digest: u64,
 }
 

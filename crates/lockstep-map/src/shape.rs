@@ -101,7 +101,6 @@ impl Shape<'_> {
     }
 }
 
-/// A string of Graphviz.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", single_line(text).replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -25,7 +25,6 @@ use affected::Affected;
 use assemble::{Assembled, Assembly};
 use scan::{Resolved, Scanned, resolve, scan};
 
-/// The files as they are.
 pub struct Present<'a> {
     pub world: &'a (dyn World + Sync),
     /// The files with an entry, sorted by path, with their versions.
@@ -39,12 +38,10 @@ pub struct Present<'a> {
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
-/// The result of an update.
 #[derive(Debug)]
 pub struct Updated {
     /// The new record. Positions of query results are set; properties of the document are not.
     pub record: Record,
-    /// Changes by path.
     pub changes: Changes,
     /// The change of the file of query results.
     pub answers: NewAnswers,
@@ -63,7 +60,6 @@ pub struct Updated {
 /// The changes since the last run, each sorted by path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Changes {
-    /// Files that are new.
     pub added: Vec<String>,
     pub removed: Vec<String>,
     /// Files with another content.
@@ -228,7 +224,6 @@ impl Plan {
         scans.binary_search_by_key(&at, |(scanned, _)| *scanned).ok().map(|found| &scans[found].1)
     }
 
-    /// The names of all files.
     fn names(&self, old: &Record, scans: &[(usize, Scanned)], present: &Present<'_>) -> Names {
         let mut all = Vec::new();
         for (at, before) in self.before.iter().enumerate() {

@@ -42,7 +42,6 @@ pub struct View<'r> {
     pub hotspots: Vec<Hotspot>,
 }
 
-/// A document that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
     pub text: String,

@@ -49,7 +49,6 @@ pub struct Alert {
     pub files: Vec<ChangedFile>,
 }
 
-/// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ChangedFile {
     /// Absolute path.

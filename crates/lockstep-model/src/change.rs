@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{AgentId, ToolUseId};
 use crate::path::{escape_into, unescape};
 
-/// The source of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ChangeTool {
     /// The client's `Edit` tool.

@@ -8,7 +8,6 @@ use crate::change::{ChangeKind, ChangeTool};
 use crate::ids::{AgentId, SessionId, SessionIdError, ToolUseId};
 use crate::task_list::TaskListCall;
 
-/// One event of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// The session; an invalid or missing id is stored as the reason of its refusal.
@@ -45,23 +44,18 @@ impl Actor {
     }
 }
 
-/// The supported kinds of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
     /// A session starts or continues (`startup`, `resume`, `clear`, `compact`, or an unknown source).
     SessionStart { source: String },
-    /// A session ends.
     SessionEnd { reason: String },
-    /// The user sent a prompt.
     UserPromptSubmit { prompt: String },
     /// A tool is about to run.
     PreToolUse(ToolCall),
-    /// A tool has run.
     PostToolUse { call: ToolCall, outcome: ToolOutcome },
     /// A tool has failed, such as a shell command with an exit code other than 0. It may nevertheless have
     /// changed files.
     PostToolUseFailure(ToolCall),
-    /// A subagent begins.
     SubagentStart,
     /// A subagent wants to end.
     SubagentStop(StopEvent),
@@ -92,10 +86,8 @@ impl EventKind {
     }
 }
 
-/// One call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
-    /// The call's id.
     pub id: Option<ToolUseId>,
     /// The tool and the relevant part of its input.
     pub tool: ToolUse,
@@ -160,11 +152,9 @@ impl ToolUse {
 /// The sources of a workflow's script, and its arguments. A call may name several sources.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Workflow {
-    /// The script itself.
     pub script: Option<String>,
     /// The script's file, as the client gave it, perhaps relative.
     pub script_path: Option<PathBuf>,
-    /// The name of a saved workflow.
     pub name: Option<String>,
     /// Every text in the arguments.
     pub args: Vec<String>,
@@ -196,7 +186,6 @@ pub struct EditHunk {
     pub lines: Vec<String>,
 }
 
-/// A text that was replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {
     /// The former text.
@@ -209,7 +198,6 @@ pub struct Replacement {
 /// The files that a shell command edited, as far as the client lists them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandEdits {
-    /// The listed files.
     pub files: Vec<EditedFile>,
     /// True if the client lists every file with its difference.
     pub is_complete: bool,

@@ -17,7 +17,6 @@ pub struct SessionId(String);
 /// The reason why a text is no [`SessionId`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SessionIdError {
-    /// The text is empty.
     #[error("the session id is empty")]
     Empty,
     /// The text is longer than [`MAX_ID_LEN`].

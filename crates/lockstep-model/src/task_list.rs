@@ -8,7 +8,6 @@ pub struct TaskListCall {
     pub listed_tasks: Vec<ListedTask>,
 }
 
-/// The operation of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskListOperation {
     Create {
@@ -38,7 +37,6 @@ impl TaskListOperation {
     }
 }
 
-/// A task as the list shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedTask {
     pub id: String,

@@ -15,7 +15,6 @@ use crate::syntax::differs_by_name;
 pub struct SymbolChange {
     /// The former definition.
     pub was: Definition,
-    /// The kind of change.
     pub what: What,
 }
 

@@ -9,7 +9,6 @@ use crate::syntax::{MAX_DEPTH, digest, end_line_of, header, line_of, text_of};
 
 /// A walk through the tree of one file.
 pub(crate) struct Collector<'t> {
-    /// The text of the file.
     pub(crate) text: &'t str,
     /// The facts found so far.
     pub(crate) facts: Facts,
@@ -34,7 +33,6 @@ impl<'t> Collector<'t> {
         }
     }
 
-    /// The text of a node.
     pub(crate) fn text(&self, node: Node<'_>) -> &'t str {
         text_of(node, self.text)
     }

@@ -27,7 +27,6 @@ pub struct Dangling {
     pub file: FileId,
     /// Line number, starting at 1.
     pub line: u32,
-    /// The kind of the reference.
     pub kind: Kind,
     /// The certainty that the deleted file is meant.
     pub certainty: Certainty,

@@ -12,7 +12,6 @@ use crate::world::{FileId, World, base, parent};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Entity {
     pub kind: EntityKind,
-    /// The path, or the name.
     pub name: Box<str>,
 }
 
@@ -23,7 +22,6 @@ impl Entity {
     }
 }
 
-/// The kinds of entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntityKind {
@@ -333,7 +331,6 @@ impl Names {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns all names.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(|name| &**name)
     }

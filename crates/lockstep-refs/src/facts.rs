@@ -72,12 +72,10 @@ impl Facts {
 /// Something with a name that other places can use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
-    /// The name, as written.
     pub name: Box<str>,
     pub kind: DefinitionKind,
     /// The enclosing types and inline modules in the file, outermost first and joined with `.`.
     pub container: Option<Box<str>>,
-    /// The visibility.
     pub reach: Reach,
     /// The first line, starting at 1.
     pub line: u32,
@@ -124,7 +122,6 @@ impl Definition {
     }
 }
 
-/// The kind of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum DefinitionKind {
     /// A function outside types.
@@ -139,7 +136,6 @@ pub enum DefinitionKind {
     Value,
     /// A field or property of a type.
     Field,
-    /// A variant of an enum.
     Variant,
     Macro,
     /// A module or namespace inside the file.
@@ -199,7 +195,6 @@ pub struct Import {
 /// The syntactic form of an import, if resolution depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ImportForm {
-    /// The ordinary one.
     Plain,
     /// For types only, erased at run time.
     TypeOnly,
@@ -213,12 +208,10 @@ pub enum ImportForm {
     Dynamic,
 }
 
-/// One name imported from a module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedName {
     /// The name in the module; `default` for a default export.
     pub name: Box<str>,
-    /// The local name.
     pub local: Box<str>,
     /// Line number, starting at 1.
     pub line: u32,
@@ -231,7 +224,6 @@ pub struct Use {
     pub name: Box<str>,
     /// Line number, starting at 1.
     pub line: u32,
-    /// The kind of use.
     pub role: Role,
     /// The path or the receiver before the name.
     pub of: Option<Shape>,
@@ -270,11 +262,9 @@ pub struct Condition {
 /// The kind of use of a name. It decides whether a change breaks the use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Role {
-    /// Imported.
     Import,
     /// Re-exported.
     Reexport,
-    /// Called.
     Call,
     /// Built with its fields: a struct literal.
     Construct,
@@ -282,7 +272,6 @@ pub enum Role {
     Pattern,
     /// Built or destructured with the rest left open: `S { a, ..base }`, `V { a, .. }`, `V(..)`.
     Partial,
-    /// Named as a type.
     Type,
     /// Named to reach one of its members: `T` of `T::new()`.
     Owner,
@@ -328,7 +317,6 @@ pub enum Shape {
     Of(Box<str>),
     /// A member of something: `x.m`.
     Member(Box<Shape>, Box<str>),
-    /// The result of a call.
     Call(Box<Shape>),
     /// The value or type of the enclosing definition: `self`, `this`, `Self`.
     Itself,
@@ -343,7 +331,6 @@ pub enum Shape {
     Either(Vec<Shape>),
     /// The result of iterating over it or indexing it.
     Element(Box<Shape>),
-    /// The result of awaiting it.
     Awaited(Box<Shape>),
     /// A parameter of a function that is written as an argument: `x` of `call(0, x => …)`. The index of the
     /// argument, then of the parameter; [`WHOLE`] for the type of that argument, [`THIS`] for the receiver of
@@ -351,7 +338,6 @@ pub enum Shape {
     Parameter(Box<Shape>, u16, u16),
     /// A value without a type, even for a type checker: a parameter without annotation.
     Untyped,
-    /// An unknown value.
     Unknown,
 }
 
@@ -406,7 +392,6 @@ pub(crate) fn given_argument(at: usize) -> Shape {
     Shape::Of(format!("@{at}").into())
 }
 
-/// Returns the position in such a reference.
 pub(crate) fn argument_position(name: &str) -> Option<usize> {
     name.strip_prefix('@')?.parse().ok()
 }

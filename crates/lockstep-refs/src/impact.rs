@@ -95,9 +95,7 @@ impl Impact {
 pub struct FileImpact {
     /// The present path or, for a deleted file, the last one.
     pub path: String,
-    /// The change of the file itself.
     pub change: FileChange,
-    /// The changes of its definitions.
     pub symbols: Vec<SymbolChange>,
     /// Set if its former content is unknown, so that everything in it counts as changed.
     pub whole_file: bool,
@@ -166,7 +164,6 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
     impact
 }
 
-/// Returns the world after all edits.
 fn after<'w>(world: &'w dyn World, edits: &[Edit]) -> Overlay<'w> {
     let mut after = Overlay::empty(world);
     let parses = Memo::parses(world);

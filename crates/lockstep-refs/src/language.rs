@@ -32,7 +32,6 @@ use crate::reference::{MissingName, Outgoing, Place, Reference, Target};
 use crate::syntax::{is_same_tree, parse};
 use crate::world::{FileId, World, base};
 
-/// The language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each is what its name says")]
 pub enum Language {
@@ -92,7 +91,6 @@ impl Language {
     }
 }
 
-/// The rules of a language.
 pub trait Rules: Sync {
     /// Returns the facts of a file. Broken text yields partial facts and counts problems.
     fn facts(&self, path: &str, text: &str) -> Facts;
@@ -190,7 +188,6 @@ pub(crate) fn family(language: Language) -> Language {
     }
 }
 
-/// The rules of a language.
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
         Language::Rust => &rust::Rust,
@@ -221,7 +218,6 @@ pub(crate) fn is_same_code(path: &str, one: &str, other: &str) -> bool {
     readable(&one_tree) && readable(&other_tree) && is_same_tree((&one_tree, one), (&other_tree, other))
 }
 
-/// The grammar that reads a language.
 pub(crate) fn grammar(language: Language) -> Option<tree_sitter::Language> {
     Some(match language {
         Language::Rust => tree_sitter_rust::LANGUAGE.into(),

@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-/// A limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -23,7 +22,6 @@ pub enum Limit {
     Hops,
     /// Evaluations inside one another.
     Steps,
-    /// Types of one value.
     Types,
     /// Functions that take functions.
     Depth,

@@ -63,7 +63,6 @@ impl Default for Progress {
     }
 }
 
-/// An open computation.
 pub(crate) struct Computation {
     pub(crate) position: usize,
     met_before: usize,

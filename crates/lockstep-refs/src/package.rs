@@ -126,7 +126,6 @@ pub(crate) struct Bound {
 pub(crate) enum Leads {
     /// Files of the project.
     To(Vec<FileId>),
-    /// Outside the project.
     Outside,
     /// Unresolved, although it should be in the project.
     Missing,

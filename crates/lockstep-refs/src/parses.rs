@@ -20,7 +20,6 @@ struct Parse {
 }
 
 impl Parses {
-    /// The facts of a content.
     pub(crate) fn facts(&self, path: &str, text: &Arc<str>) -> Arc<Facts> {
         self.get(path, text, |parse| Arc::clone(&parse.facts))
     }

@@ -33,7 +33,6 @@ pub struct Basis {
     pub unseen: usize,
 }
 
-/// A report of an impact.
 #[derive(Debug, Clone)]
 pub struct Report<'a> {
     /// The project's root, absolute.
@@ -49,7 +48,6 @@ pub struct Report<'a> {
 /// A file that tends to change when a changed one does (kind `history`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Together {
-    /// The changed file.
     pub changed_file: String,
     /// The other file.
     pub file: String,
@@ -75,9 +73,7 @@ pub enum Status {
 pub enum Next {
     /// Inspect the dependents.
     Impact,
-    /// Continue with the review.
     Review,
-    /// Continue the active cascade.
     ContinueCascade,
 }
 

@@ -43,7 +43,6 @@ pub(crate) enum Module {
 /// The target of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// A module of the project.
     Here(Module),
     /// Outside the project: a package, the standard library.
     Outside,
@@ -67,7 +66,6 @@ pub(crate) trait Scheme {
         self.module(world, from, module)
     }
 
-    /// A module inside a module.
     fn submodule(&self, _world: &dyn World, _of: &Module, _name: &str) -> Option<Module> {
         None
     }

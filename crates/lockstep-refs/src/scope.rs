@@ -80,7 +80,6 @@ impl Scopes {
         }
     }
 
-    /// Returns the shape of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&Shape> {
         let innermost = self.stack.len().checked_sub(1)?;
         self.stack.iter().enumerate().rev().find_map(|(at, scope)| {
@@ -151,12 +150,10 @@ fn one_of(shapes: impl IntoIterator<Item = Shape>, most: usize) -> Shape {
     }
 }
 
-/// A member of a shape.
 pub(crate) fn member(of: Shape, name: &str) -> Shape {
     link(of, |of| Shape::Member(of, name.into()))
 }
 
-/// The result of calling a shape.
 pub(crate) fn call(of: Shape) -> Shape {
     link(of, Shape::Call)
 }
@@ -177,7 +174,6 @@ pub(crate) fn element(of: Shape) -> Shape {
     }
 }
 
-/// Returns the shape of an awaited value.
 pub(crate) fn awaited(of: Shape) -> Shape {
     match of {
         Shape::Untyped => Shape::Untyped,

@@ -102,7 +102,6 @@ fn parse_within(
     (tree.filter(|_| !spender.is_over()), spender.rest())
 }
 
-/// The text of a node.
 pub(crate) fn text_of<'a>(node: Node<'_>, text: &'a str) -> &'a str {
     text.get(node.byte_range()).unwrap_or_default()
 }
@@ -117,7 +116,6 @@ pub(crate) fn end_line_of(node: Node<'_>) -> u32 {
     u32::try_from(node.end_position().row).unwrap_or(u32::MAX - 1) + 1
 }
 
-/// The named children of a node.
 pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.named_children(&mut node.walk()).collect()
 }

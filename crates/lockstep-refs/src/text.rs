@@ -33,7 +33,6 @@ pub struct Subject<'a> {
     pub path: &'a str,
     /// The queried names: see [`entities`](crate::entity::entities).
     pub entities: &'a [Entity],
-    /// The queried symbols that it defines.
     pub symbols: &'a [Definition],
     /// Set if files that record the past are searched too. They yield mentions at most.
     pub history: bool,
@@ -183,7 +182,6 @@ fn named_by_name(
 pub(crate) struct WrittenPath {
     /// Line number, starting at 1.
     pub(crate) line: u32,
-    /// The text as written.
     pub(crate) written: Box<str>,
     /// The paths from the root that it may mean, the most likely first; the last one may be only the end of a path.
     pub(crate) meanings: Vec<String>,

@@ -19,9 +19,7 @@ use crate::syntax::{children, digest, header, line_of, parse, problems, unread, 
 pub(crate) struct Grammar {
     pub(crate) language: Language,
     pub(crate) parser: fn() -> Parser,
-    /// Names in expressions.
     pub(crate) names: &'static [&'static str],
-    /// Names of types.
     pub(crate) types: &'static [&'static str],
     /// Types with arguments, and arrays: the head is the first type in them.
     pub(crate) generics: &'static [&'static str],
@@ -43,7 +41,6 @@ pub(crate) struct Grammar {
     pub(crate) casts: &'static [(&'static str, &'static str)],
     /// Expressions with the value of their content: parentheses, `&x`, `x!!`.
     pub(crate) transparent: &'static [&'static str],
-    /// Nodes that are skipped.
     pub(crate) skipped: &'static [&'static str],
     /// Functions, whose bodies do not belong to the enclosing type.
     pub(crate) functions: &'static [&'static str],
@@ -88,7 +85,6 @@ impl Grammar {
     }
 }
 
-/// The facts of a text.
 pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
     let Some(tree) = parse(&(grammar.parser)(), text) else {
         return Facts::unparsable(grammar.language);
@@ -125,7 +121,6 @@ pub(crate) struct Walk<'t> {
     seen: HashSet<usize>,
 }
 
-/// A function to record.
 pub(crate) struct Function<'n> {
     pub(crate) node: Node<'n>,
     pub(crate) name: Node<'n>,
@@ -136,7 +131,6 @@ pub(crate) struct Function<'n> {
     pub(crate) body: Option<Node<'n>>,
 }
 
-/// A parameter of a function.
 pub(crate) struct Parameter<'n> {
     pub(crate) name: Option<Node<'n>>,
     pub(crate) shape: Shape,
@@ -144,7 +138,6 @@ pub(crate) struct Parameter<'n> {
     pub(crate) rest: bool,
 }
 
-/// A type to record.
 pub(crate) struct Type<'n> {
     pub(crate) node: Node<'n>,
     pub(crate) name: Node<'n>,
@@ -159,7 +152,6 @@ impl<'t> Walk<'t> {
         self.collector.text(node)
     }
 
-    /// Visits a node and its children.
     pub(crate) fn visit(&mut self, node: Node<'_>) {
         if self.seen.contains(&node.id()) || !self.collector.descend() {
             return;
@@ -170,7 +162,6 @@ impl<'t> Walk<'t> {
         self.collector.ascend();
     }
 
-    /// Visits the children of a node.
     pub(crate) fn children(&mut self, node: Node<'_>) {
         self.children_but(node, None);
     }
@@ -423,7 +414,6 @@ impl<'t> Walk<'t> {
         self.collector.facts.uses.push(Use { name, line, role, of, arguments, keywords, within });
     }
 
-    /// Returns the shape of an expression.
     pub(crate) fn shape(&self, node: Node<'_>) -> Shape {
         self.shape_at(node, 0)
     }
@@ -568,7 +558,6 @@ impl<'t> Walk<'t> {
         node
     }
 
-    /// Records a function and walks it.
     pub(crate) fn function(&mut self, function: &Function<'_>) {
         let mut definition =
             self.collector.definition(self.text(function.name), function.kind, function.node);
@@ -597,7 +586,6 @@ impl<'t> Walk<'t> {
         self.collector.within = before;
     }
 
-    /// Records a type and walks it.
     pub(crate) fn type_(&mut self, type_: &Type<'_>) {
         let text = self.collector.text;
         let grammar = self.grammar;
@@ -677,7 +665,6 @@ impl<'t> Walk<'t> {
         self.collector.scopes.bind(self.text(name), shape);
     }
 
-    /// Returns true inside a function.
     pub(crate) fn is_inside_function(&self) -> bool {
         self.collector.scopes.is_inside()
     }
@@ -700,7 +687,6 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// An import to record.
 #[derive(Clone, Copy)]
 pub(crate) struct ImportOf<'a> {
     pub(crate) module: &'a str,

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 
-/// Work that was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
     /// Texts that were parsed.

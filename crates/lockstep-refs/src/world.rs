@@ -16,7 +16,6 @@ pub struct FileId(pub u32);
 ///
 /// Answers are of one moment: later changes on disk are not visible.
 pub trait World {
-    /// The file at a path.
     fn find(&self, path: &str) -> Option<FileId>;
 
     fn path(&self, file: FileId) -> &str;

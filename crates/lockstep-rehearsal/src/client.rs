@@ -47,7 +47,6 @@ pub fn version_of_test() -> &'static str {
     VERSION_OF_TEST.get()
 }
 
-/// A client's binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientBinary {
     program: PathBuf,
@@ -214,7 +213,6 @@ fn install(cache: &Path, version: &str, path: Option<OsString>) -> Result<Client
         .ok_or_else(|| ClientError::NoBinary("it vanished after installing".into()))
 }
 
-/// Installs a package into a folder.
 pub(crate) fn npm_install(folder: &Path, path: Option<OsString>, package: &str) -> Result<(), ClientError> {
     // Without a network npm tries for a minute; dozens of tests need not wait for it one after the other.
     static FAILED: Mutex<BTreeMap<(String, Option<OsString>), String>> = Mutex::new(BTreeMap::new());

@@ -12,7 +12,6 @@ use crate::package::NpmPackage;
 /// The version that rehearsals use.
 const PACKAGE: NpmPackage = NpmPackage { name: "@openai/codex", version: "0.166.0", folder: "codex" };
 
-/// The installed Codex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodexBinary {
     program: PathBuf,

@@ -20,7 +20,6 @@ const POLL: Duration = Duration::from_millis(5);
 /// The end of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitReason {
-    /// The process exited.
     Exited(ExitStatus),
     /// The process was killed at the time limit.
     TimeLimit,

@@ -57,7 +57,6 @@ pub struct RunningRehearsal {
     start: Instant,
 }
 
-/// The result of a run.
 #[derive(Debug)]
 #[must_use = "a run proves nothing until its outcome is looked at"]
 pub struct RehearsalResult {

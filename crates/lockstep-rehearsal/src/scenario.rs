@@ -45,7 +45,6 @@ pub struct Scenario {
     /// Files to create before the run: path relative to the project → content.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// The turns of the Lead.
     #[serde(default)]
     pub lead: Vec<Turn>,
     /// The turns of subagents, by the tag that their prompt contains.
@@ -82,7 +81,6 @@ pub enum ScenarioError {
     /// The file could not be read.
     #[error("cannot read the scenario {path}")]
     Read {
-        /// The scenario file.
         path: PathBuf,
         source: io::Error,
     },
@@ -98,7 +96,6 @@ pub enum ScenarioError {
 }
 
 impl Turn {
-    /// Creates a turn with only a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), tools: Vec::new() }
     }

@@ -10,7 +10,6 @@ use crate::package::NpmPackage;
 const PACKAGE: NpmPackage =
     NpmPackage { name: "@modelcontextprotocol/sdk", version: "1.32.2", folder: "mcp-sdk" };
 
-/// The installed SDK.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpSdk {
     folder: PathBuf,

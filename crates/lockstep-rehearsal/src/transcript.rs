@@ -10,7 +10,6 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// The sender of a request.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestAgent {
     /// The client's main agent.
@@ -23,7 +22,6 @@ pub enum RequestAgent {
     ClientInternal,
 }
 
-/// One request of the client.
 #[derive(Debug, Clone)]
 pub struct ModelRequest {
     pub agent: RequestAgent,
@@ -33,7 +31,6 @@ pub struct ModelRequest {
     pub turn: Option<usize>,
     /// The request's target, for example `/v1/messages?beta=true`.
     pub path: String,
-    /// The whole body.
     pub body: Value,
 }
 
@@ -46,13 +43,11 @@ pub enum TextSource {
     User,
     /// The content of a `<system-reminder>`, at any position.
     Reminder,
-    /// The result of a tool.
     ToolResult,
     /// The model's text, including tool inputs.
     Assistant,
 }
 
-/// One text of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestText {
     pub kind: TextSource,
@@ -185,7 +180,6 @@ impl fmt::Display for Transcript {
     }
 }
 
-/// The texts of one message of a request.
 pub(crate) fn texts_of_message(message: &Value) -> Vec<RequestText> {
     let kind = match message["role"].as_str() {
         Some("assistant") => TextSource::Assistant,

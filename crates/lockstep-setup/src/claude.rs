@@ -44,13 +44,10 @@ pub struct SettingsEdit {
     pub changes: Vec<EntryChange>,
 }
 
-/// One change of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryChange {
     pub action: EntryAction,
-    /// The entry's event.
     pub event: String,
-    /// The entry's matcher.
     pub matcher: Option<String>,
 }
 
@@ -91,9 +88,7 @@ pub enum SettingsError {
 #[error("{at}: {what}; {fix}")]
 pub struct ShapeProblem {
     pub at: Position,
-    /// The problem.
     pub what: String,
-    /// The way to fix it.
     pub fix: String,
 }
 

@@ -14,10 +14,8 @@ pub struct InstallRecord {
     pub installed_digest: String,
 }
 
-/// The action that restores a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreAction {
-    /// Write this text.
     Write(String),
     /// Remove the file, because there was none.
     Remove,

@@ -5,7 +5,6 @@ use jsonc_parser::common::Ranged;
 
 use crate::document::{JsonContainer, SettingsDocument};
 
-/// The style of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JsonStyle {
     pub(crate) newline: &'static str,

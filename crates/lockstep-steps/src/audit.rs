@@ -30,7 +30,6 @@ pub struct TrailRecord {
     pub timestamp: jiff::Timestamp,
     /// The kind of event, such as `TASK_INVOCATION_REJECTED`.
     pub event: String,
-    /// The step it is about.
     pub step_file: Option<String>,
     /// Additional data.
     pub fields: Map<String, Value>,

@@ -46,7 +46,6 @@ fn default_true() -> bool {
     true
 }
 
-/// The extent of the validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ValidationScope {
     /// Every section, and the step file.
@@ -56,7 +55,6 @@ pub enum ValidationScope {
     },
     /// These sections only.
     Sections(Vec<String>),
-    /// No validation.
     Nothing,
 }
 

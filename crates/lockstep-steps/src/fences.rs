@@ -10,7 +10,6 @@ pub(crate) struct MarkdownLine<'a> {
     pub(crate) fenced: bool,
 }
 
-/// The lines of a text.
 pub(crate) struct MarkdownLines<'a> {
     rest: &'a str,
     at: usize,

@@ -15,7 +15,6 @@ use crate::step::change::{TransitionRules, reason_problem};
 use crate::step::evidence::PhaseOutcome;
 use crate::step::{Step, StepPhase};
 
-/// The result of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum GateVerdict {
@@ -41,7 +40,6 @@ impl GateVerdict {
 /// A gate's answer, as programs read it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GateValidation {
-    /// The gate.
     pub gate_id: &'static str,
     pub result: GateVerdict,
     /// Problems that must be fixed.
@@ -59,12 +57,9 @@ impl GateValidation {
     }
 }
 
-/// One check of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GateCheck {
-    /// The subject of the check.
     pub what: String,
-    /// The finding.
     pub found: String,
     /// Set if the check passed.
     #[serde(rename = "good")]
@@ -75,7 +70,6 @@ pub struct GateCheck {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateResult {
     pub validation: GateValidation,
-    /// The checks, in order.
     pub looked_at: Vec<GateCheck>,
     /// Each error with its fix.
     pub fixes: Vec<(String, String)>,

@@ -34,7 +34,6 @@ pub struct StepMachines {
     pub allow_commit: Vec<String>,
     /// Beginnings of reasons with which a skipped phase blocks a commit.
     pub block_commit: Vec<String>,
-    /// The phase sets.
     pub phase_sets: Vec<PhaseSet>,
 }
 
@@ -74,10 +73,8 @@ struct SkipPrefixes {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseSet {
-    /// The name of the set.
     #[serde(skip)]
     pub name: String,
-    /// The phases, in their order.
     pub phases: Vec<String>,
     /// Set if a phase may only begin when all earlier phases are over.
     #[serde(default = "default_true")]
@@ -181,7 +178,6 @@ impl StepMachines {
         problems
     }
 
-    /// The phase set of a name.
     pub fn phase_set(&self, name: &str) -> Option<&PhaseSet> {
         self.phase_sets.iter().find(|set| set.name == name)
     }
@@ -231,7 +227,6 @@ pub enum SkipReason {
     BlocksCommit,
     /// The prefix is known, but no text follows.
     Empty,
-    /// The prefix is unknown.
     Unknown,
 }
 
@@ -239,7 +234,6 @@ pub enum SkipReason {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Invalid transition: {from} -> {to}")]
 pub struct InvalidTransition {
-    /// The state it is in.
     pub from: String,
     /// The state it was to go to.
     pub to: String,

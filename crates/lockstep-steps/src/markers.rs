@@ -17,14 +17,12 @@ const NWAVE_STEP: &str = "DES-STEP-ID";
 const NWAVE_MODE: &str = "DES-MODE";
 const NWAVE_ENFORCEMENT: &str = "DES-ENFORCEMENT";
 
-/// The markers of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Markers {
     /// Set if the prompt requires validation.
     pub validation_required: bool,
     /// The origin of the invocation, such as `command:/nw:execute`.
     pub origin: Option<String>,
-    /// The step's file.
     pub step_file: Option<String>,
     /// The agent's name.
     pub agent: Option<String>,
@@ -162,7 +160,6 @@ pub fn parse(prompt: &str) -> Markers {
     read_with(prompt, &MarkerNames::default())
 }
 
-/// Reads the markers of a prompt.
 pub fn read_with(prompt: &str, names: &MarkerNames) -> Markers {
     let mut reader = Reader { names, markers: Markers { names: names.clone(), ..Markers::default() } };
     if !may_have_markers(prompt) {

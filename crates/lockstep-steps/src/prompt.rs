@@ -24,12 +24,10 @@ pub struct PromptCheck {
     pub warnings: Vec<String>,
 }
 
-/// The rules for checking a prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptRules<'a> {
     /// The extent of the validation for each command.
     pub commands: &'a CommandTable,
-    /// The definitions of the sections.
     pub definitions: &'a SectionDefinitions,
     /// The phases of the step's phase set.
     pub phases: &'a [String],

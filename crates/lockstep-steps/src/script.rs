@@ -8,7 +8,6 @@ mod tokens;
 use self::tokens::{Token, tokenize};
 use crate::markers::{MarkerKind, MarkerNames};
 
-/// The texts of a script.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScriptTexts {
     /// Prompts that are passed to `agent()` as one literal.

@@ -14,17 +14,14 @@ const TEMPLATE: &str = "execute_step";
 /// The sections of a prompt, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionDefinitions {
-    /// Every mandatory section.
     pub sections: Vec<PromptSection>,
 }
 
-/// One mandatory section.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PromptSection {
     #[serde(skip)]
     pub name: String,
-    /// The purpose of the section.
     #[serde(default)]
     pub description: String,
     /// Prefixes of lines that begin it, besides a heading with its name.
@@ -47,7 +44,6 @@ pub enum SectionDefinitionsError {
     /// There is no template with sections.
     #[error("there is no template {TEMPLATE:?} with mandatory_sections, and not exactly one other")]
     NoTemplate,
-    /// A section is wrong.
     #[error("the section {name:?}: {why}")]
     Section { name: String, why: String },
 }
@@ -81,7 +77,6 @@ impl SectionDefinitions {
         Ok(Self { sections: sections.collect::<Result<_, _>>()? })
     }
 
-    /// The section of a name.
     pub fn section(&self, name: &str) -> Option<&PromptSection> {
         self.sections.iter().find(|section| section.name == name)
     }

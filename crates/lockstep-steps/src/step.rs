@@ -28,14 +28,11 @@ pub struct Step {
     boundary: Boundary,
 }
 
-/// A phase as its step records it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StepPhase {
     pub name: String,
     pub status: String,
-    /// When it began.
     pub started_at: Option<String>,
-    /// When it ended.
     pub ended_at: Option<String>,
     /// `PASS` or `FAIL`.
     pub outcome: Option<String>,
@@ -60,7 +57,6 @@ impl StepPhase {
 }
 
 impl Step {
-    /// Creates a step.
     pub fn new(task_id: &str, project_id: &str, set: &PhaseSet) -> Self {
         let phase = |name: &String| {
             json!({
@@ -158,7 +154,6 @@ impl Step {
         &self.phases
     }
 
-    /// The phase of a name.
     pub fn phase(&self, name: &str) -> Option<&StepPhase> {
         self.phases.iter().find(|phase| phase.name == name)
     }

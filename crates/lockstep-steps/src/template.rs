@@ -47,7 +47,6 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
 }
 
-/// The values of placeholders.
 #[derive(Debug, Clone)]
 pub struct TemplateValues {
     sources: Vec<Value>,

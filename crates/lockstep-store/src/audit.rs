@@ -24,14 +24,12 @@ const SUFFIX: &str = ".log";
 /// a trail only grows.
 const TAIL_BYTES: u64 = 64 * 1024;
 
-/// The trail of one directory.
 #[derive(Debug, Clone)]
 pub struct AuditTrail {
     dir: PathBuf,
     memory: ProjectMemory,
 }
 
-/// A trail that is whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckedTrail {
     pub entries: Vec<TrailEntry>,
@@ -55,7 +53,6 @@ impl<'a> From<&'a TrailRecord> for Append<'a> {
     }
 }
 
-/// One file of a trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrailFile {
     pub path: PathBuf,
@@ -66,7 +63,6 @@ pub struct TrailFile {
 }
 
 impl AuditTrail {
-    /// The trail in `dir`, of the project with this memory.
     pub fn new(dir: impl Into<PathBuf>, memory: &ProjectMemory) -> Self {
         Self { dir: dir.into(), memory: memory.clone() }
     }

@@ -8,17 +8,14 @@ use rusqlite::{OptionalExtension as _, Row, Transaction};
 use crate::task_versions::timestamp_from_millis;
 use crate::{Store, StoreError};
 
-/// A cascade as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CascadeRecord {
     /// The number in this project.
     pub id: i64,
-    /// The session it was started in.
     pub session: Option<String>,
     pub state: String,
     /// The number of writes of the state.
     pub revision: u64,
-    /// When it started.
     pub started_at: Timestamp,
     /// Set if the cascade has ended.
     pub ended: bool,
@@ -28,7 +25,6 @@ pub struct CascadeRecord {
 #[derive(Debug, Clone, Copy)]
 pub struct CascadeUpdate<'a> {
     pub id: i64,
-    /// The revision it follows.
     pub revision: u64,
     pub state: &'a str,
     /// Set if this state ends the cascade.

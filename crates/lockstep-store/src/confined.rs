@@ -9,10 +9,8 @@ use lockstep_model::path::absolute_lexical;
 /// The reason why a configured path is not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathRefusal {
-    /// The path is outside the project.
     #[error("it leads out of the project")]
     Outside,
-    /// The path is in a git directory.
     #[error("it lies in a git directory")]
     Git,
     /// The path is a place of another program, or a name that no person types.

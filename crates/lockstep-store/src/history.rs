@@ -15,14 +15,11 @@ use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params, par
 use crate::journal::{JournalDir, JournalPosition};
 use crate::{Store, StoreError};
 
-/// One change as the history has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedChange {
     /// Grows with every change.
     pub id: i64,
-    /// The session that made it.
     pub session: SessionId,
-    /// The journal's line.
     pub line: JournalLine,
     pub kind: ChangeKind,
     /// The agents that made it or may have made it. Several only where the attribution is shared.
@@ -75,7 +72,6 @@ pub struct ChangeFilter<'a> {
     pub after: i64,
 }
 
-/// A filter by author.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum ChangeAuthor<'a> {
     #[default]

@@ -27,7 +27,6 @@ pub struct JournalDir {
 /// A stretch of a journal that was read, as whole lines.
 #[derive(Debug)]
 pub struct JournalChunk {
-    /// The lines that are journal lines.
     pub lines: Vec<JournalLine>,
     /// The number of invalid lines (torn or foreign).
     pub malformed: usize,
@@ -45,7 +44,6 @@ pub struct JournalPosition {
 }
 
 impl JournalDir {
-    /// The journals in `path`.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), refusal: None }
     }

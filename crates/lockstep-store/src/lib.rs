@@ -68,7 +68,6 @@ pub enum StoreError {
     /// The audit trail differs from what was recorded, or its record cannot be used.
     #[error("the audit trail cannot be used: {why}")]
     Trail { why: String },
-    /// The database refused.
     #[error("the store {} failed", path.display())]
     Database {
         /// The database file.
@@ -86,7 +85,6 @@ pub enum StoreError {
     TooNew {
         /// The database file.
         path: PathBuf,
-        /// The format of the store.
         found: i64,
         /// The newest format that this program supports.
         known: i64,

@@ -41,7 +41,6 @@ pub struct Mail {
 }
 
 impl Mail {
-    /// Returns true if there is no mail.
     pub fn is_empty(&self) -> bool {
         self.alerts.is_empty() && self.notices.is_empty()
     }

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 
 use crate::{Store, StoreError};
 
-/// One run of the map.
 #[derive(Debug)]
 pub struct MapRun<'a> {
     /// The number of the run. Recording the same number again replaces the run.
@@ -22,7 +21,6 @@ pub struct MapRun<'a> {
 const MAX_RUNS: u32 = 10;
 
 impl Store {
-    /// Records a run of the map.
     pub fn record_map_run(&mut self, run: &MapRun<'_>) -> Result<(), StoreError> {
         // SQLite's numbers have a sign.
         let number = run.run.cast_signed();

@@ -224,7 +224,6 @@ fn encoded(content: Option<&str>) -> String {
     }
 }
 
-/// A name for a name from outside.
 fn digest(name: &Path) -> String {
     blake3::hash(name.as_os_str().as_encoded_bytes()).to_hex()[..24].to_owned()
 }

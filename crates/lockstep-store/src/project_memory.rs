@@ -40,7 +40,6 @@ pub struct Remembered {
     /// The directory of the trail that was appended to last.
     #[serde(default)]
     pub last: String,
-    /// The trails by their directories.
     #[serde(default)]
     pub trails: BTreeMap<String, TrailEnd>,
     /// Steps whose change is recorded and not yet written, by name.
@@ -51,7 +50,6 @@ pub struct Remembered {
     pub rules: BTreeMap<String, String>,
 }
 
-/// The end of a trail.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TrailEnd {
     /// The last entry.

@@ -15,10 +15,8 @@ use crate::{StateDir, StoreError};
 /// The maximum wait for another writer, which needs a few milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The holder of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// The holder's name.
     pub name: String,
     /// The start of the hold.
     pub since: Timestamp,

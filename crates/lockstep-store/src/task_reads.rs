@@ -15,7 +15,6 @@ pub struct TaskRead {
     /// The agent; `None` is the Lead.
     pub agent_id: Option<String>,
     pub agent_type: Option<String>,
-    /// The version it read.
     pub version: u64,
     pub at: Timestamp,
 }

@@ -9,7 +9,6 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::{Store, StoreError};
 
-/// One version of the task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskVersion {
     /// Which of the project's tasks, from one on.
@@ -29,22 +28,16 @@ pub struct TaskVersion {
 pub struct VersionAuthor {
     /// The agent's type; `None` is the Lead, or a person at the command line.
     pub agent_type: Option<String>,
-    /// The agent's id.
     pub agent_id: Option<String>,
-    /// The skill it ran.
     pub skill: Option<String>,
-    /// The session it ran in.
     pub session: Option<String>,
-    /// The reason for the version.
     pub why: Option<String>,
 }
 
-/// The predecessor of a new version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExpectedVersion {
     /// No task at all, or this one, which is delivered: the new version is the first of the next task.
     NoOpenTask(Option<u64>),
-    /// This version of this task.
     Version { task: u64, version: u64 },
 }
 
@@ -59,10 +52,8 @@ pub struct NewVersion<'a> {
     pub at: Timestamp,
 }
 
-/// The result of a swap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SwapOutcome {
-    /// The version was written.
     Written { task: u64, version: u64 },
     /// Another process wrote first: nothing was written.
     Conflict,
@@ -71,9 +62,7 @@ pub enum SwapOutcome {
 /// The task in a client's own list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskMirror {
-    /// The session of the list.
     pub session: SessionId,
-    /// The id in that list.
     pub client_id: String,
     /// Which of the project's tasks.
     pub task: u64,
@@ -98,7 +87,6 @@ impl Store {
         })
     }
 
-    /// One version of a task.
     pub fn task_version(&self, task: u64, number: u64) -> Result<Option<TaskVersion>, StoreError> {
         self.read(|db| {
             let one = format!("SELECT {COLUMNS} FROM task_version WHERE task = ?1 AND version = ?2");

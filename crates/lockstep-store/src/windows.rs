@@ -43,7 +43,6 @@ pub struct Windows<'a> {
 pub struct Window {
     /// `None` is the Lead.
     pub agent: Option<AgentId>,
-    /// The start of the command.
     pub start: i64,
     /// The end of the command; `None` while it runs.
     pub end: Option<i64>,
@@ -68,7 +67,6 @@ impl Window {
 }
 
 impl<'a> Windows<'a> {
-    /// Returns the windows of a session.
     pub fn of(state: &'a StateDir, session: &'a SessionId) -> Self {
         Self { state, session }
     }

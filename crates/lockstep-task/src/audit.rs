@@ -19,7 +19,6 @@ pub struct TaskAuditEntry {
     pub session: Option<String>,
     /// The agent's id; `null` is the Lead.
     pub agent_id: Option<String>,
-    /// The agent's type.
     pub agent_type: Option<String>,
     /// The client's tool, or the command.
     pub tool: String,

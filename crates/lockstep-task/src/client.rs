@@ -31,7 +31,6 @@ pub enum ListWrite<'a> {
         description: &'a str,
     },
     Update {
-        /// The task's id in the list.
         task_id: &'a str,
         /// The new subject, if it changes.
         subject: Option<&'a str>,
@@ -48,7 +47,6 @@ pub struct KnownTask<'a> {
     /// The id in the client's list, once it was mirrored.
     pub task_id: Option<&'a str>,
     pub subject: &'a str,
-    /// The current version.
     pub held: CurrentVersion<'a>,
 }
 

@@ -14,15 +14,12 @@ use crate::version::swap::CurrentVersion;
 /// The inputs of a fork agent's context.
 #[derive(Debug, Clone, Copy)]
 pub struct ForkContext<'a> {
-    /// The agent, by type.
     pub agent: &'a str,
-    /// The arguments it was started with.
     pub arguments: &'a [String],
     /// The state of the session, as names and values.
     pub session: &'a [(String, String)],
     /// The session's scratch.
     pub scratch: Option<&'a Scratch>,
-    /// The title of the task.
     pub title: &'a str,
     /// The present version; `None` when there is no task.
     pub held: Option<CurrentVersion<'a>>,

@@ -108,7 +108,6 @@ impl TaskDocument {
         &self.root
     }
 
-    /// A section, if it is there.
     pub fn section(&self, name: &str) -> Option<&Value> {
         self.root.get(name)
     }

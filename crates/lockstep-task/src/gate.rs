@@ -67,7 +67,6 @@ pub enum RecordVerdict {
     Pass,
     /// Nothing failed, but something was not checked.
     ConditionalPass,
-    /// Something failed.
     Fail,
 }
 
@@ -93,7 +92,6 @@ impl fmt::Display for RecordVerdict {
     }
 }
 
-/// A record as it was read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ParsedGateRecord {
     /// The record in the present dialect, as far as it could be read.

@@ -35,17 +35,12 @@ pub const L2_SECTIONS: [&str; 4] = ["Summary", "PT Goal Linkage", "Evidence Sour
 pub struct Handoff {
     /// Decisions that bind later phases.
     pub decisions: Vec<String>,
-    /// Risks to be tracked.
     pub risks: Vec<String>,
-    /// Contracts to be satisfied.
     pub interface_contracts: Vec<String>,
-    /// Constraints to be enforced.
     pub constraints: Vec<String>,
-    /// Questions to be resolved.
     pub open_questions: Vec<String>,
     /// Files produced, as they were named.
     pub artifacts: Vec<String>,
-    /// The handoff as it was written.
     #[serde(skip)]
     pub text: String,
 }

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use crate::document::SECTIONS;
 use crate::shape::{FieldSchema, ValueSchema};
 
-/// A phase of the pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum TaskPhase {
     /// Discovery: the requirements.

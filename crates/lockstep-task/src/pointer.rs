@@ -15,7 +15,6 @@ pub enum PointerError {
     Absolute,
     /// The path is outside the project.
     Outside,
-    /// Nothing is there.
     Missing(Vec<PathBuf>),
 }
 
@@ -30,7 +29,6 @@ impl PointerError {
         }
     }
 
-    /// Returns the fix.
     pub fn fix(&self) -> String {
         match self {
             Self::Empty => "name the file, or leave the key out".to_owned(),

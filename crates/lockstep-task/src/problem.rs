@@ -19,7 +19,6 @@ pub struct DocumentProblem {
 }
 
 impl DocumentProblem {
-    /// A problem at a place in a document.
     pub fn at(place: &KeyPath, what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self {
             section: place.section_name().to_owned(),

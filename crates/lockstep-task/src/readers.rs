@@ -5,19 +5,16 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// One reading of the task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadRecord {
     /// The agent's id; `None` is the Lead.
     pub agent_id: Option<String>,
     /// The agent's type, if the client sends it.
     pub agent_type: Option<String>,
-    /// The version it read.
     pub version: u64,
     pub at: Timestamp,
 }
 
-/// An agent that is at work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveAgent {
     /// `None` is the Lead.
@@ -33,7 +30,6 @@ pub struct TaskReader {
     pub agent_type: Option<String>,
     /// The version it read last; `None` if it has read none, which differs from an old one.
     pub version: Option<u64>,
-    /// When it read it.
     pub at: Option<Timestamp>,
     /// The number of newer versions; `None` if the agent has read none.
     pub behind: Option<u64>,

@@ -33,7 +33,6 @@ const METRICS: ValueSchema = ValueSchema::Record(&[
     optional("timing", ValueSchema::MapOf(&ValueSchema::Any), "how long it took"),
 ]);
 
-/// The scratch of one session.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Scratch {
     root: Map,

@@ -46,7 +46,6 @@ pub enum ValueSchema {
     MapOf(&'static ValueSchema),
 }
 
-/// One field of a record.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldSchema {
     pub name: &'static str,
@@ -66,7 +65,6 @@ pub(crate) const fn optional(name: &'static str, shape: ValueSchema, doc: &'stat
     FieldSchema { name, required: false, shape, doc }
 }
 
-/// A list of `item`.
 pub(crate) const fn list(item: &'static ValueSchema) -> ValueSchema {
     ValueSchema::List { item, unique: None }
 }

@@ -13,21 +13,17 @@ use crate::value::Value;
 use crate::version::diff::diff;
 use crate::version::swap::{CurrentVersion, SwapDecision, SwapError, VersionProposal, compare_and_swap};
 
-/// A requested write.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteRequest<'a> {
     pub principal: &'a Principal,
-    /// The skill they run.
     pub skill: Option<&'a str>,
     /// The present version.
     pub current: CurrentVersion<'a>,
-    /// The requested next version.
     pub proposal: VersionProposal<'a>,
     /// Set if the subject changes apart from its version.
     pub changes_subject: bool,
 }
 
-/// The rules of a write.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteRules<'a> {
     pub access: &'a AccessTable,
@@ -35,7 +31,6 @@ pub struct WriteRules<'a> {
     pub lookup: &'a PointerResolver<'a>,
 }
 
-/// A reason to refuse a write.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalReason {
@@ -57,7 +52,6 @@ impl fmt::Display for RefusalReason {
     }
 }
 
-/// An accepted write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AcceptedWrite {
     pub swap: SwapDecision,

@@ -37,7 +37,6 @@ impl Map {
         Self::default()
     }
 
-    /// The value of `key`.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.0.iter().find(|(k, _)| k == key).map(|(_, v)| v)
     }
@@ -105,7 +104,6 @@ impl Value {
         }
     }
 
-    /// The list, if it is one.
     pub fn as_list(&self) -> Option<&[Value]> {
         match self {
             Self::List(items) => Some(items),
@@ -113,7 +111,6 @@ impl Value {
         }
     }
 
-    /// The text, if it is one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

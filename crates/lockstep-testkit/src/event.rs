@@ -46,12 +46,10 @@ impl HookEvent {
         Self::from_sample(samples::POST_TOOL_USE_AGENT_BACKGROUND)
     }
 
-    /// A subagent starts.
     pub fn subagent_start(id: &str, agent_type: &str) -> Self {
         Self::from_sample(samples::SUBAGENT_START).by_agent(id, agent_type)
     }
 
-    /// A subagent stops.
     pub fn subagent_stop(id: &str, agent_type: &str) -> Self {
         Self::from_sample(samples::SUBAGENT_STOP).by_agent(id, agent_type)
     }
@@ -71,12 +69,10 @@ impl HookEvent {
         Self::from_sample(samples::SESSION_START)
     }
 
-    /// A session ends.
     pub fn session_end() -> Self {
         Self::from_sample(samples::SESSION_END)
     }
 
-    /// In this session.
     pub fn session(self, id: &str) -> Self {
         self.with("session_id", id)
     }

@@ -9,7 +9,6 @@ use crate::{DirSnapshot, TestEnv};
 #[must_use = "assert on the output: `silent`, `succeeded`, `failed` or `snapshot`"]
 #[derive(Debug)]
 pub struct ProcessOutput {
-    /// Standard output.
     pub stdout: Vec<u8>,
     /// Standard error.
     pub stderr: Vec<u8>,

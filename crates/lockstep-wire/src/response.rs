@@ -7,7 +7,6 @@ pub struct HookResponse {
     pub stdout: String,
     /// Standard error; only a client that reads a reason from there gets one.
     pub stderr: String,
-    /// The exit code.
     pub code: u8,
 }
 

@@ -18,11 +18,9 @@ use crate::task::TaskError;
 /// The party that can fix the error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandErrorKind {
-    /// The arguments.
     Usage,
     /// `lockstep.toml`, or a client's settings.
     Configuration,
-    /// A file or the store.
     Store,
 }
 
@@ -45,7 +43,6 @@ impl CommandError {
         Self { kind, message, details: String::new(), causes: Vec::new(), hints: Vec::new() }
     }
 
-    /// Adds a hint.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(single_line(&hint.into()));
         self

@@ -36,7 +36,6 @@ pub(crate) struct ProgramCopy {
 /// A command that a client or git runs.
 #[derive(Debug, Serialize)]
 pub(crate) struct RegisteredProgram {
-    /// The file with the command.
     file: PathBuf,
     /// The program as the command names it.
     program: String,
@@ -91,7 +90,6 @@ fn copies_on_path(own: Option<&Path>) -> Vec<ProgramCopy> {
         .collect()
 }
 
-/// Returns the version that a program prints.
 fn version_of(program: &Path) -> Option<String> {
     let output = Command::new(program).arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout);

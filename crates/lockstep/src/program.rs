@@ -24,7 +24,6 @@ pub(crate) fn self_command() -> String {
     if by_name.as_deref() == Some(&own) { "lockstep".to_owned() } else { shell_quote(&own.to_string_lossy()) }
 }
 
-/// Quotes one word for a shell.
 pub(crate) fn shell_quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+');
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }

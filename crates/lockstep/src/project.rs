@@ -75,7 +75,6 @@ impl ActiveProject {
         &self.loaded.config
     }
 
-    /// The audit of the task.
     pub(crate) fn task_audit_path(&self) -> PathBuf {
         self.config().task.events.resolve(&self.root)
     }

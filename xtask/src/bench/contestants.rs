@@ -35,7 +35,6 @@ pub(super) enum TargetRole {
     Bare,
     /// The same in the size of the product.
     BareLinked,
-    /// The script as such scripts are written.
     Script,
     /// The script as kind as can be.
     KindScript,
@@ -62,7 +61,6 @@ pub(super) enum TargetRole {
 }
 
 impl TargetRole {
-    /// Returns true for the product.
     pub(super) fn is_hook(self) -> bool {
         matches!(
             self,
@@ -123,7 +121,6 @@ impl BenchTarget {
     }
 }
 
-/// A hook with one event.
 struct HookCase {
     name: String,
     role: TargetRole,

@@ -35,7 +35,6 @@ pub(super) struct FixtureProject {
 /// A project with a step whose agent has been started.
 pub(super) struct StepProject {
     pub(super) project: FixtureProject,
-    /// The prompt of the step.
     pub(super) prompt: String,
     /// The stop event of its agent.
     pub(super) stop: String,

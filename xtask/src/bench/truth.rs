@@ -73,7 +73,6 @@ pub(crate) struct ImpactArgs {
     write: bool,
 }
 
-/// Every language that is measured.
 fn subjects() -> Vec<Box<dyn LanguageBench>> {
     vec![Box::new(rust::Rust), Box::new(python::Python), Box::new(typescript::TypeScript)]
 }

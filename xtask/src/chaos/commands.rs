@@ -35,7 +35,6 @@ pub(super) fn attack(trial: &mut Trial<'_>) {
     }
 }
 
-/// A session with a task.
 fn with_task(program: &Path) -> TestEnv {
     let env = TestEnv::active(program);
     env.hook(&HookEvent::session_start()).assert_silent();

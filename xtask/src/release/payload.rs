@@ -39,7 +39,6 @@ impl Payload {
         })
     }
 
-    /// The man pages in a directory.
     pub(super) fn pages(&self, directory: &str) -> Vec<Entry> {
         self.pages
             .iter()

@@ -12,7 +12,6 @@ pub enum LimitScope {
     Shared,
 }
 
-/// Limits of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientLimits {
     /// The client, as `lockstep hook` calls it.
@@ -46,7 +45,6 @@ impl ClientLimits {
         format!("{client} {entry} {part} {unit} {entries}")
     }
 
-    /// The limits of a client.
     pub fn of(client: &str) -> Option<&'static Self> {
         LIMITS.iter().find(|limits| limits.client == client)
     }

@@ -34,7 +34,6 @@ pub enum DeliveryMode {
     Off,
 }
 
-/// The circumstances of a delivery.
 #[derive(Debug, Clone, Copy)]
 pub struct DeliveryContext<'a> {
     pub mode: DeliveryMode,

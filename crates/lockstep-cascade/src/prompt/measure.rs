@@ -16,7 +16,6 @@ pub(super) enum DetailLevel {
     Architecture,
     /// Small files completely, sections of others.
     WholeFiles,
-    /// Relevant sections.
     Sections,
     /// The lines next to the evidence.
     Lines,
@@ -24,7 +23,6 @@ pub(super) enum DetailLevel {
     Evidence,
     /// The files, with one line of evidence for each.
     Files,
-    /// Some of the files.
     SomeFiles,
 }
 

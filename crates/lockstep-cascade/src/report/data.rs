@@ -178,7 +178,6 @@ fn group_data(group: &Group) -> GroupStatus {
     }
 }
 
-/// The log of one iteration.
 pub(super) fn log(iteration: &Iteration) -> IterationLog {
     let files = iteration.groups.iter().flat_map(|group| group.files.iter().map(move |file| (group, file)));
     let changed = |(group, file): (&Group, &crate::state::Assignment)| AssignedFileStatus {

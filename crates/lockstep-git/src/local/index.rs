@@ -40,7 +40,6 @@ const DIRECTORY: u32 = 0o040_000;
 /// The flag of a file that a sparse checkout leaves out of the working tree.
 const SKIP_WORKTREE: u16 = 0x4000;
 
-/// The list of tracked files.
 #[derive(Debug, Default)]
 pub(super) struct TrackedList {
     pub(super) files: Vec<TrackedFile>,

@@ -42,7 +42,6 @@ pub(super) struct Object {
     pub(super) data: Vec<u8>,
 }
 
-/// An entry of a tree.
 pub(super) struct Entry {
     pub(super) id: Oid,
     pub(super) is_tree: bool,
@@ -78,7 +77,6 @@ impl Objects {
         (object.kind == Type::Blob).then_some(object.data)
     }
 
-    /// Returns the tree of a commit.
     pub(super) fn tree_of(&self, commit: &Oid) -> Option<Oid> {
         let object = self.object(commit, 0)?;
         let text = std::str::from_utf8(&object.data).ok()?;

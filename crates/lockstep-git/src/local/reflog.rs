@@ -5,7 +5,6 @@ use std::path::Path;
 use super::LocalRepository;
 use super::objects::Oid;
 
-/// An update of a reference.
 struct Update {
     old: String,
     new: String,

@@ -25,7 +25,6 @@ fn is_same_text(a: &[u8], b: &[u8]) -> bool {
     (a.contains(&b'\r') || b.contains(&b'\r')) && lines(a).eq(lines(b))
 }
 
-/// A file on disk with its stamp.
 #[derive(Debug, Clone)]
 pub struct DiskFile {
     /// Relative to the directory of the repository.

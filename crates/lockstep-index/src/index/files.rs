@@ -103,7 +103,6 @@ impl Files {
         later.for_each(|record| record.directory += 1);
     }
 
-    /// Removes a directory and the files in it.
     pub(crate) fn remove_directory(&mut self, path: &str) {
         let Some(gone) = self.directory_paths.find(path) else { return };
         self.directory_paths.remove(gone);
@@ -117,7 +116,6 @@ impl Files {
         }
     }
 
-    /// The documents of all files.
     pub(crate) fn documents(&self) -> Documents {
         let numbered = self.records.iter().zip(0_u32..);
         let mut documents: Vec<(u32, u32)> = numbered.map(|(record, file)| (record.document, file)).collect();
@@ -144,7 +142,6 @@ impl Documents {
     }
 }
 
-/// The files of each directory.
 #[derive(Debug)]
 pub(crate) struct ByDirectory {
     files: Vec<u32>,

@@ -160,7 +160,6 @@ fn table(batches: &[Heaps]) -> io::Result<Vec<u8>> {
     writer.finish()
 }
 
-/// The document of a pair.
 fn document_of(pair: u64) -> u32 {
     u32::try_from(pair & u64::from(u32::MAX)).expect("the upper half is cut off")
 }

@@ -15,9 +15,7 @@ const MAGIC: &[u8; 8] = b"LSINDEX2";
 /// The parts of the index, and the versions it was built with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// The version of the word hashing.
     words_version: u32,
-    /// The version of the fact extraction.
     facts_version: u64,
     /// [`Settings::fingerprint`].
     settings: u64,

@@ -236,7 +236,6 @@ pub(super) struct Unkept {
     words: Vec<Vec<u8>>,
     /// The delta from the file table on disk, if it is a single small one.
     amendment: Option<Amendment>,
-    /// The manifest that was on disk.
     found: Option<Manifest>,
 }
 
@@ -296,7 +295,6 @@ impl Opening<'_> {
         self.update(base, found, plan, outside_rules, None)
     }
 
-    /// Builds an index from scratch.
     fn build(self, found: Option<Manifest>) -> Result<Index, IndexError> {
         let start = Instant::now();
         let outside_rules = rules::outside(self.root);

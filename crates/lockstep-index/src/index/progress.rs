@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-/// A phase of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Reading files for their words.

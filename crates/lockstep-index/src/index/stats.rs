@@ -24,7 +24,6 @@ use super::{Index, Table};
 /// The contents of an index, as counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Stats {
-    /// Files in scope.
     pub files: usize,
     /// Parsed files by language.
     pub languages: BTreeMap<String, usize>,
@@ -66,7 +65,6 @@ pub struct Bytes {
     /// The number of the file table.
     pub files: u64,
     pub words: u64,
-    /// Tables of facts.
     pub facts: u64,
 }
 

@@ -127,7 +127,6 @@ impl Writer {
         self.storage.manifest()
     }
 
-    /// Opens a table.
     pub(crate) fn table(&self, part: Part, number: u32) -> Option<Table> {
         self.storage.table(part, number).ok()
     }

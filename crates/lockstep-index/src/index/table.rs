@@ -131,7 +131,6 @@ impl Part {
     }
 }
 
-/// One entry of the fence.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     first: u64,

@@ -32,7 +32,6 @@ pub(crate) struct Plan {
     pub(crate) dropped: Vec<u32>,
     /// Known files whose digest is no longer needed.
     settled: Vec<u32>,
-    /// Directories that changed.
     directories: Directories,
 }
 
@@ -198,7 +197,6 @@ impl<'a> Changes<'a> {
         Self { files, by_directory: OnceCell::new(), plan }
     }
 
-    /// Returns the known files of a directory.
     fn files_of(&self, directory: usize) -> &[u32] {
         self.by_directory.get_or_init(|| self.files.by_directory()).of(directory)
     }
@@ -277,7 +275,6 @@ mod tests {
         (!number.is_multiple_of(5)).then_some((version, State::Text))
     }
 
-    /// Returns a table of these files.
     fn table(paths: &BTreeSet<String>) -> Files {
         let mut directories = Directories::default();
         for path in paths {

@@ -53,7 +53,6 @@ fn number_at(text: &[u8], start: usize, end: usize) -> u64 {
     }
 }
 
-/// Returns the hash of one word.
 pub(crate) fn number_of(word: &[u8]) -> u64 {
     let mut hash = first(word.len());
     let (chunks, rest) = word.as_chunks::<8>();

@@ -187,7 +187,6 @@ impl Index {
         (0..self.files.len()).filter(is_partly).map(|file| self.files.paths.get(file).to_owned()).collect()
     }
 
-    /// Returns all text files.
     pub(super) fn texts(&self) -> impl Iterator<Item = u32> {
         let numbered = self.files.records.iter().zip(0_u32..);
         numbered.filter(|(record, _)| record.state == State::Text).map(|(_, file)| file)

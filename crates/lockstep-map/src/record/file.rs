@@ -271,7 +271,6 @@ fn take_name(bytes: &mut In<'_>) -> Option<(EntityKind, Box<str>)> {
     Some((kind, bytes.text()?.into()))
 }
 
-/// The names of one entry.
 pub(super) fn put_names_of(out: &mut Out, entry: &Entry) {
     out.count(entry.names.len());
     entry.names.iter().for_each(|(kind, name)| put_name(out, *kind, name));

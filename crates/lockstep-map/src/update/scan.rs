@@ -44,7 +44,6 @@ fn read(world: &dyn World, file: FileId, keep: bool) -> (Option<Arc<str>>, Optio
     }
 }
 
-/// Looks at one file.
 pub(super) fn scan(present: &Present<'_>, file: FileId, keep: bool) -> Scanned {
     let world = present.world;
     let path = world.path(file);

@@ -45,17 +45,14 @@ pub enum Before {
     Unknown,
 }
 
-/// The kind of change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileChange {
     Created,
     Deleted,
-    /// The file was moved.
     Renamed {
         /// The former path.
         from: String,
     },
-    /// The content changed.
     Modified,
 }
 

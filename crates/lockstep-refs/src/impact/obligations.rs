@@ -194,7 +194,6 @@ impl Obligations {
 struct Search<'s> {
     world: &'s dyn World,
     trees: &'s Trees<'s>,
-    /// The changed file.
     file: FileId,
 }
 

@@ -11,7 +11,6 @@ use crate::memo::Memo;
 use crate::overlay::Overlay;
 use crate::world::{FileId, World, words};
 
-/// An unresolved use.
 pub(super) struct RenamedUse {
     /// Line number, starting at 1.
     pub(super) line: u32,

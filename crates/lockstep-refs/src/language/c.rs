@@ -424,9 +424,7 @@ struct Declared<'n> {
     name: Node<'n>,
     /// The complete path, if it has one.
     path: Option<Node<'n>>,
-    /// The parameters of a function.
     parameters: Option<Node<'n>>,
-    /// The initial value.
     initial: Option<Node<'n>>,
     /// Set if it is an array.
     list: bool,

@@ -26,7 +26,6 @@ use crate::world::{FileId, World};
 
 const SCRIPT: Script = Script { comment: "#", quotes: &['"', '\''] };
 
-/// The rules of Python.
 pub(super) struct Python;
 
 impl Rules for Python {
@@ -130,7 +129,6 @@ struct Returns {
     values: Vec<Shape>,
     yields: Vec<Shape>,
     generator: bool,
-    /// The declared return type.
     declared: Option<Shape>,
 }
 

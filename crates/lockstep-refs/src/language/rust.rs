@@ -35,7 +35,6 @@ pub(crate) fn library_of(world: &dyn World, directory: &str) -> Option<String> {
     cargo::Package::read(world, directory).map(|package| package.library)
 }
 
-/// The rules of Rust.
 pub(super) struct Rust;
 
 impl Rules for Rust {

@@ -167,7 +167,6 @@ impl Query<'_> {
         self.members(class, method).is_empty() && self.ancestors(class).into_iter().all(is_known)
     }
 
-    /// The type that a shape expects.
     fn expected(&self, place: Place<'_>, shape: &Shape, depth: usize) -> Option<Expected> {
         if depth > MAX_DEPTH {
             Limit::Depth.reach();

@@ -39,7 +39,6 @@ struct Shared {
     included: RefCell<HashMap<FileId, Rc<BTreeSet<FileId>>>>,
     /// The files that contain a name.
     candidates: RefCell<HashMap<Box<str>, Rc<[FileId]>>>,
-    /// The definitions of a name.
     definitions: RefCell<HashMap<Box<str>, Rc<[Symbol]>>>,
 }
 
@@ -58,7 +57,6 @@ pub(crate) struct Symbol {
     pub(crate) at: usize,
 }
 
-/// A definition of a file.
 pub(crate) struct Defined {
     view: Rc<View>,
     at: usize,
@@ -84,7 +82,6 @@ impl<'w> Query<'w> {
         }
     }
 
-    /// A file of these languages.
     pub(crate) fn view(&self, file: FileId) -> Option<Rc<View>> {
         if let Some(view) = self.shared.views.borrow().get(&file) {
             return view.clone();
@@ -167,7 +164,6 @@ impl<'w> Query<'w> {
         }
     }
 
-    /// The types with a simple name.
     pub(crate) fn types_named(&self, name: &str) -> Rc<[Symbol]> {
         if let Some(types) = self.types.borrow().get(name) {
             return Rc::clone(types);
@@ -280,7 +276,6 @@ impl<'w> Query<'w> {
     }
 }
 
-/// The full name of a definition in a package.
 pub(crate) fn full_name(package: &str, definition: &Definition) -> String {
     let container = definition.container.as_deref().unwrap_or_default();
     [package, container, &definition.name]
@@ -291,7 +286,6 @@ pub(crate) fn full_name(package: &str, definition: &Definition) -> String {
         .join(".")
 }
 
-/// Returns true if `path` is `outer` or inside it.
 fn is_inside(path: &str, outer: &str) -> bool {
     path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -16,7 +16,6 @@ const MAX_FILES: usize = 200;
 const POINTED: &str = "->";
 const POINTS: &str = "operator->";
 
-/// The type of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     /// Of a type of the project, with its type arguments.
@@ -37,7 +36,6 @@ pub(crate) struct Place<'a> {
 }
 
 impl Query<'_> {
-    /// Evaluates a shape.
     pub(crate) fn value(&self, place: Place<'_>, shape: &Shape) -> Value {
         if self.steps.get() >= MAX_STEPS {
             Limit::Steps.reach();

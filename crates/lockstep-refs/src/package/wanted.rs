@@ -27,7 +27,6 @@ pub(super) struct Wanted<'q, 'w> {
     pub(super) owner: Option<Symbol>,
     /// The owner and every type that inherits the member from it.
     heirs: BTreeSet<Symbol>,
-    /// The simple names of the heirs.
     heir_names: BTreeSet<Box<str>>,
     /// Their full names: a type may be written in several parts.
     pub(super) heir_fulls: BTreeSet<String>,
@@ -194,7 +193,6 @@ impl<'q, 'w> Wanted<'q, 'w> {
         owners.len().max(1)
     }
 
-    /// The names it is used by.
     fn names(&self) -> BTreeSet<&str> {
         let mut names = BTreeSet::from([&*self.definition.name]);
         if let Some(container) = self.definition.container.as_deref().filter(|_| self.constructs) {
@@ -402,7 +400,6 @@ impl<'q, 'w> Wanted<'q, 'w> {
     }
 }
 
-/// Creates a resolved reference.
 pub(super) fn reference(file: FileId, line: u32, kind: Kind, role: Role, pattern: &str) -> Reference {
     Reference {
         file,

@@ -92,7 +92,6 @@ impl Search<'_, '_> {
         }
     }
 
-    /// A call of a class.
     pub(super) fn keep_built(&mut self, file: FileId, it: &Use, class: Symbol) {
         if let Some((at, role)) = self.builds(class).filter(|_| it.role == Role::Call) {
             self.keep_use(file, &Use { role, ..it.clone() }, at, Certainty::Resolved, None);

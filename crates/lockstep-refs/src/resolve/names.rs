@@ -81,7 +81,6 @@ impl View {
         Self { facts, paths, names, globs }
     }
 
-    /// The definitions with this path.
     pub(crate) fn at(&self, path: &str) -> &[u32] {
         self.paths.get(path).map_or(&[], Vec::as_slice)
     }
@@ -92,7 +91,6 @@ impl View {
     }
 }
 
-/// A definition of a file.
 pub(crate) struct Defined {
     view: Rc<View>,
     at: usize,

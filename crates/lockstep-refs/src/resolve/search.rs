@@ -519,7 +519,6 @@ impl<'r, 'w> Search<'r, 'w> {
         })
     }
 
-    /// Checks a member.
     fn member(&mut self, file: FileId, it: &Use, of: &Shape) {
         let place = At { file, within: it.within, this: None };
         let types = self.resolver.types(&place, of);

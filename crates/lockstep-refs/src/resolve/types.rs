@@ -22,13 +22,11 @@ const MAX_STEPS: usize = 32;
 /// The maximum size of a union that is tracked.
 const MAX_TYPES: usize = 64;
 
-/// The type of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Type {
     Module(Module),
     /// A definition itself: a class, a function; with the value it was reached through.
     Symbol(Symbol, Option<Rc<Type>>),
-    /// A value of a type.
     Instance(Symbol),
     /// An instance, seen as its base type.
     Parent(Symbol),
@@ -152,7 +150,6 @@ impl Resolver<'_> {
         shapes.iter().flat_map(|it| self.types(place, it).to_vec()).collect()
     }
 
-    /// Returns the types of a name.
     pub(super) fn named(&self, place: &Place, name: &str) -> Vec<Type> {
         let hits = self.dotted(place.file, name);
         if hits.is_empty() {
@@ -397,7 +394,6 @@ impl Resolver<'_> {
         if found.is_empty() { vec![Type::outside("")] } else { found }
     }
 
-    /// Returns the type of `self` at a place.
     fn itself(&self, place: &Place) -> Type {
         if let Some(this) = &place.this {
             return (**this).clone();
@@ -423,7 +419,6 @@ impl Resolver<'_> {
         }
     }
 
-    /// A member of a value.
     pub(crate) fn member(&self, of: &Type, name: &str) -> Vec<Type> {
         if name == PROPERTIES {
             return self.properties(of);
@@ -500,7 +495,6 @@ impl Resolver<'_> {
         symbols.into_iter().flat_map(|it| self.value(it, Some(of))).collect()
     }
 
-    /// The result of a method.
     fn result(&self, of: &Type, method: &str) -> Vec<Type> {
         self.member(of, method).iter().flat_map(|it| self.called(it)).collect()
     }
@@ -633,7 +627,6 @@ pub(crate) struct Signature {
     source: Source,
 }
 
-/// The source of a signature.
 enum Source {
     Definition(Defined),
     Shape(Rc<Shape>),

@@ -30,7 +30,6 @@ pub(super) enum Takes {
     Rest,
     /// All further named ones.
     NamedRest,
-    /// A block.
     Block,
 }
 

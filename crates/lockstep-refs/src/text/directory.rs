@@ -45,7 +45,6 @@ pub(super) fn referrers(
     }
 }
 
-/// Returns the file that represents a directory.
 fn representative(world: &dyn World, directory: &str) -> Option<FileId> {
     let ranked = |file: FileId| Some((directory_rank(base(world.path(file)))?, file));
     world.directory(directory).into_iter().filter_map(ranked).min().map(|(_, file)| file)

@@ -24,9 +24,7 @@ pub(crate) struct Lead {
 /// A path-like string in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
-    /// The text as written.
     pub(crate) written: &'a str,
-    /// The path that it spells.
     pub(crate) path: Cow<'a, str>,
     /// Byte offset of the start.
     pub(crate) start: usize,
@@ -43,7 +41,6 @@ pub(crate) enum Enclosure {
     Nothing,
     Quotes,
     Backticks,
-    /// The target of a link.
     Link,
     /// Parentheses or angle brackets that are no link.
     Brackets,
@@ -93,7 +90,6 @@ pub(crate) fn directory_token(text: &str, start: usize, end: usize) -> Option<To
     token(text, start, end)
 }
 
-/// A string extended to its beginning.
 fn extended(text: &str, start: usize, end: usize) -> Option<Token<'_>> {
     let before = text.get(..start)?;
     let after = text.get(end..)?;
@@ -252,7 +248,6 @@ pub(crate) enum Origin {
     Absolute,
     /// An unknown variable.
     Variable,
-    /// Not specified.
     Free,
 }
 

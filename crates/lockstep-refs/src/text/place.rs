@@ -50,7 +50,6 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The spot of a range.
     pub(crate) fn spot(&self, start: usize, end: usize) -> Spot<'a> {
         let number = self.lines.partition_point(|line| *line <= start).max(1);
         let line_start = self.lines.get(number - 1).copied().unwrap_or_default();
@@ -176,7 +175,6 @@ impl<'a> Spot<'a> {
         self.line_start
     }
 
-    /// The line that it is on.
     pub(crate) fn line(&self) -> &'a str {
         self.line
     }

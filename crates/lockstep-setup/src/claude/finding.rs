@@ -11,7 +11,6 @@ pub struct SettingsFinding {
     pub kind: SettingsFindingKind,
 }
 
-/// The kind of a finding.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SettingsFindingKind {
     /// The text is not strict JSON.
@@ -21,13 +20,11 @@ pub enum SettingsFindingKind {
     },
     /// The text begins with a byte order mark.
     ByteOrderMark,
-    /// A matcher is an object.
     ObjectMatcher { event: String },
     /// A part of the hooks has a type that the client does not expect.
     WrongType {
         /// The part, such as `hooks.PostToolUse[0].hooks`.
         path: String,
-        /// The expected type.
         expected: &'static str,
         /// The actual type; `None` if the part is missing.
         found: Option<&'static str>,
@@ -40,7 +37,6 @@ pub enum SettingsFindingKind {
     },
     /// `disableAllHooks` is true.
     HooksDisabled,
-    /// An entry of ours.
     LockstepEntry {
         event: String,
         /// The matcher, if it is a string.
@@ -55,7 +51,6 @@ pub enum SettingsFindingKind {
     Asynchronous { event: String },
 }
 
-/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// For information only.

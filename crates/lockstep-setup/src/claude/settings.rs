@@ -63,7 +63,6 @@ impl<'d> HookHandler<'d, '_> {
         self.event.1.name.as_str()
     }
 
-    /// Returns the matcher, if it is a string.
     pub(super) fn matcher(&self) -> Option<&'d str> {
         text(self.group.1, "matcher")
     }

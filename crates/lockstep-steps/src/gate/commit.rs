@@ -25,7 +25,6 @@ pub struct CommitContext {
 /// A file in a commit that no active step may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outside {
-    /// The step file.
     pub step: String,
     /// The file, from the root.
     pub path: String,
@@ -33,14 +32,11 @@ pub struct Outside {
     pub why: String,
 }
 
-/// A step file at a commit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommitStep {
-    /// The file name.
     pub file: String,
     /// The step, or every reason why it cannot be read.
     pub step: Result<Step, Vec<StepProblem>>,
-    /// The recorded state.
     pub recorded: AuditMatch,
     /// Set if the commit changes the file.
     pub touched: bool,

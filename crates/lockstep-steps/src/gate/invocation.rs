@@ -29,7 +29,6 @@ pub struct ReferencedStep {
     pub file: String,
     /// The step, or every reason why it cannot be read.
     pub step: Result<Step, Vec<StepProblem>>,
-    /// The recorded state.
     pub recorded: AuditMatch,
 }
 

@@ -30,12 +30,10 @@ pub struct StepStopContext<'a> {
     pub file: &'a str,
     /// The step, or every reason why it cannot be read.
     pub step: &'a Result<Step, Vec<StepProblem>>,
-    /// The recorded state.
     pub recorded: &'a AuditMatch,
     /// The files that the agent changed, relative to the project's root (`None`: outside of it), without
     /// those of the step itself. `None` if unknown.
     pub changed: Option<&'a [(String, Option<String>)]>,
-    /// The turns it took.
     pub turns: Option<u64>,
     /// The number of turns that the agent was given.
     pub budget: Option<u64>,

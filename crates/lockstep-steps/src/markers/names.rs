@@ -7,11 +7,8 @@ pub enum MarkerKind {
     Validation,
     /// Names the command that made the prompt.
     Origin,
-    /// Names the step file.
     StepFile,
-    /// Names the agent.
     Agent,
-    /// Names the command.
     Command,
 }
 

@@ -39,7 +39,6 @@ const MAX_BRACE_WORD: usize = 2000;
 const BRACE_DEPTH: usize = 8;
 
 impl Shell {
-    /// Returns the fields of a word.
     pub(super) fn expand(&mut self, word: &Word) -> Vec<Field> {
         let mut fields = Vec::new();
         for parts in braces(&word.parts, BRACE_DEPTH) {
@@ -63,7 +62,6 @@ impl Shell {
         text
     }
 
-    /// The elements of an array.
     pub(super) fn array(&mut self, words: &str) -> Vec<String> {
         if !self.spend(words.len()) {
             return vec![SUSPECT.to_string()];

@@ -21,7 +21,6 @@ pub(super) struct Invocation {
     pub(super) input: String,
 }
 
-/// The input of a program.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Input {
     /// Here-documents and files.
@@ -43,7 +42,6 @@ const COMMAND_COST: usize = 64;
 /// The longest value that is kept.
 const MAX_VALUE: usize = 1 << 16;
 
-/// The state of a shell.
 #[derive(Debug, Default)]
 pub(super) struct Shell {
     /// The possible values of each variable; an array has several elements.
@@ -69,7 +67,6 @@ pub(super) struct Shell {
 }
 
 impl Shell {
-    /// Runs a script.
     pub(super) fn run(text: &str) -> Self {
         let mut shell = Self { budget: (1 << 20) + 16 * text.len(), ..Self::default() };
         shell.variables.insert("IFS".to_owned(), vec![vec![" \t\n".to_owned()]]);

@@ -82,7 +82,6 @@ pub(super) struct Script {
     pub(super) malformed: bool,
 }
 
-/// Reads a script.
 pub(super) fn parse(text: &str) -> Script {
     let mut reader = Reader { chars: text.chars().collect(), ..Reader::default() };
     reader.run();

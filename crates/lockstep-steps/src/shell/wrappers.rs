@@ -132,7 +132,6 @@ fn takes_script(option: &str) -> bool {
 }
 
 impl Wrapper {
-    /// The scripts among the arguments.
     pub(super) fn scripts(&self, arguments: &[Field], at: usize) -> Vec<String> {
         let follows_program = arguments.get(at).is_some_and(|program| is_known(name_of(&program.text)));
         if !self.runs_texts || follows_program {

@@ -7,28 +7,22 @@ use super::{Step, StepPhase, object};
 use crate::machine::{SkipReason, StepMachines};
 use crate::problem::StepProblem;
 
-/// The rules for a change.
 #[derive(Debug, Clone, Copy)]
 pub struct TransitionRules<'a> {
-    /// The state machines.
     pub machine: &'a StepMachines,
     /// Which phases must have evidence.
     pub evidence: &'a EvidenceRules,
 }
 
-/// An action on a phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PhaseAction {
-    /// Start the phase.
     Start,
-    /// Finish the phase.
     Done {
         /// The outcome; if it is missing, the evidence decides.
         outcome: Option<PhaseOutcome>,
         details: Option<String>,
         evidence: Option<CommandEvidence>,
     },
-    /// Skip the phase.
     Skip {
         /// The reason, as `PREFIX: reason`.
         blocked_by: String,

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A command and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandEvidence {
     /// The command, without its secrets.
@@ -16,12 +15,10 @@ pub struct CommandEvidence {
     pub output_digest: String,
     /// The end of its output, without its secrets.
     pub output_tail: String,
-    /// When it began.
     pub ran_at: String,
 }
 
 impl CommandEvidence {
-    /// Returns true if the command passed.
     pub fn passed(&self) -> bool {
         self.exit_code == Some(0)
     }
@@ -41,7 +38,6 @@ pub enum ExpectedResult {
 pub struct EvidenceRules(pub BTreeMap<String, ExpectedResult>);
 
 impl EvidenceRules {
-    /// Returns true if the phase requires evidence.
     pub fn requires_evidence(&self, phase: &str) -> bool {
         self.0.contains_key(phase)
     }
@@ -96,7 +92,6 @@ fn is_not_started(code: i32) -> bool {
     matches!(code, 126 | 127)
 }
 
-/// The outcome of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhaseOutcome {
     Pass,

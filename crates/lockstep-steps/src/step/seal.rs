@@ -30,7 +30,6 @@ impl Step {
     }
 }
 
-/// Something that is sealed.
 enum SealedPart<'a> {
     Value(&'a Value),
     Items(&'a [Value]),

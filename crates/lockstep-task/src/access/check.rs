@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::{AccessTable, AgentRule, CreatePermission, Grant, Principal};
 use crate::place::KeyPath;
 
-/// An operation on the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskAction {
     /// Create the task. `open` is the present version of one that is not delivered.
@@ -15,7 +14,6 @@ pub enum TaskAction {
         /// The version of the task that is there already.
         open: Option<u64>,
     },
-    /// Update the task.
     UpdateTask,
     /// Create an ordinary task of the client's list.
     CreateOther,
@@ -36,7 +34,6 @@ pub struct AccessRequest<'a> {
     pub verdict: Option<&'a str>,
 }
 
-/// The decision on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccessDecision {
     Granted,

@@ -20,7 +20,6 @@ pub enum CreatePermission {
     Any,
 }
 
-/// Permissions of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentRule {
@@ -67,7 +66,6 @@ impl SkillRule {
 pub struct AccessTable {
     /// Agents by type. One that is not named here only reads.
     pub agents: BTreeMap<String, AgentRule>,
-    /// Skills by name.
     pub skills: BTreeMap<String, SkillRule>,
 }
 
@@ -85,7 +83,6 @@ impl AccessTable {
         Self { agents: BTreeMap::new(), skills: BTreeMap::new() }
     }
 
-    /// The rule of a principal.
     pub fn rule(&self, principal: &Principal) -> AgentRule {
         let everything = || AgentRule {
             create: CreatePermission::Any,

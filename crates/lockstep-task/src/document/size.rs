@@ -5,7 +5,6 @@ use crate::problem::DocumentProblem;
 use crate::value::{Map, Value};
 use crate::yaml;
 
-/// Size limits of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DocumentLimits {
     /// The most bytes a version may have.

@@ -24,7 +24,6 @@ const FIELDS: [FieldSchema; 6] = [
     optional("pt_goal_links", list(&ValueSchema::Text), "which requirements and decisions it serves"),
 ];
 
-/// An index as it was read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ParsedL1Index {
     /// The index in the present dialect, as far as it could be read.

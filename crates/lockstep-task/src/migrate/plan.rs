@@ -17,11 +17,9 @@ use crate::problem::DocumentProblem;
 use crate::scratch::Scratch;
 use crate::value::Value;
 
-/// The inputs of a migration plan.
 pub struct MigrationInput<'a> {
     /// The old context file.
     pub text: &'a str,
-    /// The task as it is.
     pub document: &'a TaskDocument,
     /// The session's scratch as it is.
     pub scratch: &'a Scratch,
@@ -57,7 +55,6 @@ pub struct MigrationPlan {
     scratch: Scratch,
 }
 
-/// The result of a migration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MigrationResult {
     /// The task's content.

@@ -28,12 +28,10 @@ pub struct CompleteRequest<'a> {
     pub held: CurrentVersion<'a>,
     /// The phase's L2 file.
     pub l2: InputFile<'a>,
-    /// The record of its gate.
     pub gate: Option<InputFile<'a>>,
     pub lookup: &'a PointerResolver<'a>,
 }
 
-/// A phase that is complete.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
     /// The next version's content.

@@ -38,20 +38,16 @@ pub struct EnterRequest<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EntryContext {
     pub phase: TaskPhase,
-    /// The skill that runs it.
     pub skill: Option<String>,
-    /// The version of the task.
     pub version: u64,
     /// The sections its skill reads.
     pub sections: Map,
-    /// The handoffs it starts from.
     pub handoffs: Vec<ReceivedHandoff>,
 }
 
 /// A handoff a phase starts from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReceivedHandoff {
-    /// The previous phase.
     pub phase: TaskPhase,
     pub file: String,
     pub handoff: Handoff,

@@ -167,7 +167,6 @@ impl Validator<'_> {
     }
 }
 
-/// Describes a value for a message.
 fn describe_value(value: &Value) -> String {
     match value {
         Value::Text(text) if text.trim().is_empty() => "blank text".to_owned(),

@@ -78,7 +78,6 @@ impl DocumentDiff {
         self.changes.iter().map(|change| change.place.clone()).collect()
     }
 
-    /// The changes of one section.
     pub fn of_section(&self, section: &str) -> Vec<DocumentChange> {
         self.changes.iter().filter(|c| c.place.section_name() == section).cloned().collect()
     }

@@ -53,7 +53,6 @@ pub(crate) fn is_equivalent(a: &Value, b: &Value) -> bool {
         && a.iter().all(|(name, value)| find(&b, name).is_some_and(|other| is_equivalent(value, other)))
 }
 
-/// The item of this name.
 pub(crate) fn find<'v>(items: &[(String, &'v Value)], name: &str) -> Option<&'v Value> {
     items.iter().find(|(n, _)| n == name).map(|(_, value)| *value)
 }

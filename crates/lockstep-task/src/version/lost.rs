@@ -26,11 +26,9 @@ pub struct Loss {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LossKind {
-    /// A pointer to this file.
     Pointer(String),
     /// The record that a phase is complete.
     Phase,
-    /// A complete section.
     Section,
     /// A decision or a constraint that is still named at this place.
     Entry(KeyPath),

@@ -20,7 +20,6 @@ pub struct MergeConflict {
     pub place: KeyPath,
     /// The common ancestor.
     pub base: Option<Value>,
-    /// The value of this write.
     pub yours: Option<Value>,
     /// The value of the current version.
     pub theirs: Option<Value>,
@@ -119,7 +118,6 @@ pub struct ThreeWayDiff {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SectionDiff {
     pub section: String,
-    /// The changes of this write.
     pub yours: Vec<DocumentChange>,
     /// The changes of the current version.
     pub theirs: Vec<DocumentChange>,

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// The parsed subject of the task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskSubject {
     /// The version, if it names one.

@@ -10,7 +10,6 @@ use super::merge::{ThreeWayDiff, merge, three_way};
 use crate::document::TaskDocument;
 use crate::place::KeyPath;
 
-/// A version as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurrentVersion<'a> {
     /// Starts at 1.
@@ -22,11 +21,9 @@ pub struct CurrentVersion<'a> {
 /// A requested next version.
 #[derive(Debug, Clone, Copy)]
 pub struct VersionProposal<'a> {
-    /// The version it was made from.
     pub base: u64,
     /// The content of that version; `None` if it is no longer known.
     pub base_document: Option<&'a TaskDocument>,
-    /// The new content.
     pub document: &'a TaskDocument,
     /// Set if it may be merged with later writes.
     pub merge: bool,
@@ -37,13 +34,11 @@ pub struct VersionProposal<'a> {
 /// The result of an accepted proposal.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SwapDecision {
-    /// The next version.
     Next(NextVersion),
     /// The proposal equals the current version: nothing is written.
     Unchanged,
 }
 
-/// The next version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextVersion {
     pub version: u64,
@@ -67,14 +62,12 @@ pub enum SwapError {
     },
     /// The base has not been written yet.
     NoSuchBase {
-        /// The base named.
         base: u64,
         /// The present version.
         present: u64,
     },
     /// Someone was first.
     Conflict {
-        /// The base named.
         base: u64,
         /// The present version.
         present: u64,

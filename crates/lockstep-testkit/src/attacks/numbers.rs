@@ -15,7 +15,6 @@ impl Numbers {
         numbers
     }
 
-    /// Returns a number below `limit`.
     pub fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % limit
@@ -26,7 +25,6 @@ impl Numbers {
         self.below(n) == 0
     }
 
-    /// Chooses one of the items.
     pub fn choose<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }

@@ -21,7 +21,6 @@ use crate::setup::has_plugin;
 /// The time that a session may wait for the rebuild of a stale cache.
 pub(crate) const REBUILD_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The limits of the client.
 const CLIENT: ClientLimits = ClientLimits::CLAUDE;
 
 /// The prefix of a section's MCP resource. The project's copy of the plugin starts the server.
@@ -32,11 +31,9 @@ const RESOURCE: &str = "lockstep://cache/";
 pub(crate) enum Recipient<'a> {
     /// A session that starts, for this reason, through this entry.
     Session { source: &'a str, part: HookPart },
-    /// A subagent of this type.
     Subagent { agent_type: &'a str },
 }
 
-/// The delivered text.
 #[derive(Debug)]
 pub(crate) struct DeliveredPart {
     pub(crate) text: String,

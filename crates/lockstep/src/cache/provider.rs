@@ -47,7 +47,6 @@ impl<'p> ProjectProvider<'p> {
         }
     }
 
-    /// The store, if there is one.
     fn store(&self) -> Result<Option<&Store>, String> {
         self.stamp();
         let open = || Store::open_existing(&self.project.state).map_err(|error| error.to_string());
@@ -91,7 +90,6 @@ impl<'p> ProjectProvider<'p> {
     }
 }
 
-/// Returns the undelivered alerts.
 fn alerts(store: &Store) -> Result<Option<String>, StoreError> {
     let waiting = store.waiting_alerts()?;
     if waiting.is_empty() {

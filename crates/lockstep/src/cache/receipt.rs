@@ -14,13 +14,11 @@ const MAX_BYTES: u64 = 128 << 10;
 pub(crate) struct Receipt {
     pub(crate) at: String,
     pub(crate) session: String,
-    /// The event that carried it.
     pub(crate) event: String,
     /// The reason for the session's start; for a subagent, its type.
     pub(crate) to: String,
     /// Which part of how many entries.
     pub(crate) part: (usize, usize),
-    /// The hash of the cache.
     pub(crate) hash: String,
     /// The length as counted by the client.
     pub(crate) chars: usize,
@@ -34,7 +32,6 @@ fn file(state: &StateDir) -> PathBuf {
     state.path().join("cache/receipts.jsonl")
 }
 
-/// Keeps a receipt.
 pub(crate) fn append_receipt(state: &StateDir, receipt: &Receipt) -> Result<(), StoreError> {
     state.ensure_dir("cache")?;
     let line = serde_json::to_string(receipt).expect("a receipt is text and numbers") + "\n";

@@ -17,7 +17,6 @@ const NOTICE_MAX_CHARS: usize = ClientLimits::CLAUDE.entry - ClientLimits::CLAUD
 /// The number of files of each kind that a notice names.
 const SHOWN_NAMES: usize = 2;
 
-/// An active cascade.
 pub(crate) struct ActiveCascade {
     pub(crate) id: i64,
     state: Cascade,

@@ -25,7 +25,6 @@ use crate::impact::analysis::{ImpactAnalysis, deadline_after};
 /// The time limit of the analysis.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// The source of a cascade.
 pub(crate) enum CascadeSource {
     /// The L1 of an impact report, or why it could not be read.
     Report(Result<Vec<u8>, String>),

@@ -13,7 +13,6 @@ use crate::error::CommandError;
 /// The user's or agent's report about a cascade.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CompletionReport {
-    /// The agent of a group has ended.
     pub(crate) ended: Option<GroupCompletion>,
     /// A dependent needs no change, and why.
     pub(crate) not_needed: Option<(PathBuf, String)>,

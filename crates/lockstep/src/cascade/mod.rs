@@ -44,13 +44,11 @@ pub(crate) struct CascadeSelector {
     pub(crate) session: Option<SessionId>,
 }
 
-/// The cascades of a project.
 pub(crate) struct CascadeContext {
     pub(crate) tree: Workspace,
     pub(crate) store: Store,
 }
 
-/// One of them, with its state.
 pub(crate) struct LoadedCascade {
     pub(crate) record: CascadeRecord,
     pub(crate) state: Cascade,
@@ -137,7 +135,6 @@ impl CascadeContext {
         DiskInspector::for_preview(&self.tree, self.project(), contents)
     }
 
-    /// Returns the disk reader for a cascade.
     pub(crate) fn disk<'a>(
         &'a self,
         opened: &LoadedCascade,

@@ -94,7 +94,6 @@ fn file_from_token(word: &str, root: &Path) -> Option<String> {
     })
 }
 
-/// A line without the codes for colours.
 fn without_colour(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;

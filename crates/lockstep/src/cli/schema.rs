@@ -37,7 +37,6 @@ pub(crate) fn run(args: &SchemaArgs, context: &CommandContext) -> Result<Command
     Ok(CommandStatus::Success)
 }
 
-/// Every schema with its name.
 fn schemas() -> Vec<(&'static str, Value)> {
     let task = lockstep_task::schema::schemas().into_iter();
     task.chain(lockstep_refs::schema::schemas())

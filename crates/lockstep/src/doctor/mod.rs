@@ -23,10 +23,8 @@ use crate::project::ActiveProject;
 pub(crate) use live::check as check_live;
 pub(crate) use registration::registered_commands;
 
-/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct DoctorCheck {
-    /// The subject of the check.
     pub(crate) name: &'static str,
     pub(crate) status: CheckStatus,
     pub(crate) message: String,

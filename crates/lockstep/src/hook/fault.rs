@@ -77,7 +77,6 @@ impl HookError {
         }
     }
 
-    /// The message with its causes.
     pub(crate) fn with_causes(&self) -> String {
         error_chain(self)
     }

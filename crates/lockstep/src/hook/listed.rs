@@ -172,7 +172,6 @@ impl HookRun {
     }
 }
 
-/// The agents that a line names.
 pub(super) fn agents_of(line: &JournalLine) -> Vec<Option<&lockstep_model::ids::AgentId>> {
     match &line.attribution {
         Attribution::Shared(agents) => agents.iter().map(Option::as_ref).collect(),

@@ -105,7 +105,6 @@ pub fn main(call: HookInvocation) -> ExitCode {
     ExitCode::from(answer.reply.code)
 }
 
-/// Returns the message of a panic.
 fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()

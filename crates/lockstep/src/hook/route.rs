@@ -22,7 +22,6 @@ pub enum HookAction {
     CloseBackgroundTask,
     /// Journal the changes of a shell command: those that the client lists, or those found on disk.
     Sweep,
-    /// Report the changes of a subagent.
     ReportSubagent,
     /// Report the Lead's own changes.
     ReportLead,

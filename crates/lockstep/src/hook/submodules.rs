@@ -47,7 +47,6 @@ fn submodule_paths(text: &str) -> impl Iterator<Item = &str> {
         .filter(|path| !path.split('/').any(|it| matches!(it, "" | "." | "..")))
 }
 
-/// Returns the value of a line `path = VALUE`.
 fn path_value(line: &str) -> Option<&str> {
     let (key, value) = line.split_once('=')?;
     (key.trim() == "path").then(|| value.trim().trim_matches('"'))

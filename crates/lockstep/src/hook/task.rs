@@ -222,7 +222,6 @@ fn mirror(session: &SessionId, present: &CurrentTask, task: &ListedTask, at: jif
     }
 }
 
-/// A call that writes the list.
 fn call(operation: &TaskListOperation) -> Option<ListWrite<'_>> {
     match operation {
         TaskListOperation::Create { subject, description } => {

@@ -12,7 +12,6 @@ use super::tree::Workspace;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::setup::OwnFiles;
 
-/// The edits of a question.
 #[derive(Default)]
 pub(crate) struct EditSet {
     pub(crate) edits: Vec<Edit>,

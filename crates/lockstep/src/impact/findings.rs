@@ -105,7 +105,6 @@ pub(super) struct Finding<'a> {
     pub(super) message: String,
     /// The source line, if it is known.
     pub(super) text: Option<&'a str>,
-    /// The changed file.
     pub(super) changed: &'a str,
 }
 

@@ -19,7 +19,6 @@ impl Workspace {
         self.project.as_ref().map_or_else(Aliases::default, ActiveProject::aliases)
     }
 
-    /// Returns the updated index.
     pub(crate) fn open_index(&self, progress: &dyn Progress) -> Result<Index, CommandError> {
         let (home, settings) = self.index_location();
         Ok(Index::open_or_build(&self.root, home, &settings, progress)?)

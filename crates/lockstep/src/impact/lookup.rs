@@ -22,10 +22,8 @@ use crate::reply::CommandOutput;
 /// The default time limit of a search.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// The requested references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum ReferenceDirection {
-    /// References to the name.
     #[default]
     In,
     /// References that the file or the symbol makes.

@@ -38,7 +38,6 @@ const MAX_DIFFERING_FILES: usize = 5_000;
 pub(crate) enum Since<'a> {
     /// The last report of this agent's changes; `None` is the Lead.
     Report(Option<&'a AgentId>),
-    /// The start of the session.
     Start,
 }
 

@@ -28,7 +28,6 @@ const MANIFESTS: &[(&str, Ecosystem)] = &[
 const OTHER_MANIFESTS: &[&str] =
     &["go.work", "pnpm-workspace.yaml", "tsconfig.json", "turbo.json", "requirements.txt", "Pipfile"];
 
-/// A package of the project.
 pub(crate) struct Package {
     ecosystem: Ecosystem,
     name: String,
@@ -40,7 +39,6 @@ pub(crate) struct Package {
 }
 
 impl Package {
-    /// The packages of this name.
     pub(super) fn called(index: &Index, name: &str) -> Vec<Self> {
         let mut found = Vec::new();
         for (file_name, ecosystem) in MANIFESTS {
@@ -179,7 +177,6 @@ fn normalized(name: &str) -> String {
     name.to_ascii_lowercase().replace(['_', '.'], "-")
 }
 
-/// The name that a manifest declares.
 fn declared_name(ecosystem: Ecosystem, text: &str) -> Option<String> {
     match ecosystem {
         Ecosystem::Npm => {

@@ -16,7 +16,6 @@ use super::lazy_join::LazyJoin;
 use super::tree::Workspace;
 use crate::error::{CommandError, CommandErrorKind};
 
-/// The changes to analyse.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum ChangeSource {
     /// The differences from the last commit; if there are none, the changes of the last commit.
@@ -26,7 +25,6 @@ pub(crate) enum ChangeSource {
     Files(Vec<PathBuf>),
     /// From one commit to another.
     Range(String),
-    /// The staged changes.
     Staged,
     /// The changes of a unified diff, and its name.
     Patch { text: String, name: String },

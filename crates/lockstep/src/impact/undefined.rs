@@ -19,7 +19,6 @@ const MAX_COMMITS: usize = 200;
 /// Files of these commits that are parsed.
 const MAX_FILES: usize = 40;
 
-/// The last part of a qualified name.
 fn last_part(name: &str) -> &str {
     name.rsplit(['.', ':', '#']).find(|part| !part.is_empty()).unwrap_or(name)
 }

@@ -13,7 +13,6 @@ use lockstep_map::document::Document;
 use super::settings::MapSettings;
 use crate::clock;
 
-/// A committed map.
 pub(super) struct CommittedMap {
     /// Files that are not as they were committed.
     changed: HashSet<String>,

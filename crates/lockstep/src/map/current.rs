@@ -147,7 +147,6 @@ fn is_inside(path: &str) -> bool {
     !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// The scope that a document names.
 pub(super) fn scope_in_document(place: Option<&MapSettings>) -> Option<String> {
     match document_file::read_state(place?, None).ok()? {
         DocumentState::Modified(text) => {

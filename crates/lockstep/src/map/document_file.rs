@@ -20,7 +20,6 @@ use crate::project::ActiveProject;
 /// The name of the former document in `.lockstep/map` while a new one is written.
 const BACKUP: &str = "codebase-map.md.bak";
 
-/// The state of the document on disk.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum DocumentState {
     Missing,
@@ -109,7 +108,6 @@ pub(super) fn range_reader(place: &MapSettings) -> impl Fn(Range<u64>) -> Option
     }
 }
 
-/// A new document.
 pub(super) enum NewDocument<'a> {
     Full(&'a str),
     /// A patch of the document that was written last.

@@ -18,9 +18,7 @@ pub(super) struct MapSettings {
     pub(super) path: PathBuf,
     /// The same, relative to the root.
     pub(super) shown: String,
-    /// The configured scope.
     pub(super) scope: Option<String>,
-    /// The default scope.
     default_scope: &'static str,
     lines: Option<usize>,
     /// Set if the document is not in `.lockstep`, where every file is Lockstep's, or the configuration names
@@ -39,7 +37,6 @@ impl ActiveProject {
         self.map_settings().ok().map(|place| place.path)
     }
 
-    /// Returns the settings of the map.
     pub(super) fn map_settings(&self) -> Result<MapSettings, CommandError> {
         self.map_settings_for(None)
     }

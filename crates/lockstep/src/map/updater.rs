@@ -37,7 +37,6 @@ use crate::terminal::Terminal;
 /// The options of a build or update.
 pub(crate) struct MapUpdateRequest {
     pub(crate) mode: MapUpdateMode,
-    /// The requested scope.
     pub(crate) scope: Option<String>,
     /// The only files to check, even if they seem unchanged. Empty for all files.
     pub(crate) files: HashSet<String>,
@@ -49,7 +48,6 @@ impl MapUpdateRequest {
     }
 }
 
-/// The mode of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MapUpdateMode {
     /// Rebuild everything.
@@ -120,9 +118,7 @@ impl ActiveProject {
 
 /// The document as it should be.
 enum DocumentUpdate {
-    /// The one that is there.
     Unchanged,
-    /// Made of the one that is there.
     Patch(Drawing),
     Rewrite(Made),
 }
@@ -385,7 +381,6 @@ impl MapUpdater<'_> {
     }
 }
 
-/// The document, made from nothing.
 fn render_document(record: &Record, hot: &HashSet<String>) -> Made {
     View::new(record, &|path| hot.contains(path)).document(record.about.limit)
 }

@@ -34,7 +34,6 @@ fn description(tool: &ToolDefinition) -> String {
     tool.to_mcp_tool().description.map(|text| text.into_owned()).unwrap_or_default()
 }
 
-/// The first sentence.
 fn first(text: &str) -> &str {
     let paragraph = text.split("\n\n").next().unwrap_or(text);
     paragraph.find(". ").map_or(paragraph, |end| &paragraph[..=end])

@@ -22,7 +22,6 @@ const MAX_BYTES: usize = 32 << 20;
 /// The field of a result that holds the cursor.
 pub(super) const NEXT_CURSOR: &str = "next_cursor";
 
-/// A page of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ResultPage {
     pub(super) data: Value,
@@ -52,7 +51,6 @@ struct PagedResult {
 }
 
 impl PageStore {
-    /// The answer, or its first page.
     pub(super) fn first(
         &self,
         tool: &'static str,

@@ -130,7 +130,6 @@ fn mime(uri: &str) -> &'static str {
     }
 }
 
-/// The content of a resource.
 pub(super) fn read(work: &CallContext, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let text = match uri {
         MAP => map(work).map_err(resource_error)?,

@@ -16,7 +16,6 @@ pub(super) const MAX_CONCURRENT_CALLS: usize = 4;
 /// Between two notifications.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The progress of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ProgressStep {
     pub(super) done: u64,
@@ -36,7 +35,6 @@ pub(super) struct CallContext {
     pub(super) watcher: Option<ProgressSender>,
 }
 
-/// A receiver of progress.
 #[derive(Debug)]
 pub(super) struct ProgressSender {
     steps: UnboundedSender<ProgressStep>,

@@ -8,7 +8,6 @@ use lockstep_setup::diff::diff;
 
 use crate::error::{CommandError, CommandErrorKind};
 
-/// A planned change of one file.
 #[derive(Debug, Clone)]
 pub(crate) struct PlannedFileEdit {
     pub(crate) path: PathBuf,
@@ -35,7 +34,6 @@ impl PlannedFileEdit {
         diff(path, self.before.as_deref().unwrap_or(""), self.after.as_deref().unwrap_or(""))
     }
 
-    /// Returns true if the file is as it was planned to be.
     pub(crate) fn is_applied(&self) -> bool {
         lockstep_fs::read(&self.path).ok().as_deref() == self.after.as_deref().map(str::as_bytes)
     }

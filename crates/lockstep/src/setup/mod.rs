@@ -67,7 +67,6 @@ pub(crate) fn hook_entries(session_starts: usize) -> Vec<HookEntry> {
 pub(crate) struct SetupPlan {
     pub(crate) edits: Vec<PlannedFileEdit>,
     pub(crate) installation: Installation,
-    /// Notes for the user.
     pub(crate) notes: Vec<String>,
 }
 

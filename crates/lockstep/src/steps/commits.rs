@@ -138,7 +138,6 @@ impl Drop for RemovedFile {
     }
 }
 
-/// The answer of git in a directory.
 pub(crate) fn git(directory: &Path, arguments: &[&str]) -> Result<String, String> {
     Asked::default().ask(directory, arguments)
 }

@@ -73,7 +73,6 @@ impl StopInput {
 pub(crate) struct AgentWork {
     /// The changed files; `None` if unknown.
     pub(crate) changed: Option<Vec<ChangedPath>>,
-    /// The turns it took.
     pub(crate) turns: Option<u64>,
     /// The maximum number of turns.
     pub(crate) budget: Option<u64>,
@@ -191,7 +190,6 @@ impl StepContext<'_> {
         Ok(StopInput { file: located.ok(), named: Some(NamedStep { name: name.to_owned(), step, recorded }) })
     }
 
-    /// Gate 2 for a step.
     pub(crate) fn judge_stop(&self, at: &StopInput, work: &AgentWork) -> Result<GateResult, StepsError> {
         let (machine, evidence) = (self.machine()?, self.evidence_rules());
         let rules = change::TransitionRules { machine: &machine, evidence: &evidence };

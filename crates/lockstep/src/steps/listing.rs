@@ -80,7 +80,6 @@ impl CommandOutput for AuditEntriesOutput {
     }
 }
 
-/// An entry on one line.
 fn line(entry: &TrailEntry) -> String {
     let mut line = format!("{}  {}", entry.text("timestamp"), entry.event());
     for part in [

@@ -53,7 +53,6 @@ pub(crate) enum StepsError {
     /// The command that was to be evidence could not be run.
     #[error("the command could not be run")]
     Run(#[source] std::io::Error),
-    /// git failed.
     #[error("git could not be asked: {0}")]
     Git(String),
     #[error(transparent)]
@@ -121,7 +120,6 @@ impl<'p> StepContext<'p> {
         })
     }
 
-    /// The markers of a prompt.
     pub(crate) fn markers(&self, prompt: &str) -> Markers {
         markers::read_with(prompt, &self.marker_names())
     }
@@ -131,7 +129,6 @@ impl<'p> StepContext<'p> {
         format_timestamp(&self.now)
     }
 
-    /// The state machines.
     pub(crate) fn machine(&self) -> Result<StepMachines, StepsError> {
         let configured = &self.project.config().steps.machine;
         self.table(configured, "step-execution-fsm.yaml", StepMachines::built_in, |text| {
@@ -147,7 +144,6 @@ impl<'p> StepContext<'p> {
         })
     }
 
-    /// The sections of a prompt.
     pub(crate) fn definitions(&self) -> Result<SectionDefinitions, StepsError> {
         let configured = &self.project.config().steps.sections;
         self.table(configured, "_section-definitions.yaml", SectionDefinitions::built_in, |text| {

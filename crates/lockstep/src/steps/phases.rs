@@ -47,7 +47,6 @@ pub(crate) struct PhaseRecorder<'a> {
 }
 
 impl StepContext<'_> {
-    /// Records an action on a phase.
     pub(crate) fn record_phase(
         &self,
         file: &StepFile,

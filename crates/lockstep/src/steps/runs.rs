@@ -26,7 +26,6 @@ pub(crate) struct RecordedInvocation {
     pub(crate) stepless: bool,
 }
 
-/// A step that an agent runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StepRun {
     /// The step file its prompt names.
@@ -68,7 +67,6 @@ impl AgentRuns {
 /// The file with the invocations of a session that passed gate 1.
 const INVOCATIONS: &str = "invocations";
 
-/// The runs of one session.
 #[derive(Debug)]
 pub(crate) struct SessionRuns<'a> {
     state: &'a StateDir,
@@ -95,7 +93,6 @@ impl<'a> SessionRuns<'a> {
         self.state.ensure_dir(&format!("steps/sessions/{}", self.session)).map(drop)
     }
 
-    /// Remembers an invocation.
     pub(crate) fn note(&self, invocation: &RecordedInvocation) -> Result<(), StoreError> {
         self.ensure()?;
         let line = serde_json::to_string(invocation).expect("an invocation is plain text") + "\n";
@@ -191,7 +188,6 @@ impl<'a> SessionRuns<'a> {
         self.dir().join(&blake3::hash(agent.as_str().as_bytes()).to_hex()[..32])
     }
 
-    /// Forgets the session.
     pub(crate) fn forget(&self) {
         // A missing directory is fine. If it cannot be removed, a few small unused files remain.
         let _ = fs::remove_dir_all(self.dir());
@@ -210,7 +206,6 @@ impl StepRun {
     }
 }
 
-/// Reads the steps of one agent.
 fn read_runs(path: &Path) -> Option<AgentRuns> {
     serde_json::from_str(&lockstep_fs::read_to_string(path).ok()?).ok()
 }

@@ -38,7 +38,6 @@ pub(crate) struct Proven {
     pub(crate) rewritten: Vec<String>,
 }
 
-/// A commit of the walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Commit {
     pub(super) id: String,

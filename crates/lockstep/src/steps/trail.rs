@@ -90,7 +90,6 @@ pub(crate) struct RecordedState {
     pub(crate) rules: String,
 }
 
-/// Returns the state that an entry records, if it records one.
 fn state_of(entry: &TrailEntry) -> Option<RecordedState> {
     let seal = entry.fields().get("seal")?.as_str()?.to_owned();
     Some(RecordedState {
@@ -114,7 +113,6 @@ fn recorded(state: Option<&RecordedState>, step: &Step, rules: impl FnOnce() -> 
 }
 
 impl StepContext<'_> {
-    /// The trail of a step.
     pub(crate) fn trail_of(&self, file: &StepFile) -> AuditTrail {
         // A step that never existed has no directory: its name may come from a prompt.
         let existed = file.path.exists() || self.known_steps().contains(&file.name);
@@ -154,7 +152,6 @@ impl StepContext<'_> {
         dirs.into_iter().map(|dir| AuditTrail::new(dir, &memory)).collect()
     }
 
-    /// A record about a step.
     pub(crate) fn record(&self, event: &str, file: Option<&StepFile>) -> TrailRecord {
         TrailRecord::new(self.now.timestamp(), event, file.map(|file| file.name.as_str()))
     }
@@ -298,11 +295,9 @@ impl StepContext<'_> {
     }
 }
 
-/// Every trail of a project.
 #[derive(Debug, Default)]
 pub(crate) struct TrailsRead {
     pub(crate) entries: Vec<TrailEntry>,
-    /// The problems of the trails.
     pub(crate) broken: Vec<String>,
     /// Notes about entries that were not recorded on this machine.
     pub(crate) unverified: Vec<String>,

@@ -29,7 +29,6 @@ pub(crate) struct StepView {
 }
 
 impl StepContext<'_> {
-    /// A step as it is shown.
     pub(crate) fn show(&self, file: &StepFile) -> Result<StepView, StepsError> {
         self.settle(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;

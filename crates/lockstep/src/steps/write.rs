@@ -17,7 +17,6 @@ use super::trail::{event, with_state};
 use super::{StepContext, StepsError};
 
 impl StepContext<'_> {
-    /// Makes a new step file.
     pub(crate) fn create(&self, file: &StepFile, step: &Step, who: &str) -> Result<(), StepsError> {
         self.ensure_baseline();
         let dir = file.path.parent().unwrap_or(&self.project.root);

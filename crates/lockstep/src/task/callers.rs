@@ -25,7 +25,6 @@ pub(crate) struct SeenAgent {
     pub(crate) agent_type: Option<String>,
 }
 
-/// The caller of this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Caller {
     /// No client runs it: a person at the command line.

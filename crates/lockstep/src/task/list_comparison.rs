@@ -42,7 +42,6 @@ pub(crate) enum ListCheckOutcome {
     Compared(ListComparison),
     /// Only the subject was ever seen, or the client's file cannot be read.
     Unknown {
-        /// The reason.
         unknown: String,
     },
 }

@@ -33,7 +33,6 @@ use lockstep_task::version::swap::CurrentVersion;
 use self::files::ProjectFiles;
 use crate::project::ActiveProject;
 
-/// The task of one project.
 pub(crate) struct TaskContext<'p> {
     pub(crate) project: &'p ActiveProject,
     pub(crate) store: Store,
@@ -137,7 +136,6 @@ fn read(record: TaskVersion) -> Result<CurrentTask, TaskError> {
 }
 
 impl CurrentTask {
-    /// The version, as it is judged.
     pub(crate) fn as_current_version(&self) -> CurrentVersion<'_> {
         let TaskVersion { version, delivered, .. } = self.record;
         CurrentVersion { version, delivered, document: &self.document }
@@ -148,13 +146,11 @@ impl CurrentTask {
         KnownTask { task_id, subject: &self.record.subject, held: self.as_current_version() }
     }
 
-    /// The title in its subject.
     pub(crate) fn title(&self) -> String {
         TaskSubject::parse(&self.record.subject).map(|subject| subject.title).unwrap_or_default()
     }
 }
 
-/// The subject of a version.
 pub(crate) fn subject(version: u64, title: &str, delivered: bool) -> String {
     TaskSubject { version: Some(version), delivered, title: title.to_owned() }.to_string()
 }

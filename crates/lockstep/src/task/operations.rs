@@ -28,7 +28,6 @@ pub(crate) struct Proposed {
 }
 
 impl TaskContext<'_> {
-    /// Creates the task.
     pub(crate) fn create(
         &mut self,
         writer: &TaskWriter,
@@ -93,7 +92,6 @@ impl TaskContext<'_> {
         })
     }
 
-    /// Delivers the task.
     pub(crate) fn deliver(
         &mut self,
         writer: &TaskWriter,

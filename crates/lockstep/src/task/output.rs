@@ -55,7 +55,6 @@ struct ReasonOutput {
 }
 
 impl WriteResult {
-    /// Converts the result to its output.
     pub(crate) fn told(self) -> Result<TaskWriteOutput, TaskRefusalOutput> {
         match self {
             Self::Version { version, subject, next } => {
@@ -118,7 +117,6 @@ impl TaskRefusalOutput {
         Self { refused: true, present, reasons, verdict: Verdict::Refused }
     }
 
-    /// Problems as reasons.
     pub(crate) fn problems(present: Option<u64>, problems: Vec<DocumentProblem>) -> Self {
         Self::new(present, problems.into_iter().map(RefusalReason::Invalid).collect())
     }
@@ -133,7 +131,6 @@ impl TaskRefusalOutput {
         Self::problems(None, findings.problems)
     }
 
-    /// There is no task.
     pub(crate) fn none() -> Self {
         let problem = DocumentProblem::of("task", "there is none yet", "`lockstep task new` creates it");
         Self { verdict: Verdict::NoTask, ..Self::problems(None, vec![problem]) }

@@ -20,7 +20,6 @@ pub(crate) struct PhaseFiles<'a> {
     pub(crate) directory: &'a Path,
     /// The phase's L2 file.
     pub(crate) l2: PathBuf,
-    /// The record of its gate.
     pub(crate) gate: Option<PathBuf>,
 }
 

@@ -10,7 +10,6 @@ use lockstep_task::update::{RefusalReason, WriteRules};
 use super::writer::{TaskAuditOutcome, TaskWriter};
 use super::{CurrentTask, TaskContext, TaskError, subject};
 
-/// The next version.
 #[derive(Debug, Clone)]
 pub(crate) struct PreparedVersion {
     pub(crate) title: String,
@@ -26,7 +25,6 @@ pub(crate) struct PreparedVersion {
 }
 
 impl PreparedVersion {
-    /// The next version of the present task.
     pub(crate) fn of(present: &CurrentTask, document: TaskDocument, sections: Vec<String>) -> Self {
         Self {
             title: present.title(),
@@ -43,20 +41,16 @@ impl PreparedVersion {
 
 /// The result of judging a write.
 pub(crate) enum WriteDecision {
-    /// The version to write.
     Write(Box<PreparedVersion>),
     /// The content equals the current version.
     Unchanged,
 }
 
-/// The result of a write.
 #[derive(Debug)]
 pub(crate) enum WriteResult {
-    /// A version was written.
     Version { version: u64, subject: String, next: Box<PreparedVersion> },
     /// Nothing was to be written.
     Unchanged { version: u64 },
-    /// The write is refused for these reasons.
     Refused { present: Option<u64>, reasons: Vec<RefusalReason> },
 }
 

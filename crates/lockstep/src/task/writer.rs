@@ -11,7 +11,6 @@ use lockstep_task::audit::{TaskAuditEntry, TaskAuditVerdict};
 
 use crate::project::ActiveProject;
 
-/// A writer of the task.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskWriter {
     pub(crate) principal: Principal,

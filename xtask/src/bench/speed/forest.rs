@@ -23,7 +23,6 @@ const VERBS: [&str; 16] = [
     "read", "render", "resolve", "update", "write",
 ];
 
-/// One of the languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SourceLanguage {
     Python,

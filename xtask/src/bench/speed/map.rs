@@ -45,7 +45,6 @@ pub(crate) struct MapArgs {
     write: bool,
 }
 
-/// The measurements.
 struct MapResult {
     build: Times,
     idle: Times,

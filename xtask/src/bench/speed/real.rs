@@ -50,7 +50,6 @@ struct Costs {
     answers: Vec<Value>,
 }
 
-/// Cost of one process.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cost {
     time: Duration,
@@ -294,7 +293,6 @@ fn is_source(path: &str) -> bool {
         && !path.contains("vendor/")
 }
 
-/// The text with a whole word replaced.
 fn replace_words(text: &str, word: &str, new: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
     let mut result = String::with_capacity(text.len() + 64);

@@ -19,10 +19,8 @@ pub(super) struct BenchRepository<'a> {
     ripgrep: &'a Path,
 }
 
-/// The measurements of one repository.
 pub(super) struct RepositoryResult {
     pub(super) files: usize,
-    /// The name of the repository.
     pub(super) title: String,
     pub(super) bytes: u64,
     /// One pass of ripgrep over all files, for one name.

@@ -86,7 +86,6 @@ pub(super) fn growth(all: &[RepositoryResult]) -> String {
     out
 }
 
-/// Graph tools in one repository.
 pub(super) fn beside(ours: &RepositoryResult, tools: &[(&'static str, XtaskResult<ToolTimings>)]) -> String {
     let mut out = format!("\n### Beside graph tools, {}\n\n", ours.title);
     out.push_str(

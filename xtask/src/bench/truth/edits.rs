@@ -2,7 +2,6 @@
 
 use tree_sitter::{Language, Node, Parser, Tree};
 
-/// The tree of a text.
 pub(super) fn parse(language: &Language, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(language).ok()?;

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cases::Case;
 use super::subject::GroundTruth;
 
-/// The source of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Answerer {
     Ours,
@@ -22,7 +21,6 @@ impl Answerer {
     pub(super) const ALL: [Self; 5] =
         [Self::Ours, Self::Word, Self::Basename, Self::Codegraph, Self::ReviewGraph];
 
-    /// The graph tools for a language.
     pub(super) fn tools(language: &str) -> &'static [Self] {
         match language {
             "Python" => &[Self::Codegraph, Self::ReviewGraph, Self::Grimp],
@@ -96,9 +94,7 @@ impl ScoredCase {
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Score {
     pub(super) cases: usize,
-    /// Files in the truth.
     pub(super) true_files: usize,
-    /// Files in the answers.
     pub(super) answered: usize,
     /// Files in both.
     hits: usize,

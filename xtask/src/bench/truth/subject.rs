@@ -59,7 +59,6 @@ pub(super) enum Mutation {
     Rename,
     /// The definition is deleted.
     Remove,
-    /// The signature or type changes.
     ChangeSignature,
     /// Only the body changes: nothing may be reported as broken.
     ChangeBody,
@@ -84,7 +83,6 @@ pub(super) type GroundTruth = BTreeMap<String, String>;
 /// Takes the truth about the case at a position.
 pub(super) type VerdictSink<'k> = &'k mut dyn FnMut(usize, GroundTruth) -> XtaskResult;
 
-/// A language that is measured.
 pub(super) trait LanguageBench {
     fn language(&self) -> &'static str;
 

@@ -12,7 +12,6 @@ use super::edits::Edit;
 use super::truth::Judge;
 use crate::XtaskResult;
 
-/// A scripted agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Agent {
     WholeWords,

@@ -71,7 +71,6 @@ fn run(checkout: &Checkout, command: &mut Command) -> XtaskResult<(String, Strin
     Ok((text(output.stdout), text(output.stderr)))
 }
 
-/// A path of the checkout.
 fn relative(checkout: &Checkout, path: &str) -> Option<String> {
     let path = path.strip_prefix(checkout.root.to_str()?).map_or(path, |rest| rest.trim_start_matches('/'));
     let path = lockstep_refs::world::join("", path)?;

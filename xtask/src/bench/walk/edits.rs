@@ -136,7 +136,6 @@ impl Kind {
     }
 }
 
-/// One edit of a checkout.
 #[derive(Debug, Clone)]
 pub(super) struct Edit {
     pub(super) kind: Kind,

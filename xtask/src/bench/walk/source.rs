@@ -17,7 +17,6 @@ pub(super) fn find_words(text: &str, word: &str) -> Vec<usize> {
     .collect()
 }
 
-/// The text with each of these words replaced.
 pub(super) fn replace_words(text: &str, old: &str, new: &str) -> String {
     replace_at(text, &find_words(text, old), old.len(), new)
 }
@@ -44,7 +43,6 @@ pub(super) fn lines_of(text: &str, definition: &Definition) -> Range<usize> {
     start(definition.line)..end.map_or(text.len(), |at| start(definition.end_line) + at + 1)
 }
 
-/// The place of the name in a definition.
 fn place_of_name(text: &str, definition: &Definition) -> Option<usize> {
     let lines = lines_of(text, definition);
     let inside = find_words(text.get(lines.clone())?, &definition.name);
@@ -162,7 +160,6 @@ fn split_list(text: &str, start: usize) -> Option<(usize, Vec<String>)> {
     None
 }
 
-/// The name of a parameter.
 pub(super) fn parameter_name(part: &str, language: Language) -> Option<String> {
     let part = part.trim();
     if matches!(language, Language::Java | Language::C | Language::CSharp) && !part.contains([' ', '*']) {

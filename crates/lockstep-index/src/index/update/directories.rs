@@ -10,7 +10,6 @@ use super::super::files::{Directory, Files};
 /// The differences from the directories of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Directories {
-    /// New and changed directories.
     pub(super) put: BTreeMap<String, Directory>,
     pub(super) gone: BTreeSet<String>,
 }

@@ -132,7 +132,6 @@ const FIELDS: &[(&str, &str)] = &[
     ("os/exec.Cmd.Stderr", "io.Writer"),
 ];
 
-/// Returns the methods of an interface.
 pub(super) fn methods(interface: &str) -> Option<&'static [&'static str]> {
     INTERFACES.iter().find(|(name, _)| *name == interface).map(|(_, methods)| *methods)
 }

@@ -8,7 +8,6 @@ use crate::scope::{awaited, call, either, element, member};
 use crate::syntax::{children, line_of, parse};
 
 impl<'t> Walk<'t> {
-    /// Walks every expression below a node.
     pub(super) fn expressions(&mut self, node: Node<'t>) {
         for child in children(node) {
             self.expression(child);
@@ -146,7 +145,6 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The one expression in a node.
     fn only(&mut self, node: Node<'t>) -> Shape {
         let mut shape = Shape::Of("None".into());
         for child in children(node) {
@@ -461,7 +459,6 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// An annotation in quotes.
     fn quoted(&mut self, node: Node<'t>) -> Shape {
         let Some(content) = children(node).into_iter().find(|it| it.kind() == "string_content") else {
             return Shape::Unknown;

@@ -217,7 +217,6 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// The name of a parameter.
 struct Parameter<'t> {
     node: Node<'t>,
     /// Set if a call may pass it by name.

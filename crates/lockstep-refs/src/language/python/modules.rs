@@ -5,7 +5,6 @@ use crate::language::Language;
 use crate::resolve::{Found, Module, Scheme};
 use crate::world::{FileId, World, base, parent};
 
-/// Packages of Python.
 pub(super) struct Packages;
 
 impl Scheme for Packages {

@@ -7,7 +7,6 @@ use crate::facts::{Role, Shape};
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
-    /// Walks a whole module.
     pub(super) fn module(&mut self, root: Node<'t>) {
         self.block(root);
     }

@@ -53,7 +53,6 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Returns the content of a plain string.
     pub(super) fn content(&self, node: Node<'t>) -> Option<&'t str> {
         if node.kind() != "string" {
             return None;

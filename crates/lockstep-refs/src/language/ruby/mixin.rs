@@ -48,7 +48,6 @@ pub(super) fn from_outside(walk: &mut Walk<'_>, node: Node<'_>, of: Node<'_>) {
     }
 }
 
-/// The modules that a call mixes in.
 fn mixed_by<'n>(walk: &Walk<'_>, call: Node<'n>) -> Vec<Node<'n>> {
     let is_word = |text: &str| matches!(text, "include" | "extend" | "prepend");
     let method = call.child_by_field_name("method").map(|it| walk.text(it)).unwrap_or_default();

@@ -9,15 +9,12 @@ use crate::world::{FileId, World, base, join, parent};
 /// The parts of a manifest on which names depend.
 #[derive(Debug, Default)]
 pub(super) struct Package {
-    /// The directory of the manifest.
     pub(super) directory: String,
     /// The name of the library in paths.
     pub(super) library: String,
-    /// The root file of the library.
     pub(super) library_root: Option<FileId>,
     /// Set if a build script may set conditions.
     pub(super) has_build_script: bool,
-    /// The default features.
     default_features: HashSet<String>,
     /// Root files that the manifest names itself.
     roots: Vec<String>,

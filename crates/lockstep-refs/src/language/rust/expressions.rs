@@ -252,7 +252,6 @@ impl Reader {
         })
     }
 
-    /// A parameter with its type.
     pub(super) fn parameter(&mut self, source: Source<'_>, node: Node<'_>) {
         let shape = self.declared(source, node, "type").unwrap_or(Shape::Unknown);
         if let Some(pattern) = node.child_by_field_name("pattern") {

@@ -8,7 +8,6 @@ use crate::world::FileId;
 /// The items that depend on a macro.
 #[derive(Default)]
 pub(super) struct Made {
-    /// Definitions, with their files.
     pub(super) items: Vec<(FileId, Definition)>,
     /// Traits of the project that may have lost their implementations.
     pub(super) interfaces: Vec<(FileId, Definition)>,

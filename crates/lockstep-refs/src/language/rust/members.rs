@@ -9,12 +9,10 @@ use crate::facts::{Definition, DefinitionKind, Reach, Shape};
 use crate::memo::Entry;
 use crate::world::FileId;
 
-/// The members of one name.
 #[derive(Debug, Default)]
 pub(super) struct Members {
     /// Own members: fields, variants, inherent methods, and declarations of a trait.
     own: Vec<(FileId, u32)>,
-    /// Members that implement a trait.
     implemented: Vec<(FileId, u32)>,
 }
 
@@ -144,7 +142,6 @@ impl Project<'_> {
         named.any(|it| it.kind == DefinitionKind::Type && it.gives.is_some())
     }
 
-    /// Returns the module that contains a definition.
     pub(super) fn module_of(&self, file: FileId, definition: &Definition) -> Module {
         self.module_at(file, definition.container.as_deref())
     }

@@ -40,13 +40,11 @@ pub(super) const MACRO_USE: &str = "macro_use";
 /// The facts of a file, with its names in order.
 pub(super) struct Sheet {
     pub(super) facts: Arc<Facts>,
-    /// Definitions by name.
     definitions: HashMap<Box<str>, Vec<u32>>,
     /// Imports by their local names.
     imports: HashMap<Box<str>, Vec<u32>>,
     /// Imports of every name.
     pub(super) globs: Vec<u32>,
-    /// Containers that are modules.
     modules: Vec<Box<str>>,
 }
 
@@ -157,7 +155,6 @@ impl<'w> Project<'w> {
         files
     }
 
-    /// The package in a directory.
     pub(super) fn package_in(&self, directory: &str) -> Option<Rc<Package>> {
         if let Some(known) = self.tree.packages.borrow().get(directory) {
             return known.clone();
@@ -167,7 +164,6 @@ impl<'w> Project<'w> {
         package
     }
 
-    /// Returns the package of a file.
     pub(super) fn package(&self, file: FileId) -> Option<Rc<Package>> {
         let mut directory = parent(self.world.path(file));
         loop {
@@ -338,7 +334,6 @@ impl<'w> Project<'w> {
         Module::of_file(module.file)
     }
 
-    /// Returns true if `inner` is `outer` or inside it.
     pub(super) fn is_inside(&self, inner: &Module, outer: &Module) -> bool {
         let mut module = inner.clone();
         for _ in 0..64 {

@@ -17,7 +17,6 @@ use crate::world::FileId;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Entity {
     Module(Module),
-    /// A definition of a file.
     Item(FileId, u32),
     /// Something outside the project.
     Outside,
@@ -89,7 +88,6 @@ impl Memory {
 const MOST_STEPS: usize = 24;
 
 impl Project<'_> {
-    /// Resolves a path written in a module.
     pub(super) fn resolve(&self, module: &Module, path: &str) -> Rc<[Found]> {
         self.resolve_within(module, path, 0)
     }
@@ -153,7 +151,6 @@ impl Project<'_> {
         }
     }
 
-    /// A crate by its name in paths.
     fn outer_crate(&self, module: &Module, name: &str) -> Option<Found> {
         let outside = Found { entity: Entity::Outside, through: None };
         if matches!(name, "std" | "core" | "alloc" | "proc_macro") {
@@ -454,7 +451,6 @@ impl Project<'_> {
     }
 }
 
-/// Returns true if a use is a macro call.
 fn is_macro_call(used: &Use) -> bool {
     used.role == Role::Call && used.arguments.is_none()
 }

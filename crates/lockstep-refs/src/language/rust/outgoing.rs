@@ -19,7 +19,6 @@ pub(super) fn unresolved_imports(world: &dyn World, file: FileId) -> Vec<Place> 
     sheet.facts.imports.iter().filter(is_unresolved).map(place_of).collect()
 }
 
-/// Returns the references of a file.
 pub(super) fn find(world: &dyn World, file: FileId) -> Outgoing {
     let project = Project::new(world);
     let mut outgoing = Outgoing::default();

@@ -26,7 +26,6 @@ pub(super) fn read(text: &str) -> Option<Facts> {
     Some(reader.finish())
 }
 
-/// The tree of a text.
 pub(super) fn parse(text: &str) -> Option<tree_sitter::Tree> {
     syntax::parse(&tree_sitter_rust::LANGUAGE.into(), text)
 }
@@ -58,13 +57,11 @@ impl<'t> Source<'t> {
 pub(super) enum Binding {
     /// A variable or parameter.
     Value(Shape),
-    /// A parameter of types.
     Parameter {
         /// The traits it is bound by, as types are written; `_` without any.
         bounds: Box<str>,
         /// Its position among the arguments of the type that is defined or implemented.
         position: Option<usize>,
-        /// The default type.
         default: Option<Box<str>>,
     },
     /// An item inside a function.
@@ -228,7 +225,6 @@ pub(super) fn member(of: Shape, name: &str) -> Shape {
     Shape::Member(Box::new(of), bare(name).into())
 }
 
-/// The result of calling a shape.
 pub(super) fn called(of: Shape) -> Shape {
     if of == Shape::Unknown { Shape::Unknown } else { Shape::Call(Box::new(of)) }
 }

@@ -13,7 +13,6 @@ use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::resolve::path_of;
 use crate::world::{FileId, World};
 
-/// The places that reference a target.
 pub(super) fn find<'w>(world: &'w dyn World, target: &Target<'w>) -> Vec<Reference> {
     let project = Project::new(world).with_present(target.file, target.now);
     let mut found = Vec::new();

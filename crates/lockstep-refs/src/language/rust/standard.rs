@@ -5,7 +5,6 @@
 
 use super::values::Ty;
 
-/// Returns the method of an operator.
 pub(super) fn operator_method(operator: &str) -> Option<&'static str> {
     Some(match operator {
         "+" => "add",
@@ -366,7 +365,6 @@ const COMMON: &str = "\
     store sub sum swap take then to_owned to_string to_vec trim truncate try_from try_into unwrap unwrap_or \
     unwrap_or_default unwrap_or_else values wait windows with_capacity write write_all write_str zip";
 
-/// Returns true if a method is one of those.
 pub(super) fn is_common_method(name: &str) -> bool {
     is_listed(COMMON, name)
 }

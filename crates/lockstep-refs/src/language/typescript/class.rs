@@ -218,7 +218,6 @@ impl<'t> Walk<'t> {
         beside.iter().filter(|it| is_getter(it)).any(|it| name(*it) == name(setter))
     }
 
-    /// Creates the definition of a member.
     fn member(&self, name: &str, kind: DefinitionKind, node: Node<'t>) -> Definition {
         let body = node.child_by_field_name("body").or_else(|| node.child_by_field_name("value"));
         let mut definition = self.found.definition(name, kind, node);

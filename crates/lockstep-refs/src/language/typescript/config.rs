@@ -10,7 +10,6 @@ const MAX_EXTENDS: usize = 8;
 /// The paths of one project of TypeScript.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Project {
-    /// The directory of the configuration.
     pub(super) directory: String,
     /// The base directory for names without a dot.
     pub(super) base: Option<String>,
@@ -18,7 +17,6 @@ pub(super) struct Project {
     pub(super) paths: Vec<(String, Vec<String>)>,
 }
 
-/// A package of the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Package {
     pub(super) name: String,
@@ -90,7 +88,6 @@ fn read_paths(paths: &JsonObject<'_>, from: &str) -> Vec<(String, Vec<String>)> 
     all
 }
 
-/// The packages of a world.
 pub(super) fn packages(world: &dyn World) -> Vec<Package> {
     world.named("package.json").into_iter().filter_map(|file| package(world, file)).collect()
 }
@@ -142,7 +139,6 @@ fn rank(condition: &str) -> usize {
     known.iter().position(|it| *it == condition).unwrap_or(known.len())
 }
 
-/// The entries of an object, by name.
 fn entries<'a>(object: &JsonObject<'a>) -> Vec<(String, JsonValue<'a>)> {
     let mut all: Vec<_> = object.clone().into_iter().map(|(key, value)| (key.to_string(), value)).collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));

@@ -152,7 +152,6 @@ impl<'t> Walk<'t> {
         takes
     }
 
-    /// Returns the arity of a function.
     pub(super) fn arity(&self, node: Node<'t>) -> Arity {
         let mut arity = Arity { least: 0, most: Some(0) };
         if node.child_by_field_name("parameter").is_some() {

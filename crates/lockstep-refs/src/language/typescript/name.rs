@@ -7,7 +7,6 @@ use crate::facts::{DefinitionKind, NARROWED, Role, Shape};
 use crate::scope::{awaited, call, either, member};
 
 impl<'t> Walk<'t> {
-    /// The content of a string.
     pub(super) fn string(&self, node: Node<'t>) -> &'t str {
         self.found.text(node).trim_matches(['"', '\'', '`'])
     }

@@ -28,19 +28,15 @@ pub(crate) const AGENTS_LOCK: &str = "cascade-agents.lock";
 
 /// The parameters of an agent process.
 pub(crate) struct AgentSpec {
-    /// The shell command.
     pub(crate) command: String,
-    /// The working directory.
     pub(crate) directory: PathBuf,
     /// The base name of its files.
     pub(crate) name: String,
-    /// The time limit.
     pub(crate) limit: Duration,
     /// Environment variables, besides those of this process.
     pub(crate) environment: Vec<(&'static str, String)>,
 }
 
-/// An agent at work.
 pub(crate) struct AgentProcess {
     supervisor: Child,
     /// The agent may work as long as this is open.
@@ -50,7 +46,6 @@ pub(crate) struct AgentProcess {
     limit: Duration,
 }
 
-/// The end of an agent.
 pub(crate) struct AgentExit {
     pub(crate) code: Option<i32>,
     pub(crate) timed_out: bool,
@@ -117,7 +112,6 @@ impl AgentProcess {
         self.end(status, true).map(Some)
     }
 
-    /// Waits for its end.
     pub(crate) fn wait(mut self) -> Result<AgentExit, CommandError> {
         loop {
             if let Some(ended) = self.try_wait()? {

@@ -16,11 +16,9 @@ use crate::impact::tree::Workspace;
 /// The worktrees that were made and not removed yet, one path a line.
 const LEDGER: &str = "cascade-worktrees";
 
-/// A worktree for one agent.
 pub(crate) struct IsolatedWorktree {
     repository: Repository,
     directory: PathBuf,
-    /// The project in it.
     root: PathBuf,
     before: Snapshot,
 }
@@ -93,7 +91,6 @@ impl IsolatedWorktree {
         Ok(applied)
     }
 
-    /// Removes the worktree.
     pub(crate) fn remove(self) -> Result<(), CommandError> {
         self.repository.remove_worktree(&self.directory)?;
         if let Some(temporary) = self.directory.parent() {

@@ -32,7 +32,6 @@ const MAX_VARIABLE_BYTES: usize = 100_000;
 pub(crate) const DELIVERY_INSTRUCTIONS: &str = "Print the L1 in a fence and then the L2, as the last thing you say. What counts is what is in the \
                                    files: they are looked at when you are done.";
 
-/// The options of a run.
 pub(crate) struct RunOptions<'a> {
     /// A preset's name, or a shell command.
     pub(crate) agent: &'a str,

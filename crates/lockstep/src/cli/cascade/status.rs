@@ -33,7 +33,6 @@ pub(crate) fn run(
     Ok(CommandStatus::Success)
 }
 
-/// Shows a cascade.
 pub(super) fn show(context: &CommandContext, opened: &LoadedCascade) {
     context.print(&CascadeStatusOutput::of(opened));
 }

@@ -177,7 +177,6 @@ fn describe_briefly(change: &SymbolChange) -> String {
     }
 }
 
-/// Describes the change of a definition.
 pub(super) fn describe(change: &SymbolChange) -> String {
     let name = name(change);
     match &change.what {

@@ -98,13 +98,11 @@ pub(in crate::impact) struct AffectedPlace<'a> {
     pub(in crate::impact) text: &'a str,
     /// The name in the line.
     pub(in crate::impact) pattern: &'a str,
-    /// The changed file.
     pub(in crate::impact) changed: &'a str,
     /// The reason why the line breaks, or the file through which it is affected.
     pub(in crate::impact) reason: Option<String>,
 }
 
-/// A file that the change affects.
 pub(in crate::impact) struct AffectedFile<'a> {
     pub(in crate::impact) path: &'a str,
     /// The severity of its worst place.

@@ -110,7 +110,6 @@ impl JsonSchema for ImpactReport {
         "ImpactReport".into()
     }
 
-    /// Returns the schema of the report itself.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let (_, mut schema) = lockstep_refs::schema::schemas().remove(0);
         for name in ["$schema", "title"] {

@@ -5,7 +5,6 @@ use tree_sitter::{Node, Parser};
 
 use super::super::subject::Mutation;
 
-/// The text with one definition changed.
 pub(super) fn mutate(text: &str, definition: &Definition, mutation: Mutation) -> Option<String> {
     with_node(text, definition, |node| match mutation {
         Mutation::Rename => rename(node, text),

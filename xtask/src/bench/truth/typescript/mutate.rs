@@ -7,7 +7,6 @@ use tree_sitter::{Node, Tree};
 use super::super::edits::{apply, line, nodes, parse};
 use super::super::subject::Mutation;
 
-/// The text with one definition changed.
 pub(super) fn mutate(text: &str, definition: &Definition, mutation: Mutation) -> Option<String> {
     if definition.name.starts_with('_') || matches!(&*definition.name, "constructor" | "default") {
         return None;
