@@ -28,10 +28,7 @@ pub enum BuildFindingKind {
     /// An entry of a manifest could not be used.
     BadEntry { entry: String, why: String },
     /// An external skill names a file that leads out of the skill folder.
-    OutsideSkillDir {
-        skill: String,
-        file: String,
-    },
+    OutsideSkillDir { skill: String, file: String },
     /// Content has section markers; they are escaped.
     Markers {
         /// The position within the section.

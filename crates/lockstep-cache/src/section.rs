@@ -191,10 +191,7 @@ pub enum SectionError {
     Outside { name: String, path: String },
     /// The budget leaves no room for anything.
     #[error("a budget of {budget} characters is too small; give at least {least}")]
-    Budget {
-        budget: usize,
-        least: usize,
-    },
+    Budget { budget: usize, least: usize },
     /// The cache would be written outside of the project.
     #[error("the cache path `{path}` is not a path below the project's root")]
     Target { path: String },

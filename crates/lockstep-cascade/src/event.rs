@@ -44,8 +44,14 @@ pub enum CascadeEvent {
         before: BTreeMap<String, Option<Digest>>,
     },
     /// The program that watched the agents ended, and the agents with it.
-    Interrupted { seen: DiskObservation },
-    AgentFinished { group: String, claim: AgentClaim, seen: DiskObservation },
+    Interrupted {
+        seen: DiskObservation,
+    },
+    AgentFinished {
+        group: String,
+        claim: AgentClaim,
+        seen: DiskObservation,
+    },
     /// A user or agent decided that a dependent needs no change.
     Dismissed {
         file: String,
@@ -147,7 +153,9 @@ pub struct GroupingInput {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CascadeEffect {
     /// Give this group to an agent.
-    Dispatch { group: String },
+    Dispatch {
+        group: String,
+    },
     /// Check the dependents of the files that this iteration changed.
     Check,
     Report,

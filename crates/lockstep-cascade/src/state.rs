@@ -156,9 +156,7 @@ pub enum FileOutcome {
     /// A user or agent decided, with a reason, that the file needs no change.
     Dismissed,
     /// The file could not be updated.
-    Skipped {
-        error: String,
-    },
+    Skipped { error: String },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

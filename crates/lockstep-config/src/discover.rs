@@ -32,10 +32,7 @@ pub enum DiscoverError {
     },
     /// Something is called `lockstep.toml` but is no file.
     #[error("{} is {kind}, not a file; replace it by a file (an empty one will do), or remove it", path.display())]
-    NotAFile {
-        path: PathBuf,
-        kind: &'static str,
-    },
+    NotAFile { path: PathBuf, kind: &'static str },
     /// A symbolic link called `lockstep.toml` leads nowhere.
     #[error("{} is a symbolic link that leads nowhere; mend the link, or remove it", path.display())]
     BrokenLink {

@@ -47,12 +47,21 @@ impl Actor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
     /// A session starts or continues (`startup`, `resume`, `clear`, `compact`, or an unknown source).
-    SessionStart { source: String },
-    SessionEnd { reason: String },
-    UserPromptSubmit { prompt: String },
+    SessionStart {
+        source: String,
+    },
+    SessionEnd {
+        reason: String,
+    },
+    UserPromptSubmit {
+        prompt: String,
+    },
     /// A tool is about to run.
     PreToolUse(ToolCall),
-    PostToolUse { call: ToolCall, outcome: ToolOutcome },
+    PostToolUse {
+        call: ToolCall,
+        outcome: ToolOutcome,
+    },
     /// A tool has failed, such as a shell command with an exit code other than 0. It may nevertheless have
     /// changed files.
     PostToolUseFailure(ToolCall),
@@ -62,7 +71,9 @@ pub enum EventKind {
     /// The Lead wants to end its turn.
     Stop(StopEvent),
     /// The client is about to compact the Lead's context.
-    PreCompact { trigger: String },
+    PreCompact {
+        trigger: String,
+    },
     /// An event of the client's that Lockstep has no use for.
     Other(String),
 }

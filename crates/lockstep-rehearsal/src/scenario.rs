@@ -80,10 +80,7 @@ pub struct ScriptedToolCall {
 pub enum ScenarioError {
     /// The file could not be read.
     #[error("cannot read the scenario {path}")]
-    Read {
-        path: PathBuf,
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// The text is not a scenario: bad TOML, an unknown or a missing key.
     #[error("the scenario does not parse")]
     Parse(#[from] toml::de::Error),

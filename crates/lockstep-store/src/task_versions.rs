@@ -38,7 +38,10 @@ pub struct VersionAuthor {
 pub enum ExpectedVersion {
     /// No task at all, or this one, which is delivered: the new version is the first of the next task.
     NoOpenTask(Option<u64>),
-    Version { task: u64, version: u64 },
+    Version {
+        task: u64,
+        version: u64,
+    },
 }
 
 /// The next version, before it has a number.
@@ -54,7 +57,10 @@ pub struct NewVersion<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SwapOutcome {
-    Written { task: u64, version: u64 },
+    Written {
+        task: u64,
+        version: u64,
+    },
     /// Another process wrote first: nothing was written.
     Conflict,
 }

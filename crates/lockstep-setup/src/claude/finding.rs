@@ -20,7 +20,9 @@ pub enum SettingsFindingKind {
     },
     /// The text begins with a byte order mark.
     ByteOrderMark,
-    ObjectMatcher { event: String },
+    ObjectMatcher {
+        event: String,
+    },
     /// A part of the hooks has a type that the client does not expect.
     WrongType {
         /// The part, such as `hooks.PostToolUse[0].hooks`.
@@ -46,9 +48,14 @@ pub enum SettingsFindingKind {
         timeout: Option<f64>,
     },
     /// An entry of ours that repeats an earlier one.
-    Duplicate { event: String, matcher: Option<String> },
+    Duplicate {
+        event: String,
+        matcher: Option<String>,
+    },
     /// An entry of ours runs without the client waiting, so it can neither deliver nor block.
-    Asynchronous { event: String },
+    Asynchronous {
+        event: String,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

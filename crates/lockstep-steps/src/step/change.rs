@@ -29,7 +29,10 @@ pub enum PhaseAction {
         details: Option<String>,
     },
     /// Abort the phase. It can be started again.
-    Fail { details: Option<String>, evidence: Option<CommandEvidence> },
+    Fail {
+        details: Option<String>,
+        evidence: Option<CommandEvidence>,
+    },
 }
 
 impl PhaseAction {

@@ -30,8 +30,13 @@ const RESOURCE: &str = "lockstep://cache/";
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Recipient<'a> {
     /// A session that starts, for this reason, through this entry.
-    Session { source: &'a str, part: HookPart },
-    Subagent { agent_type: &'a str },
+    Session {
+        source: &'a str,
+        part: HookPart,
+    },
+    Subagent {
+        agent_type: &'a str,
+    },
 }
 
 #[derive(Debug)]

@@ -27,9 +27,15 @@ pub(crate) enum ChangeSource {
     Range(String),
     Staged,
     /// The changes of a unified diff, and its name.
-    Patch { text: String, name: String },
+    Patch {
+        text: String,
+        name: String,
+    },
     /// The changes of a session's agents, or of one of them.
-    Session { session: SessionId, agent: Option<String> },
+    Session {
+        session: SessionId,
+        agent: Option<String>,
+    },
 }
 
 /// A question about impact.

@@ -41,9 +41,7 @@ pub(crate) enum ListCheckOutcome {
     /// Both could be compared.
     Compared(ListComparison),
     /// Only the subject was ever seen, or the client's file cannot be read.
-    Unknown {
-        unknown: String,
-    },
+    Unknown { unknown: String },
 }
 
 impl Compared {

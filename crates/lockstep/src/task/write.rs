@@ -48,10 +48,19 @@ pub(crate) enum WriteDecision {
 
 #[derive(Debug)]
 pub(crate) enum WriteResult {
-    Version { version: u64, subject: String, next: Box<PreparedVersion> },
+    Version {
+        version: u64,
+        subject: String,
+        next: Box<PreparedVersion>,
+    },
     /// Nothing was to be written.
-    Unchanged { version: u64 },
-    Refused { present: Option<u64>, reasons: Vec<RefusalReason> },
+    Unchanged {
+        version: u64,
+    },
+    Refused {
+        present: Option<u64>,
+        reasons: Vec<RefusalReason>,
+    },
 }
 
 impl TaskContext<'_> {
