@@ -134,7 +134,7 @@ impl ListItem for Grant {
     const WHAT: &'static str = r#"a list of places of the task, such as ["phase_status", "constraints when CONDITIONAL_PASS"]; "*" is every place"#;
 
     fn read(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|error: lockstep_task::place::ParseKeyPathError| error.to_string())
+        text.parse().map_err(|error: lockstep_task::key_path::ParseKeyPathError| error.to_string())
     }
 
     fn show(&self) -> String {

@@ -4,13 +4,13 @@
 //! [`crate::access`]. Comments and formatting are not preserved: only the content is written back, sections
 //! in the order of [`SECTIONS`], then unknown keys in their original order.
 
+mod limits;
 mod sections;
-mod size;
 
+pub use limits::DocumentLimits;
 pub use sections::{METRICS, SECTIONS, SUBJECT, TASK, is_section};
-pub use size::DocumentLimits;
 
-use crate::place::KeyPath;
+use crate::key_path::KeyPath;
 use crate::pointer::{POINTER_KEYS, PointerResolver};
 use crate::problem::{Diagnostics, DocumentProblem};
 use crate::value::{Map, Value};
@@ -46,7 +46,7 @@ impl TaskDocument {
     pub fn read(bytes: &[u8], limits: DocumentLimits, lookup: &PointerResolver<'_>) -> ParsedDocument {
         let mut findings = Diagnostics::default();
         if bytes.len() > limits.max_parse_bytes() {
-            findings.problems.push(size::oversize_problem(bytes, limits));
+            findings.problems.push(limits::oversize_problem(bytes, limits));
             return ParsedDocument { document: None, findings };
         }
         match Self::parse(bytes, limits) {
@@ -56,7 +56,7 @@ impl TaskDocument {
             }
             Err(problem) => {
                 if bytes.len() > limits.max_bytes {
-                    findings.problems.push(size::oversize_problem(bytes, limits));
+                    findings.problems.push(limits::oversize_problem(bytes, limits));
                 }
                 findings.problems.push(problem);
                 ParsedDocument { document: None, findings }
@@ -97,7 +97,7 @@ impl TaskDocument {
     /// Everything about this document that is not as it should be: size, shape, pointers.
     pub fn check(&self, limits: DocumentLimits, lookup: &PointerResolver<'_>) -> Diagnostics {
         let mut findings = TASK.check(&Value::Map(self.root.clone()), &KeyPath::root(), lookup);
-        if let Some(problem) = size::check(self, limits) {
+        if let Some(problem) = limits::check(self, limits) {
             findings.problems.insert(0, problem);
         }
         findings
@@ -167,7 +167,7 @@ fn collect_pointers(value: &Value, key: &str, place: &KeyPath, found: &mut Vec<(
             map.iter().for_each(|(key, inner)| collect_pointers(inner, key, &place.child(key), found));
         }
         Value::List(items) => {
-            let names = crate::version::entries::item_keys(items);
+            let names = crate::version::keyed_list::item_keys(items);
             for (n, inner) in items.iter().enumerate() {
                 let name = names.as_ref().map_or_else(|| n.to_string(), |names| names[n].clone());
                 collect_pointers(inner, "", &place.child(&name), found);

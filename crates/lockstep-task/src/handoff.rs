@@ -1,7 +1,7 @@
 //! The handoff of a phase: its L2 file and the index beside it.
 //!
 //! [`l2`] reads and checks, [`scaffold`] creates a template, [`l1`] is the index. The gate record is
-//! [`crate::gate`].
+//! [`crate::gate_record`].
 
 pub mod l1;
 pub mod l2;

@@ -5,6 +5,6 @@
 //! them. A section without an existing replacement is not dropped, and a section without a fate stops the
 //! migration.
 
-pub mod fate;
+pub mod disposition;
+mod extract;
 pub mod plan;
-mod take;

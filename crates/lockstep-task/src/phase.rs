@@ -11,7 +11,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::document::SECTIONS;
-use crate::shape::{FieldSchema, ValueSchema};
+use crate::value_schema::{FieldSchema, ValueSchema};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum TaskPhase {

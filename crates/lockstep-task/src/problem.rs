@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::place::KeyPath;
+use crate::key_path::KeyPath;
 
 /// An error or a warning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

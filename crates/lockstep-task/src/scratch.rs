@@ -4,11 +4,11 @@
 //! accepted, so that it cannot become a second source of truth next to the task.
 
 use crate::access::{AccessDenial, AccessTable, Principal};
-use crate::place::KeyPath;
+use crate::key_path::KeyPath;
 use crate::pointer::PointerResolver;
 use crate::problem::{Diagnostics, DocumentProblem};
-use crate::shape::{FieldSchema, ValueSchema, list, optional};
 use crate::value::{Map, Value};
+use crate::value_schema::{FieldSchema, ValueSchema, list, optional};
 use crate::yaml;
 
 /// The most bytes of scratch.

@@ -1,11 +1,11 @@
 //! Versions of the task: their subjects, the difference between two, and how one follows another.
 //!
-//! [`swap::compare_and_swap`] decides whether a new document may follow the current one. Keeping versions is the store's work.
+//! [`compare_and_swap::compare_and_swap`] decides whether a new document may follow the current one. Keeping versions is the store's work.
 
-pub mod deliver;
+pub mod compare_and_swap;
+pub mod delivery;
 pub mod diff;
-pub(crate) mod entries;
-pub mod lost;
+pub(crate) mod keyed_list;
+pub mod loss;
 pub mod merge;
 pub mod subject;
-pub mod swap;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{AccessTable, AgentRule, CreatePermission, Grant, Principal};
-use crate::place::KeyPath;
+use crate::key_path::KeyPath;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskAction {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::place::{KeyPath, ParseKeyPathError};
+use crate::key_path::{KeyPath, ParseKeyPathError};
 
 /// Leave to write a place and all that lies in it. Written as `*`, `constraints`,
 /// `codebase_impact_map.interfaces` or `constraints when CONDITIONAL_PASS`.

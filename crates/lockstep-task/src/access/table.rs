@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::grant::Grant;
 use super::{Principal, UNKNOWN};
+use crate::key_path::KeyPath;
 use crate::phase::TaskPhase;
-use crate::place::KeyPath;
 
 /// Which tasks an agent may create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! The sections of the task and their shapes.
 
 use crate::phase::STATUSES;
-use crate::shape::{FieldSchema, ValueSchema, list, optional, required};
+use crate::value_schema::{FieldSchema, ValueSchema, list, optional, required};
 
 /// The section `deliver` adds.
 pub const METRICS: &str = "metrics";

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::place::KeyPath;
+use crate::key_path::KeyPath;
 use crate::pointer::PointerResolver;
 use crate::problem::{Diagnostics, DocumentProblem};
-use crate::shape::{FieldSchema, ValueSchema, list, optional, required};
 use crate::value::{Map, Value};
+use crate::value_schema::{FieldSchema, ValueSchema, list, optional, required};
 use crate::yaml;
 
 /// The most bytes of an index that are read.

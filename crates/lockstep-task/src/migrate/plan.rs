@@ -6,12 +6,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::fate::{Disposition, Replacement, disposition_for};
-use super::take;
+use super::disposition::{Disposition, Replacement, disposition_for};
+use super::extract;
 use crate::document::TaskDocument;
 use crate::handoff::{HANDOFF, l2};
+use crate::key_path::KeyPath;
 use crate::markdown::{Heading, outline};
-use crate::place::KeyPath;
 use crate::pointer::PointerResolver;
 use crate::problem::DocumentProblem;
 use crate::scratch::Scratch;
@@ -180,8 +180,8 @@ fn plan_section(section: &Heading, migrating: &MigrationInput<'_>, plan: &mut Mi
         Some(Disposition::Discard) => Ok("discarded as stated".to_owned()),
         Some(_) if section.is_blank() && section.children().is_empty() => Ok("it is empty".to_owned()),
         Some(Disposition::Keep) => keep(section, plan),
-        Some(Disposition::IntoConstraints) => take::constraints(section, &mut plan.document),
-        Some(Disposition::IntoInterfaces) => take::interfaces(section, &mut plan.document),
+        Some(Disposition::IntoConstraints) => extract::constraints(section, &mut plan.document),
+        Some(Disposition::IntoInterfaces) => extract::interfaces(section, &mut plan.document),
         Some(Disposition::Drop { replacement }) => replaced(replacement, section, migrating),
     };
     match result {
@@ -247,7 +247,7 @@ fn has_handoff(path: &Path, bytes: &[u8], lookup: &PointerResolver<'_>) -> Resul
 
 /// Compares the number of items in the old section and its replacement.
 fn item_count_note(section: &Heading, value: &Value) -> String {
-    let old = take::section_items(section).len();
+    let old = extract::section_items(section).len();
     match value.as_list().map(<[_]>::len) {
         Some(new) => format!("{old} items here, {new} in the task"),
         None => "the task holds it".to_owned(),

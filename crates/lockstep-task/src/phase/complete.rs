@@ -5,13 +5,13 @@ use std::path::Path;
 use super::enter::incomplete;
 use super::{COMPLETE, TaskPhase, missing_section_fix};
 use crate::document::TaskDocument;
-use crate::gate::{self, ParsedGateRecord, RecordVerdict};
+use crate::gate_record::{self, ParsedGateRecord, RecordVerdict};
 use crate::handoff::{HandoffCheck, l2};
-use crate::place::KeyPath;
+use crate::key_path::KeyPath;
 use crate::pointer::PointerResolver;
 use crate::problem::DocumentProblem;
-use crate::version::deliver::status_entry;
-use crate::version::swap::CurrentVersion;
+use crate::version::compare_and_swap::CurrentVersion;
+use crate::version::delivery::status_entry;
 
 /// A file by its path relative to the project's root, with its content.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ pub fn complete(completing: &CompleteRequest<'_>) -> Result<Completion, Vec<Docu
     let handoff = l2::check(Path::new(file.path), file.bytes, lookup);
     reasons.extend(in_file(file.path, handoff.problems.iter()));
     let gate = record.map(|record| {
-        let reading = gate::read(record.bytes, lookup);
+        let reading = gate_record::read(record.bytes, lookup);
         reasons.extend(unusable(record.path, lookup));
         reasons.extend(in_file(record.path, reading.findings.problems.iter()));
         reasons.extend(in_file(record.path, gate_reasons(phase, &reading).iter()));

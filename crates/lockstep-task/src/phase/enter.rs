@@ -9,12 +9,12 @@ use super::{COMPLETE, TaskPhase, missing_section_fix};
 use crate::access::AccessTable;
 use crate::handoff::scaffold::default_path;
 use crate::handoff::{Handoff, l2};
+use crate::key_path::KeyPath;
 use crate::markdown::fenced;
-use crate::place::KeyPath;
 use crate::pointer::{PointerError, PointerResolver};
 use crate::problem::DocumentProblem;
 use crate::value::{Map, Value};
-use crate::version::swap::CurrentVersion;
+use crate::version::compare_and_swap::CurrentVersion;
 use crate::yaml;
 
 /// The inputs of entering a phase.

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::entries;
+use super::keyed_list;
 use crate::document::TaskDocument;
-use crate::place::KeyPath;
+use crate::key_path::KeyPath;
 use crate::value::Value;
 
 /// One place whose values differ in two documents.
@@ -42,13 +42,13 @@ fn collect_changes(
     changes: &mut Vec<DocumentChange>,
 ) {
     if let (Some(b), Some(a)) = (before, after)
-        && entries::comparable(b, a)
-        && let (Some(b), Some(a)) = (entries::keyed_items(b), entries::keyed_items(a))
+        && keyed_list::comparable(b, a)
+        && let (Some(b), Some(a)) = (keyed_list::keyed_items(b), keyed_list::keyed_items(a))
     {
         for (name, inner) in &b {
-            collect_changes(Some(inner), entries::find(&a, name), &place.child(name), changes);
+            collect_changes(Some(inner), keyed_list::find(&a, name), &place.child(name), changes);
         }
-        for (name, inner) in a.iter().filter(|(name, _)| entries::find(&b, name).is_none()) {
+        for (name, inner) in a.iter().filter(|(name, _)| keyed_list::find(&b, name).is_none()) {
             collect_changes(None, Some(inner), &place.child(name), changes);
         }
     } else if before != after {

@@ -8,9 +8,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::diff::{DocumentChange, diff};
-use super::entries;
+use super::keyed_list;
 use crate::document::TaskDocument;
-use crate::place::KeyPath;
+use crate::key_path::KeyPath;
 use crate::value::{Map, Value};
 
 /// A place that both sides changed differently.
@@ -62,7 +62,9 @@ fn merge_value(
         return yours.cloned();
     }
     match (yours, theirs) {
-        (Some(y), Some(t)) if entries::comparable(y, t) && base.is_none_or(|b| entries::comparable(b, y)) => {
+        (Some(y), Some(t))
+            if keyed_list::comparable(y, t) && base.is_none_or(|b| keyed_list::comparable(b, y)) =>
+        {
             Some(merge_entries(base, y, t, place, clashes))
         }
         _ => {
@@ -85,12 +87,12 @@ fn merge_entries(
     place: &KeyPath,
     clashes: &mut Vec<MergeConflict>,
 ) -> Value {
-    let base = base.and_then(entries::keyed_items).unwrap_or_default();
-    let yours_entries = entries::keyed_items(yours).unwrap_or_default();
-    let theirs_entries = entries::keyed_items(theirs).unwrap_or_default();
-    let added = yours_entries.iter().filter(|(name, _)| entries::find(&theirs_entries, name).is_none());
+    let base = base.and_then(keyed_list::keyed_items).unwrap_or_default();
+    let yours_entries = keyed_list::keyed_items(yours).unwrap_or_default();
+    let theirs_entries = keyed_list::keyed_items(theirs).unwrap_or_default();
+    let added = yours_entries.iter().filter(|(name, _)| keyed_list::find(&theirs_entries, name).is_none());
     let merged = theirs_entries.iter().chain(added).filter_map(|(name, _)| {
-        let [b, y, t] = [&base, &yours_entries, &theirs_entries].map(|side| entries::find(side, name));
+        let [b, y, t] = [&base, &yours_entries, &theirs_entries].map(|side| keyed_list::find(side, name));
         merge_value(b, y, t, &place.child(name), clashes).map(|value| (name.clone(), value))
     });
     match theirs {
@@ -102,7 +104,7 @@ fn merge_entries(
 fn same(a: Side<'_>, b: Side<'_>) -> bool {
     match (a, b) {
         (None, None) => true,
-        (Some(a), Some(b)) => entries::is_equivalent(a, b),
+        (Some(a), Some(b)) => keyed_list::is_equivalent(a, b),
         _ => false,
     }
 }

@@ -2,8 +2,8 @@
 
 use lockstep_task::access::{AccessDecision, AccessRequest, AccessTable, AgentRule, Principal, TaskAction};
 use lockstep_task::document::SECTIONS;
+use lockstep_task::key_path::KeyPath;
 use lockstep_task::phase::TaskPhase;
-use lockstep_task::place::KeyPath;
 
 fn agent(name: &str) -> Principal {
     Principal::from_agent_name(Some(name))

@@ -1,12 +1,12 @@
 //! Calls that write the client's list, decided before they happen.
 
 use lockstep_task::access::{AccessTable, Principal};
-use lockstep_task::client::{
+use lockstep_task::client_list::{
     KnownTask, ListComparison, ListWrite, ListWriteEffect, VersionWrite, compare, evaluate_list_write,
 };
 use lockstep_task::document::{DocumentLimits, TaskDocument};
 use lockstep_task::phase::TaskPhase;
-use lockstep_task::update::WriteRules;
+use lockstep_task::write_check::WriteRules;
 
 use crate::fixture::{after_p3, all, document, edited, held};
 

@@ -1,7 +1,7 @@
 //! The whole context of a fork agent in one text.
 
 use lockstep_task::access::AccessTable;
-use lockstep_task::context::{ForkContext, render};
+use lockstep_task::fork_context::{ForkContext, render};
 use lockstep_task::scratch::Scratch;
 
 use crate::fixture::{document, held};

@@ -7,7 +7,7 @@ use lockstep_task::document::{DocumentLimits, TaskDocument};
 use lockstep_task::pointer::PointerResolver;
 use lockstep_task::problem::{Diagnostics, DocumentProblem};
 use lockstep_task::value::Value;
-use lockstep_task::version::swap::CurrentVersion;
+use lockstep_task::version::compare_and_swap::CurrentVersion;
 
 /// A task after P3, with every section up to then.
 pub(crate) const AFTER_P3: &str = "\

@@ -1,6 +1,6 @@
 //! Gate records: the verdict follows from the checklist, and old dialects are imported with notes.
 
-use lockstep_task::gate::{ParsedGateRecord, RecordVerdict, read};
+use lockstep_task::gate_record::{ParsedGateRecord, RecordVerdict, read};
 use lockstep_task::pointer::PointerResolver;
 
 use crate::fixture::{all, gate, lines, nothing};

@@ -4,21 +4,21 @@
 
 mod access;
 mod client;
+mod compare_and_swap;
 mod context;
 mod document;
 mod fixture;
 mod gate;
 mod handoff;
 mod hostile;
+mod key_path;
 mod merge;
 mod migrate;
 mod phase;
-mod place;
 mod readers;
 mod schema;
 mod scratch;
 mod subject;
-mod swap;
 mod update;
 mod yaml;
 

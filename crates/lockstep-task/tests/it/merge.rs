@@ -4,7 +4,7 @@ use lockstep_task::document::TaskDocument;
 use lockstep_task::phase::TaskPhase;
 use lockstep_task::value::{Map, Value};
 use lockstep_task::version::diff::diff;
-use lockstep_task::version::lost::losses;
+use lockstep_task::version::loss::losses;
 use lockstep_task::version::merge::{merge, three_way};
 use proptest::prelude::*;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lockstep_task::document::{DocumentLimits, TaskDocument};
-use lockstep_task::migrate::fate::{DISPOSITIONS, Disposition, Replacement, disposition_for};
+use lockstep_task::migrate::disposition::{DISPOSITIONS, Disposition, Replacement, disposition_for};
 use lockstep_task::migrate::plan::{MigrationInput, MigrationPlan, plan};
 use lockstep_task::phase::TaskPhase;
 use lockstep_task::pointer::PointerResolver;

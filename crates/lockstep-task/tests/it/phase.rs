@@ -11,8 +11,8 @@ use lockstep_task::phase::enter::{EnterRequest, EntryContext, enter};
 use lockstep_task::pointer::PointerResolver;
 use lockstep_task::problem::DocumentProblem;
 use lockstep_task::value::Map;
-use lockstep_task::version::deliver::deliver;
-use lockstep_task::version::swap::CurrentVersion;
+use lockstep_task::version::compare_and_swap::CurrentVersion;
+use lockstep_task::version::delivery::deliver;
 
 use crate::fixture::{Project, document, gate, held, l2, lines, value};
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use lockstep_task::audit::{TaskAuditEntry, TaskAuditVerdict};
-use lockstep_task::readers::{ActiveAgent, ReadRecord, outdated_readers_notice, readers};
+use lockstep_task::task_readers::{ActiveAgent, ReadRecord, outdated_readers_notice, readers};
 
 fn read(agent: Option<&str>, version: u64, second: i64) -> ReadRecord {
     ReadRecord {

@@ -2,7 +2,7 @@
 
 use lockstep_task::audit::{TaskAuditEntry, TaskAuditVerdict};
 use lockstep_task::handoff::l2;
-use lockstep_task::schema::schemas;
+use lockstep_task::json_schemas::schemas;
 use lockstep_task::scratch::Scratch;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -2,8 +2,10 @@
 
 use lockstep_task::access::{AccessTable, Principal};
 use lockstep_task::document::{DocumentLimits, TaskDocument};
-use lockstep_task::update::{RefusalReason, WriteRequest, WriteRules, evaluate_creation, evaluate_update};
-use lockstep_task::version::swap::{SwapDecision, VersionProposal};
+use lockstep_task::version::compare_and_swap::{SwapDecision, VersionProposal};
+use lockstep_task::write_check::{
+    RefusalReason, WriteRequest, WriteRules, evaluate_creation, evaluate_update,
+};
 
 use crate::fixture::{after_p3, all, document, edited, held};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use lockstep_fs::write_atomically;
 use lockstep_store::confine;
-use lockstep_task::gate;
+use lockstep_task::gate_record;
 use lockstep_task::handoff::{l1, l2, scaffold};
 use lockstep_task::phase::TaskPhase;
 use lockstep_task::pointer::PointerResolver;
@@ -127,7 +127,7 @@ fn run_check(args: &HandoffCheckArgs, context: &CommandContext) -> Result<Comman
             Ok(found.show(context, "l1", &reading))
         }
         HandoffFileKind::Gate => {
-            let reading = gate::read(&bytes, &lookup);
+            let reading = gate_record::read(&bytes, &lookup);
             let (findings, notes) = (reading.findings.clone(), reading.notes.clone());
             let (problems, warnings) = (&findings.problems, &findings.warnings);
             let found = FileCheck { file: &file, problems, warnings, notes: &notes };

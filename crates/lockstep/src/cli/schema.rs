@@ -38,7 +38,7 @@ pub(crate) fn run(args: &SchemaArgs, context: &CommandContext) -> Result<Command
 }
 
 fn schemas() -> Vec<(&'static str, Value)> {
-    let task = lockstep_task::schema::schemas().into_iter();
+    let task = lockstep_task::json_schemas::schemas().into_iter();
     task.chain(lockstep_refs::schema::schemas())
         .chain(lockstep_steps::schema::schemas())
         .chain(lockstep_cascade::schema::schemas())

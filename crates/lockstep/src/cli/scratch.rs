@@ -1,6 +1,6 @@
 //! `lockstep scratch`.
 
-use lockstep_task::place::KeyPath;
+use lockstep_task::key_path::KeyPath;
 use lockstep_task::scratch::{MAX_BYTES, Scratch};
 use lockstep_task::yaml;
 

@@ -9,7 +9,7 @@ use lockstep_model::ids::SessionId;
 use lockstep_model::task_list::{ListedTask, TaskListCall, TaskListOperation};
 use lockstep_store::task_versions::TaskMirror;
 use lockstep_task::access::Principal;
-use lockstep_task::client::{ListWrite, ListWriteEffect, evaluate_list_write, is_document};
+use lockstep_task::client_list::{ListWrite, ListWriteEffect, evaluate_list_write, is_document};
 use lockstep_task::version::subject::TaskSubject;
 
 use super::HookRun;

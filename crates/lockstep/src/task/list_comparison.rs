@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use lockstep_store::task_versions::TaskMirror;
-use lockstep_task::client::{ListComparison, compare};
+use lockstep_task::client_list::{ListComparison, compare};
 use serde::{Deserialize, Serialize};
 
 use super::{CurrentTask, TaskContext, TaskError, files};

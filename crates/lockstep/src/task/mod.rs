@@ -22,13 +22,13 @@ use jiff::Timestamp;
 use lockstep_store::task_versions::TaskVersion;
 use lockstep_store::{Store, StoreError};
 use lockstep_task::access::AccessTable;
-use lockstep_task::client::KnownTask;
+use lockstep_task::client_list::KnownTask;
 use lockstep_task::document::{DocumentLimits, TaskDocument};
 use lockstep_task::pointer::PointerResolver;
 use lockstep_task::problem::DocumentProblem;
-use lockstep_task::update::WriteRules;
+use lockstep_task::version::compare_and_swap::CurrentVersion;
 use lockstep_task::version::subject::TaskSubject;
-use lockstep_task::version::swap::CurrentVersion;
+use lockstep_task::write_check::WriteRules;
 
 use self::files::ProjectFiles;
 use crate::project::ActiveProject;

@@ -3,14 +3,14 @@
 
 use lockstep_task::access::{AccessDecision, AccessRequest, TaskAction};
 use lockstep_task::document::{SUBJECT, TaskDocument};
+use lockstep_task::key_path::KeyPath;
 use lockstep_task::phase::TaskPhase;
-use lockstep_task::place::KeyPath;
 use lockstep_task::problem::DocumentProblem;
-use lockstep_task::update::{self, RefusalReason, WriteRequest, WriteRules};
 use lockstep_task::value::{Map, Value};
-use lockstep_task::version::deliver;
+use lockstep_task::version::compare_and_swap::{SwapDecision, VersionProposal};
+use lockstep_task::version::delivery;
 use lockstep_task::version::diff::diff;
-use lockstep_task::version::swap::{SwapDecision, VersionProposal};
+use lockstep_task::write_check::{self, RefusalReason, WriteRequest, WriteRules};
 
 use super::write::{PreparedVersion, WriteDecision, WriteResult};
 use super::writer::TaskWriter;
@@ -38,7 +38,7 @@ impl TaskContext<'_> {
             let open =
                 present.filter(|present| !present.record.delivered).map(|present| present.record.version);
             let skill = writer.skill.as_deref();
-            let warnings = update::evaluate_creation(&writer.principal, skill, open, document, rules)?;
+            let warnings = write_check::evaluate_creation(&writer.principal, skill, open, document, rules)?;
             let mut sections: Vec<_> = document.root().keys().map(str::to_owned).collect();
             sections.push(SUBJECT.to_owned());
             Ok(WriteDecision::Write(Box::new(PreparedVersion {
@@ -101,7 +101,7 @@ impl TaskContext<'_> {
         self.write(writer, |present, rules| {
             let present = present.ok_or_else(none)?;
             let document =
-                deliver::deliver(present.as_current_version(), metrics, assumed).map_err(invalid)?;
+                delivery::deliver(present.as_current_version(), metrics, assumed).map_err(invalid)?;
             let judged = evaluate(writer, present, from_present(present, &document, &[]), true, rules)?;
             let next = match judged {
                 WriteDecision::Write(next) => PreparedVersion { delivered: true, ..*next },
@@ -118,7 +118,7 @@ impl TaskContext<'_> {
     pub(crate) fn reopen(&mut self, writer: &TaskWriter, why: &str) -> Result<WriteResult, TaskError> {
         self.write(writer, |present, rules| {
             let present = present.ok_or_else(none)?;
-            let document = deliver::reopen(present.as_current_version(), why)
+            let document = delivery::reopen(present.as_current_version(), why)
                 .map_err(|problem| vec![RefusalReason::Invalid(problem)])?;
             let changes = diff(&present.document, &document);
             let mut places = changes.places();
@@ -175,7 +175,7 @@ fn evaluate(
     let (principal, skill) = (&writer.principal, writer.skill.as_deref());
     let update =
         WriteRequest { principal, skill, current: present.as_current_version(), proposal, changes_subject };
-    let judged = update::evaluate_update(&update, rules)?;
+    let judged = write_check::evaluate_update(&update, rules)?;
     Ok(match judged.swap {
         SwapDecision::Unchanged => WriteDecision::Unchanged,
         SwapDecision::Next(next) => {

@@ -1,7 +1,7 @@
 //! Outputs of the task's verbs: the written version, or every reason for a refusal.
 
 use lockstep_task::problem::{Diagnostics, DocumentProblem};
-use lockstep_task::update::RefusalReason;
+use lockstep_task::write_check::RefusalReason;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -7,7 +7,7 @@ use lockstep_store::mailbox::TakenNotice;
 use lockstep_store::task_reads::TaskRead;
 use lockstep_store::{Store, StoreError};
 use lockstep_task::access::Principal;
-use lockstep_task::readers::{ActiveAgent, ReadRecord, TaskReader, outdated_readers_notice, readers};
+use lockstep_task::task_readers::{ActiveAgent, ReadRecord, TaskReader, outdated_readers_notice, readers};
 
 use super::writer::TaskWriter;
 use super::{TaskContext, TaskError};

@@ -3,7 +3,7 @@
 use lockstep_model::ids::SessionId;
 use lockstep_task::problem::{Diagnostics, DocumentProblem};
 use lockstep_task::scratch::{Scratch, may_write};
-use lockstep_task::update::RefusalReason;
+use lockstep_task::write_check::RefusalReason;
 
 use super::writer::TaskWriter;
 use super::{TaskContext, TaskError};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lockstep_task::document::{DocumentLimits, TaskDocument};
-use lockstep_task::place::KeyPath;
+use lockstep_task::key_path::KeyPath;
 use lockstep_task::pointer::PointerResolver;
 use lockstep_task::problem::{Diagnostics, DocumentProblem};
 use lockstep_task::yaml;

@@ -3,9 +3,9 @@
 use lockstep_store::task_versions::{ExpectedVersion, NewVersion, SwapOutcome};
 use lockstep_task::audit::TaskAuditVerdict;
 use lockstep_task::document::TaskDocument;
-use lockstep_task::place::KeyPath;
+use lockstep_task::key_path::KeyPath;
 use lockstep_task::problem::DocumentProblem;
-use lockstep_task::update::{RefusalReason, WriteRules};
+use lockstep_task::write_check::{RefusalReason, WriteRules};
 
 use super::writer::{TaskAuditOutcome, TaskWriter};
 use super::{CurrentTask, TaskContext, TaskError, subject};

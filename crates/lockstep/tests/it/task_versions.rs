@@ -17,7 +17,9 @@ use jiff::Timestamp;
 use lockstep_store::task_versions::{ExpectedVersion, NewVersion, SwapOutcome, VersionAuthor};
 use lockstep_store::{StateDir, Store};
 use lockstep_task::document::{DocumentLimits, TaskDocument};
-use lockstep_task::version::swap::{CurrentVersion, SwapDecision, VersionProposal, compare_and_swap};
+use lockstep_task::version::compare_and_swap::{
+    CurrentVersion, SwapDecision, VersionProposal, compare_and_swap,
+};
 use lockstep_testkit::TestEnv;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! `lockstep task context`.
 
-use lockstep_task::context::{ForkContext, render};
+use lockstep_task::fork_context::{ForkContext, render};
 use serde::Serialize;
 
 use super::writer_args::SessionArgs;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use lockstep_task::migrate::fate::Disposition;
+use lockstep_task::migrate::disposition::Disposition;
 use lockstep_task::migrate::plan::{MigrationInput, MigrationPlan, plan};
 use lockstep_task::pointer::PointerResolver;
 use lockstep_task::problem::Diagnostics;

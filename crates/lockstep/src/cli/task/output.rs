@@ -1,7 +1,7 @@
 //! Output of a write, on the command line.
 
 use lockstep_task::problem::{Diagnostics, DocumentProblem};
-use lockstep_task::update::RefusalReason;
+use lockstep_task::write_check::RefusalReason;
 
 use crate::cli::{CommandContext, CommandStatus};
 use crate::reply::CommandOutput as _;

@@ -1,6 +1,6 @@
 //! `lockstep task readers`.
 
-use lockstep_task::readers::TaskReader;
+use lockstep_task::task_readers::TaskReader;
 use serde::Serialize;
 
 use super::{CommandContext, CommandStatus, current_or_print_none};

@@ -1,6 +1,6 @@
 //! `lockstep task restore`.
 
-use lockstep_task::place::KeyPath;
+use lockstep_task::key_path::KeyPath;
 
 use super::writer_args::WriterArgs;
 use super::{CommandContext, CommandStatus, current_or_print_none, output};

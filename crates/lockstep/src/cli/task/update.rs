@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use lockstep_task::place::KeyPath;
+use lockstep_task::key_path::KeyPath;
 
 use super::writer_args::WriterArgs;
 use super::{CommandContext, CommandStatus, output, read_input};

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use lockstep_task::key_path::KeyPath;
 use lockstep_task::phase::TaskPhase;
 use lockstep_task::phase::enter::EntryContext;
-use lockstep_task::place::KeyPath;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

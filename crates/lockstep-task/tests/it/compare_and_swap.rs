@@ -1,13 +1,13 @@
 //! Compare-and-swap, lost pointers, delivery.
 
 use lockstep_task::document::TaskDocument;
+use lockstep_task::key_path::KeyPath;
 use lockstep_task::phase::TaskPhase;
-use lockstep_task::place::KeyPath;
 use lockstep_task::value::Map;
-use lockstep_task::version::deliver::{deliver, reopen};
-use lockstep_task::version::swap::{
+use lockstep_task::version::compare_and_swap::{
     CurrentVersion, NextVersion, SwapDecision, SwapError, VersionProposal, compare_and_swap,
 };
+use lockstep_task::version::delivery::{deliver, reopen};
 
 use crate::fixture::{after_p3, document, edited, held, lines};
 

@@ -1,6 +1,6 @@
 //! Places are written so that they can be read back.
 
-use lockstep_task::place::KeyPath;
+use lockstep_task::key_path::KeyPath;
 use proptest::prelude::*;
 
 #[test]

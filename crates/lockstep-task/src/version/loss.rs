@@ -7,10 +7,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::entries;
+use super::keyed_list;
 use crate::document::{SECTIONS, TaskDocument};
+use crate::key_path::KeyPath;
 use crate::phase::{COMPLETE, TaskPhase};
-use crate::place::KeyPath;
 use crate::value::Value;
 
 /// A value of the present version that the new one would not have.
@@ -118,7 +118,7 @@ fn named_in(value: &Value, id: &str, place: &KeyPath) -> Option<KeyPath> {
     match value {
         Value::Text(text) => has_word(text, id).then(|| place.clone()),
         Value::List(items) => {
-            let names = entries::item_keys(items);
+            let names = keyed_list::item_keys(items);
             items.iter().enumerate().find_map(|(n, item)| {
                 let name = names.as_ref().map_or_else(|| n.to_string(), |names| names[n].clone());
                 named_in(item, id, &place.child(&name))

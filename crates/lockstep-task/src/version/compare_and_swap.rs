@@ -5,10 +5,10 @@ use std::fmt;
 use serde::Serialize;
 
 use super::diff::{DocumentDiff, diff};
-use super::lost::{Loss, losses, undeclared_losses};
+use super::loss::{Loss, losses, undeclared_losses};
 use super::merge::{ThreeWayDiff, merge, three_way};
 use crate::document::TaskDocument;
-use crate::place::KeyPath;
+use crate::key_path::KeyPath;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurrentVersion<'a> {

@@ -6,10 +6,10 @@
 use lockstep_text::{push_line, single_line};
 
 use crate::access::{AccessTable, Principal};
+use crate::key_path::KeyPath;
 use crate::markdown::fenced;
-use crate::place::KeyPath;
 use crate::scratch::Scratch;
-use crate::version::swap::CurrentVersion;
+use crate::version::compare_and_swap::CurrentVersion;
 
 /// The inputs of a fork agent's context.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,8 @@
 //! One table per document is both the check ([`ValueSchema::check`], all problems at once) and the published JSON
 //! Schema ([`ValueSchema::json_schema`]), so the two cannot diverge.
 
-mod check;
-mod schema;
+mod json_schema;
+mod validate;
 
 /// The allowed form of a value.
 #[derive(Debug, Clone, Copy)]

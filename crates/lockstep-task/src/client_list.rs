@@ -4,23 +4,23 @@
 //! The store holds the truth; the list mirrors it. [`evaluate_list_write`] decides before the call, and its result is
 //! written to the store afterwards. [`compare`] checks that both agree.
 
-mod agreement;
+mod comparison;
 mod own;
-mod revise;
+mod update;
 
-pub use agreement::{ListComparison, compare};
+pub use comparison::{ListComparison, compare};
 pub use own::is_document;
 
 use std::iter;
 
-use self::revise::TaskUpdateFields;
+use self::update::TaskUpdateFields;
 use crate::access::{AccessDecision, AccessDenial, AccessRequest, CreatePermission, Principal, TaskAction};
 use crate::document::{SUBJECT, TaskDocument};
 use crate::problem::DocumentProblem;
-use crate::update::{self, RefusalReason, WriteRules};
+use crate::version::compare_and_swap::CurrentVersion;
 use crate::version::diff::diff;
 use crate::version::subject::TaskSubject;
-use crate::version::swap::CurrentVersion;
+use crate::write_check::{self, RefusalReason, WriteRules};
 
 /// A call that writes the client's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub fn evaluate_list_write(
         ListWrite::Update { task_id, subject, description, status } => {
             let the_task = known.filter(|known| known.task_id == Some(task_id));
             match (the_task, subject.and_then(TaskSubject::parse)) {
-                (Some(known), _) => revise::evaluate_update(
+                (Some(known), _) => update::evaluate_list_update(
                     known,
                     &TaskUpdateFields { subject, description, status },
                     principal,
@@ -185,7 +185,7 @@ fn create(
         None => {}
     }
     let document = parsed(description, rules, &mut reasons);
-    match update::evaluate_creation(
+    match write_check::evaluate_creation(
         principal,
         None,
         open,

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{FieldSchema, ValueSchema, is_id, is_numbered, is_percent, is_timestamp};
+use crate::key_path::KeyPath;
 use crate::phase::TaskPhase;
-use crate::place::KeyPath;
 use crate::pointer::PointerResolver;
 use crate::problem::{Diagnostics, DocumentProblem};
 use crate::value::{Map, Value};

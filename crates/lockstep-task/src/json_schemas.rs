@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::document::TASK;
-use crate::gate::GATE_RECORD;
+use crate::gate_record::GATE_RECORD;
 use crate::handoff::l1::L1;
 use crate::scratch::SCRATCH;
 

@@ -3,17 +3,17 @@
 //! The verdict is recomputed from the checklist: a record is evidence, not a claim. Records in older dialects
 //! are imported with a note for everything that was translated.
 
-mod dialect;
+mod legacy;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::place::KeyPath;
+use crate::key_path::KeyPath;
 use crate::pointer::PointerResolver;
 use crate::problem::{Diagnostics, DocumentProblem};
-use crate::shape::{FieldSchema, ValueSchema, list, required};
 use crate::value::Value;
+use crate::value_schema::{FieldSchema, ValueSchema, list, required};
 use crate::yaml;
 
 /// The most bytes of a record that are read.
@@ -124,7 +124,7 @@ pub fn read(bytes: &[u8], lookup: &PointerResolver<'_>) -> ParsedGateRecord {
         Ok(other) => return unreadable_record(format!("expected a mapping, found {}", other.kind())),
         Err(error) => return unreadable_record(format!("it is not valid YAML: {error}")),
     };
-    let (record, notes, imported) = match dialect::convert_legacy(&record) {
+    let (record, notes, imported) = match legacy::convert_legacy(&record) {
         Some((imported, notes)) => (Value::Map(imported), notes, true),
         None => (Value::Map(record), Vec::new(), false),
     };

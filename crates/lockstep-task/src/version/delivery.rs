@@ -1,9 +1,9 @@
 //! Delivery, which is final, and its undoing.
 
-use super::swap::CurrentVersion;
+use super::compare_and_swap::CurrentVersion;
 use crate::document::{METRICS, TaskDocument};
+use crate::key_path::KeyPath;
 use crate::phase::{COMPLETE, TaskPhase};
-use crate::place::KeyPath;
 use crate::problem::DocumentProblem;
 use crate::value::{Map, Value};
 

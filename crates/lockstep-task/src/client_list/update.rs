@@ -4,10 +4,10 @@ use super::{KnownTask, ListWriteEffect, VersionWrite, parsed, wrong_version};
 use crate::access::{AccessDecision, AccessRequest, Principal, TaskAction};
 use crate::document::{SUBJECT, TaskDocument};
 use crate::problem::DocumentProblem;
-use crate::update::{self, RefusalReason, WriteRequest, WriteRules};
-use crate::version::deliver;
+use crate::version::compare_and_swap::{SwapDecision, VersionProposal};
+use crate::version::delivery;
 use crate::version::subject::TaskSubject;
-use crate::version::swap::{SwapDecision, VersionProposal};
+use crate::write_check::{self, RefusalReason, WriteRequest, WriteRules};
 
 /// The fields that a call sets; `None` leaves a field unchanged.
 pub(super) struct TaskUpdateFields<'a> {
@@ -17,7 +17,7 @@ pub(super) struct TaskUpdateFields<'a> {
 }
 
 /// Decides an update of the task.
-pub(super) fn evaluate_update(
+pub(super) fn evaluate_list_update(
     known: KnownTask<'_>,
     revision: &TaskUpdateFields<'_>,
     principal: &Principal,
@@ -38,7 +38,7 @@ pub(super) fn evaluate_update(
     };
     let Some(document) = document else { return Err(reasons) };
     if subject.delivers {
-        reasons.extend(deliver::incomplete_phases(&document).into_iter().map(RefusalReason::Invalid));
+        reasons.extend(delivery::incomplete_phases(&document).into_iter().map(RefusalReason::Invalid));
     }
     write(known, subject, document, principal, rules, reasons)
 }
@@ -107,7 +107,7 @@ fn write(
         proposal,
         changes_subject: subject.changes,
     };
-    let judged = match update::evaluate_update(&update, rules) {
+    let judged = match write_check::evaluate_update(&update, rules) {
         Ok(judged) if reasons.is_empty() => judged,
         Ok(_) => return Err(reasons),
         Err(more) => {

@@ -6,12 +6,14 @@ use serde::Serialize;
 
 use crate::access::{AccessDecision, AccessDenial, AccessRequest, AccessTable, Principal, TaskAction};
 use crate::document::{DocumentLimits, SUBJECT, TaskDocument};
-use crate::place::KeyPath;
+use crate::key_path::KeyPath;
 use crate::pointer::PointerResolver;
 use crate::problem::DocumentProblem;
 use crate::value::Value;
+use crate::version::compare_and_swap::{
+    CurrentVersion, SwapDecision, SwapError, VersionProposal, compare_and_swap,
+};
 use crate::version::diff::diff;
-use crate::version::swap::{CurrentVersion, SwapDecision, SwapError, VersionProposal, compare_and_swap};
 
 #[derive(Debug, Clone, Copy)]
 pub struct WriteRequest<'a> {
