@@ -2,17 +2,17 @@
 
 mod budgets;
 mod cascade;
-mod contestants;
-mod machine;
-mod page;
+mod environment;
+mod fixture;
+mod ground_truth;
 mod programs;
-mod race;
-mod renames;
-mod scene;
+mod rename_replay;
+mod results_page;
+mod runner;
 mod speed;
 mod statistics;
 mod tables;
-mod truth;
+mod targets;
 mod walk;
 
 use std::path::PathBuf;
@@ -20,19 +20,19 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 use crate::XtaskResult;
-use contestants::contestants;
+use fixture::BenchFixture;
 use programs::Programs;
-use race::BenchRun;
-use scene::BenchFixture;
+use runner::BenchRun;
+use targets::contestants;
 
 /// Measure what things cost
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
     Cascade(cascade::CascadeArgs),
     Hooks(HooksArgs),
-    Impact(truth::ImpactArgs),
+    Impact(ground_truth::ImpactArgs),
     Map(speed::map::MapArgs),
-    Renames(renames::RenamesArgs),
+    Renames(rename_replay::RenamesArgs),
     Speed(speed::SpeedArgs),
     Walk(walk::WalkArgs),
 }
@@ -86,8 +86,8 @@ pub(crate) fn run(bench: &Bench) -> XtaskResult {
     match bench {
         Bench::Cascade(args) => cascade::run(args),
         Bench::Hooks(args) => hooks(args),
-        Bench::Impact(args) => truth::run(args),
-        Bench::Renames(args) => renames::run(args),
+        Bench::Impact(args) => ground_truth::run(args),
+        Bench::Renames(args) => rename_replay::run(args),
         Bench::Map(args) => speed::map::run(args),
         Bench::Speed(args) => speed::run(args),
         Bench::Walk(args) => walk::run(args),
@@ -108,11 +108,11 @@ fn hooks(args: &HooksArgs) -> XtaskResult {
 
     // Budgets are for what users run.
     let budgets = if args.smoke { String::new() } else { budgets::table(&race, plan.files) };
-    let machine = machine::describe(&command_line(args));
+    let machine = environment::describe(&command_line(args));
     let report = format!("{machine}\n{budgets}\n{}", tables::all(&race, &plan));
     println!("{report}");
     if args.write {
-        page::write("hooks", &report)?;
+        results_page::write("hooks", &report)?;
     }
     Ok(())
 }

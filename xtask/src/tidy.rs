@@ -3,12 +3,12 @@
 //! A rule is a function from the repository to its breaches, with tests that break it. All breaches are reported at once.
 
 mod architecture;
-mod layers;
+mod dependencies;
+mod file_names;
+mod forbidden_strings;
 mod length;
-mod names;
 mod prose;
 mod purity;
-mod words;
 
 use crate::XtaskResult;
 use crate::metadata::Metadata;
@@ -40,14 +40,14 @@ struct Rule {
 }
 
 const RULES: &[Rule] = &[
-    names::HEADER,
-    names::NO_DRAWERS,
+    file_names::HEADER,
+    file_names::NO_DRAWERS,
     purity::PURE,
-    layers::RUNTIME_APART,
-    layers::SYSTEM_APART,
+    dependencies::RUNTIME_APART,
+    dependencies::SYSTEM_APART,
     prose::PLAIN_WORDS,
-    words::NO_REGISTRIES,
-    words::NO_MACHINES,
+    forbidden_strings::NO_REGISTRIES,
+    forbidden_strings::NO_MACHINES,
 ];
 
 /// Check the house rules that no compiler checks
@@ -69,8 +69,18 @@ pub(crate) fn run(args: &TidyArgs) -> XtaskResult {
         report(&mut told, rule.asks, rule.why, files.iter().flat_map(rule.breaches).collect());
     }
     let metadata = Metadata::load()?;
-    report(&mut told, layers::NO_RUNTIME, layers::NO_RUNTIME_WHY, layers::runtimes(&metadata));
-    report(&mut told, layers::PURE_BELOW, layers::PURE_BELOW_WHY, layers::impure_below_pure(&metadata));
+    report(
+        &mut told,
+        dependencies::NO_RUNTIME,
+        dependencies::NO_RUNTIME_WHY,
+        dependencies::runtimes(&metadata),
+    );
+    report(
+        &mut told,
+        dependencies::PURE_BELOW,
+        dependencies::PURE_BELOW_WHY,
+        dependencies::impure_below_pure(&metadata),
+    );
     report(&mut told, prose::NO_QUESTIONS, prose::NO_QUESTIONS_WHY, prose::breaches(&files)?);
     report(&mut told, length::SHORT_FILES, length::SHORT_FILES_WHY, length::breaches(&files)?);
     report(

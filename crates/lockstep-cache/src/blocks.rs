@@ -3,7 +3,7 @@
 //! Content of a block cannot begin another: descriptions have one line, and the text of external skills is
 //! escaped.
 
-use crate::external::{HEADING, SEPARATOR, unescape_headings};
+use crate::external_skills::{HEADING, SEPARATOR, unescape_headings};
 use crate::skill_index::AGENT;
 
 /// An agent's block in the skill index.

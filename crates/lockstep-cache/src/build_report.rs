@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use blake3::Hash;
 
-use crate::compose::BudgetMitigation;
-use crate::document::ParseCacheError;
+use crate::budget::BudgetMitigation;
+use crate::cache_document::ParseCacheError;
 use crate::finding::BuildFinding;
-use crate::gather::SectionSources;
 use crate::inputs::InputChange;
+use crate::sections::SectionSources;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BuildOptions {

@@ -7,7 +7,7 @@ use std::path::Path;
 use lockstep_fs::FileStamp;
 use lockstep_store::{PathRefusal, StateDir, confine};
 
-use crate::document::HEADER_PREFIX;
+use crate::cache_document::HEADER_PREFIX;
 use crate::error::CacheError;
 use crate::source_reader::open;
 

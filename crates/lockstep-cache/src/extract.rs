@@ -8,15 +8,15 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::blocks::{agent_block, agents, external_blocks, lists_name};
-use crate::body::{LengthCaps, RoundtableItem, SectionBody, TRUNCATED};
+use crate::budget::{BUDGET_EXCEEDED, SectionDraft};
 use crate::build_report::Freshness;
-use crate::cache::SessionCache;
-use crate::compose::{BUDGET_EXCEEDED, SectionDraft};
+use crate::cache_document::{CacheDocument, SectionContent};
 use crate::content_provider::ContentProvider;
-use crate::document::{CacheDocument, SectionContent};
 use crate::error::CacheError;
-use crate::external::SEPARATOR;
+use crate::external_skills::SEPARATOR;
 use crate::roundtable::{self, SHORTENED};
+use crate::section_body::{LengthCaps, RoundtableItem, SectionBody, TRUNCATED};
+use crate::session_cache::SessionCache;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtractQuery<'a> {

@@ -1,7 +1,7 @@
 //! Texts that list files (agents, conventions), and Lockstep's own instructions.
 
-use crate::measure::one_line;
 use crate::skill::SkillFacts;
+use crate::text_length::one_line;
 
 /// The default instructions. They are facts, not commands, because a model reads them.
 pub const DEFAULT_INSTRUCTIONS: &str = "\

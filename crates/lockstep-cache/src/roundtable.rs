@@ -1,7 +1,7 @@
 //! The roundtable: personas and topics under their headings.
 
-use crate::body::{RoundtableItem, truncate_with_note};
 use crate::frontmatter;
+use crate::section_body::{RoundtableItem, truncate_with_note};
 
 /// A persona from its file's name and content.
 pub fn persona(file_name: &str, text: String) -> RoundtableItem {

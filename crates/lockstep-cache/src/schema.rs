@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::external::ExternalManifest;
+use crate::external_skills::ExternalManifest;
 use crate::skills_manifest::SkillsManifest;
 
 /// The schemas by name.

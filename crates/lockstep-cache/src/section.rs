@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Component, Path};
 
-use crate::layout;
+use crate::framework_paths;
 
 /// The longest section name.
 const MAX_NAME: usize = 64;
@@ -86,9 +86,9 @@ impl ContentStrategy {
         Some(match name {
             "raw" => Self::Raw,
             "json" => Self::Json { without: Vec::new() },
-            "skills-manifest" => {
-                Self::Json { without: layout::LOOKUP_TABLES.iter().map(ToString::to_string).collect() }
-            }
+            "skills-manifest" => Self::Json {
+                without: framework_paths::LOOKUP_TABLES.iter().map(ToString::to_string).collect(),
+            },
             "skill-index" => Self::SkillIndex,
             "skill-list" => Self::SkillList,
             "external-skills" => Self::ExternalSkills,

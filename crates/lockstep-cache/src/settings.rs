@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::layout;
+use crate::framework_paths;
 use crate::section::{SectionConfig, SectionError, stays_inside};
 
 pub const DEFAULT_BUDGET: usize = 128_000;
@@ -22,7 +22,7 @@ pub enum FrameworkPreset {
 impl FrameworkPreset {
     /// The preset for the project at `root`.
     pub fn of(root: &Path) -> Self {
-        if root.join(layout::FRAMEWORK_DIR).is_dir() { Self::Isdlc } else { Self::Claude }
+        if root.join(framework_paths::FRAMEWORK_DIR).is_dir() { Self::Isdlc } else { Self::Claude }
     }
 
     pub fn named(name: &str) -> Option<Self> {
@@ -43,16 +43,16 @@ impl FrameworkPreset {
 }
 
 fn isdlc() -> Vec<SectionConfig> {
-    let config = layout::config_file;
+    let config = framework_paths::config_file;
     let own = |paths: &[&str]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
     [
-        ("CONSTITUTION", own(&layout::CONSTITUTION), "raw", 1),
+        ("CONSTITUTION", own(&framework_paths::CONSTITUTION), "raw", 1),
         ("WORKFLOW_CONFIG", config("workflows.json"), "json", 2),
         ("ITERATION_REQUIREMENTS", config("iteration-requirements.json"), "json", 3),
         ("ARTIFACT_PATHS", config("artifact-paths.json"), "json", 4),
         ("SKILLS_MANIFEST", config("skills-manifest.json"), "skills-manifest", 7),
         ("SKILL_INDEX", config("skills-manifest.json"), "skill-index", 5),
-        ("EXTERNAL_SKILLS", own(&layout::EXTERNAL_MANIFEST), "external-skills", 6),
+        ("EXTERNAL_SKILLS", own(&framework_paths::EXTERNAL_MANIFEST), "external-skills", 6),
         ("ROUNDTABLE_CONTEXT", Vec::new(), "roundtable", 8),
     ]
     .map(preset_section)
@@ -123,7 +123,7 @@ impl CacheSettings {
         Self::new(
             FrameworkPreset::of(root).sections(),
             DEFAULT_BUDGET,
-            layout::default_target(root),
+            framework_paths::default_target(root),
             Vec::new(),
         )
         .expect("the presets are well formed")

@@ -1,7 +1,7 @@
 //! Reads the file of a skill or agent.
 
 use crate::frontmatter;
-use crate::measure::one_line;
+use crate::text_length::one_line;
 
 /// The fields of a `SKILL.md`, each on one line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::BuildFindingKind;
-use crate::layout;
+use crate::framework_paths;
 use crate::skill::Skill;
 use crate::skills_manifest::{OwnedSkill, SkillOwner};
 
@@ -108,7 +108,9 @@ fn entry(id: &str, owned: &OwnedSkill, skill: &Skill) -> String {
 fn unowned(by_id: &BTreeMap<&str, &Skill>, used: &BTreeSet<String>) -> Vec<BuildFindingKind> {
     by_id
         .iter()
-        .filter(|(id, skill)| !used.contains(**id) && !skill.path.starts_with(layout::EXTERNAL_SKILLS))
+        .filter(|(id, skill)| {
+            !used.contains(**id) && !skill.path.starts_with(framework_paths::EXTERNAL_SKILLS)
+        })
         .map(|(id, skill)| BuildFindingKind::UnownedId { id: (*id).to_owned(), path: skill.path.clone() })
         .collect()
 }

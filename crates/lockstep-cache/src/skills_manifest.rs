@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::measure::one_line;
+use crate::text_length::one_line;
 
 /// `skills-manifest.json`. Version 5 lists ids; version 3 lists skills with their places.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

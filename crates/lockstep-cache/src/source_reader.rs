@@ -14,7 +14,7 @@ use blake3::Hash;
 use lockstep_fs::{FileKind, FileStamp, is_absent, no_follow, non_blocking};
 
 use crate::build_record::{BuildRecord, TrackedInput};
-use crate::measure::one_line;
+use crate::text_length::one_line;
 
 /// The number of bytes of a file's text that are stored. It exceeds any budget; the rest is only digested.
 const KEPT_BYTES: usize = 4 << 20;

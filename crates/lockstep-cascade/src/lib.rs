@@ -4,24 +4,24 @@
 //! The crate is pure. [`Cascade`] is the state, and [`Cascade::apply`] is its only transition:
 //! a [`CascadeEvent`] in, [`CascadeEffect`]s out. Agents' reports never decide; the state of the disk does, and comes in as an
 //! [`DiskObservation`](event::DiskObservation). The program starts agents, reads files and saves the state;
-//! [`inspect`] defines the interface for that.
+//! [`inspector`] defines the interface for that.
 
-pub mod claim;
+pub mod agent_report;
+pub mod cascade_input;
 pub mod event;
 pub mod grouping;
-pub mod input;
-pub mod inspect;
+pub mod inspector;
 pub mod prompt;
 pub mod report;
 pub mod schema;
 pub mod state;
-mod step;
 pub mod tier;
+mod transition;
 mod yaml;
 
 pub use event::{CascadeEffect, CascadeEvent};
 pub use state::Cascade;
-pub use step::{StartOptions, TransitionError};
+pub use transition::{StartOptions, TransitionError};
 
 /// The maximum number of iterations. It is not configurable.
 pub const MAX_ITERATIONS: u8 = 3;

@@ -1,9 +1,9 @@
 //! Delegation prompts: templates with five parts (Context, Task, Constraints, Expected Output, Delivery), measured, and made
 //! smaller until they fit their share of the agent's context.
 
+mod budget;
 mod excerpt;
-mod fields;
-mod measure;
+mod file_format_hints;
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use serde::Serialize;
 use crate::event::CascadeDependent;
 use crate::report::text_diff;
 use crate::state::{Assignment, Cascade, Group, OriginalDigest, RootCause};
+use budget::{DetailLevel, budget_chars};
 use excerpt::Excerpt;
-use measure::{DetailLevel, budget_chars};
 
 /// The share of an agent's context that a prompt may use.
 pub const CONTEXT_SHARE: (usize, usize) = (30, 100);
@@ -237,7 +237,7 @@ fn implementer_view<'a>(
         files: open[..shown].iter().map(|file| file_view(file, material, level)).collect(),
         more_files: open.len() - shown,
         left: group.errors.iter().map(String::as_str).collect(),
-        fields: fields::format_hints(open.iter().map(|file| file.path.as_str())),
+        fields: file_format_hints::format_hints(open.iter().map(|file| file.path.as_str())),
         architecture: if level.architecture() { material.architecture } else { &[] },
         omitted: level.omitted(cascade.tier),
         tools: group.role.tools(),

@@ -1,11 +1,11 @@
 //! The report of a cascade: L1 for programs, L2 for people and models, and the complete state as data.
 //! Rendering is deterministic.
 
-mod data;
+mod json;
 mod l1;
 mod l2;
 
-pub use data::{
+pub use json::{
     AssignedFileStatus, CascadeReport, FileWithReason, GroupStatus, IterationLog, ScopeViolation,
 };
 pub use l2::HeldAlert;

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::process::{ExitReason, ProcessGroup};
+use crate::process_group::{ExitReason, ProcessGroup};
 
 /// The versions that rehearsals are measured against, the newest first.
 pub const VERSIONS: [&str; 2] = ["2.1.326", "2.1.197"];

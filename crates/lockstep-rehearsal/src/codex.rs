@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::client::{ClientError, ok_or_skip_test};
-use crate::model::ScriptedModel;
 use crate::package::NpmPackage;
+use crate::scripted_model::ScriptedModel;
 
 /// The version that rehearsals use.
 const PACKAGE: NpmPackage = NpmPackage { name: "@openai/codex", version: "0.166.0", folder: "codex" };

@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::client::ClientBinary;
-use crate::model::ScriptedModel;
-use crate::network::{NetworkAccess, NetworkSandbox};
-pub use crate::process::ExitReason;
-use crate::process::ProcessGroup;
+use crate::network_sandbox::{NetworkAccess, NetworkSandbox};
+pub use crate::process_group::ExitReason;
+use crate::process_group::ProcessGroup;
 use crate::scenario::{Scenario, ScenarioError};
+use crate::scripted_model::ScriptedModel;
 use crate::transcript::{RequestAgent, Transcript};
 
 /// A run takes a few seconds; on a machine under load, it has taken two minutes.

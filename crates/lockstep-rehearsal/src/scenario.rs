@@ -23,7 +23,7 @@
 //! client's file tools want absolute paths. `{agent:TAG}` in a tool input stands for the client's id of the subagent with this
 //! tag, once it has spoken. An agent that is asked for more turns than it has says `Done.`
 //!
-//! Owns reading, checking and laying out a scenario. Who gets which turn is [`crate::model`]'s business.
+//! Owns reading, checking and laying out a scenario. Who gets which turn is [`crate::scripted_model`]'s business.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -4,9 +4,9 @@
 //! user moved or copied is still recognised.
 
 mod finding;
+mod handlers;
 mod inspect;
 mod install;
-mod settings;
 mod switches;
 mod uninstall;
 

@@ -1,6 +1,6 @@
 //! New JSON, and how it is written in the style of the file it joins.
 
-use crate::style::JsonStyle;
+use crate::json_style::JsonStyle;
 
 /// A JSON value to write. The order of object members is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

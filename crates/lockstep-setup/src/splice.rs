@@ -8,9 +8,9 @@ use std::ops::Range;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::Token;
 
-use crate::document::{JsonContainer, SettingsDocument};
 use crate::json::NewChild;
-use crate::style::{JsonStyle, leading_blanks, line_indent};
+use crate::json_style::{JsonStyle, leading_blanks, line_indent};
+use crate::settings_document::{JsonContainer, SettingsDocument};
 
 /// Replaces the bytes of `range` by `text`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,10 +9,10 @@ pub mod stop;
 use lockstep_text::single_line;
 use serde::Serialize;
 
-use crate::machine::{SkipReason, StepMachines};
 use crate::problem::StepProblem;
-use crate::step::change::{TransitionRules, reason_problem};
+use crate::state_machine::{SkipReason, StepMachines};
 use crate::step::evidence::PhaseOutcome;
+use crate::step::transition::{TransitionRules, reason_problem};
 use crate::step::{Step, StepPhase};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -271,7 +271,7 @@ fn out_of_order(step: &Step, machine: &StepMachines) -> Vec<StepProblem> {
     if !step.phase_set(machine).is_none_or(|set| set.ordered) {
         return Vec::new();
     }
-    let at = |text: &Option<String>| text.as_deref().and_then(crate::stale::parse_timestamp_utc);
+    let at = |text: &Option<String>| text.as_deref().and_then(crate::stale_phases::parse_timestamp_utc);
     let mut problems = Vec::new();
     let mut last: Option<(&str, jiff::Timestamp)> = None;
     for phase in step.phases().iter().filter(|phase| !phase.reopened) {

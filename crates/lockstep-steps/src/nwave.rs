@@ -4,8 +4,8 @@
 use crate::gate::{GateEvaluator, GateResult, invocation};
 use crate::markers::Markers;
 use crate::problem::StepProblem;
-use crate::prompt::{PromptCheck, check_sections};
-use crate::sections::PromptSection;
+use crate::prompt_check::{PromptCheck, check_sections};
+use crate::section_definitions::PromptSection;
 
 /// The sections that nWave requires.
 const SECTIONS: [(&str, &str); 9] = [

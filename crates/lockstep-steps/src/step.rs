@@ -1,18 +1,18 @@
 //! The step document: the data that is read from a step file. Unknown fields are kept.
 //!
-//! [`change`] is the only way to change its state; [`seal`] detects other changes.
+//! [`transition`] is the only way to change its state; [`seal`] detects other changes.
 
-pub mod change;
 pub mod evidence;
 pub mod seal;
+pub mod transition;
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
 use crate::boundary::Boundary;
-use crate::machine::{PhaseSet, SkipReason, StepMachines};
 use crate::problem::StepProblem;
+use crate::state_machine::{PhaseSet, SkipReason, StepMachines};
 use evidence::CommandEvidence;
 
 /// The largest step file that is read.

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use crate::machine::StepMachines;
 use crate::problem::StepProblem;
+use crate::state_machine::StepMachines;
 use crate::step::Step;
 
 /// The template that ships.

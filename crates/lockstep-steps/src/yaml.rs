@@ -23,9 +23,9 @@ pub(crate) fn parse_bundled<T: DeserializeOwned>(json: &str) -> T {
 
 #[cfg(test)]
 mod tests {
-    use crate::commands::CommandTable;
-    use crate::machine::StepMachines;
-    use crate::sections::SectionDefinitions;
+    use crate::command_table::CommandTable;
+    use crate::section_definitions::SectionDefinitions;
+    use crate::state_machine::StepMachines;
 
     #[test]
     fn tables_in_json_equal_those_in_yaml() {

@@ -8,12 +8,12 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)] // A helper that panics fails its test, which is its purpose.
 
 pub mod attacks;
+mod dir_snapshot;
 mod env;
-mod event;
-mod listing;
+mod hook_event;
 mod output;
 
+pub use dir_snapshot::DirSnapshot;
 pub use env::TestEnv;
-pub use event::HookEvent;
-pub use listing::DirSnapshot;
+pub use hook_event::HookEvent;
 pub use output::ProcessOutput;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::contestants::TargetRole;
-use super::race::{BenchRun, TargetResult};
+use super::runner::{BenchRun, TargetResult};
+use super::targets::TargetRole;
 
 /// A journaling hook against the bare process.
 const TIMES_BARE: f64 = 1.5;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::page;
+use super::results_page;
 use crate::metadata::Metadata;
 use crate::{XtaskResult, workspace};
 
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &CascadeArgs) -> XtaskResult {
     }
     println!("{table}");
     if args.write {
-        page::write("cascade", &table)?;
+        results_page::write("cascade", &table)?;
     }
     Ok(())
 }

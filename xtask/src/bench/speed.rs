@@ -1,19 +1,19 @@
 //! `cargo xtask bench speed`: what the index costs and what it saves, on large generated repositories, beside ripgrep.
 
-mod forest;
+mod graph_tools;
 pub(super) mod map;
 mod package;
 mod real;
+mod repository;
 mod ripgrep;
-mod scene;
+mod synthetic_repo;
 mod tables;
-mod tools;
 
 use super::programs::Programs;
-use super::{machine, page};
+use super::{environment, results_page};
 use crate::XtaskResult;
 use package::PACKAGES;
-use scene::{BenchRepository, RepositoryResult};
+use repository::{BenchRepository, RepositoryResult};
 
 /// Measure the index, and queries to it, on large generated repositories
 ///
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &SpeedArgs) -> XtaskResult {
         let scene = BenchRepository::new(temp.path(), files, args.seed, &programs, &ripgrep)?;
         let measured = scene.measure(runs, builds)?;
         if args.tools && files <= TOOLS_FILES {
-            beside.push_str(&tables::beside(&measured, &tools::measure(&scene)));
+            beside.push_str(&tables::beside(&measured, &graph_tools::measure(&scene)));
         }
         all.push(measured);
     }
@@ -101,11 +101,14 @@ pub(crate) fn run(args: &SpeedArgs) -> XtaskResult {
         }
     }
     let budgets = if args.smoke { String::new() } else { tables::budgets(&all) };
-    let report =
-        format!("{}\n{budgets}\n{}{beside}", machine::describe(&command_line(args)), tables::growth(&all));
+    let report = format!(
+        "{}\n{budgets}\n{}{beside}",
+        environment::describe(&command_line(args)),
+        tables::growth(&all)
+    );
     println!("{report}");
     if args.write {
-        page::write("speed", &report)?;
+        results_page::write("speed", &report)?;
     }
     Ok(())
 }

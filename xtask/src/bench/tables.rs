@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::contestants::TargetRole;
-use super::race::{BenchRun, TargetResult};
+use super::runner::{BenchRun, TargetResult};
 use super::statistics::Times;
+use super::targets::TargetRole;
 use super::{BenchPlan, CONCURRENT_PROCESSES};
 
 /// Every table, with a heading each.

@@ -17,7 +17,7 @@ mod truth;
 
 use std::path::PathBuf;
 
-use super::{machine, page};
+use super::{environment, results_page};
 use crate::XtaskResult;
 use answer::ask;
 use checkout::Checkout;
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &WalkArgs) -> XtaskResult {
             unjudged.push(format!("{}, from here on: {}", checkout.name, first_line(&error.to_string())));
         }
     }
-    let mut report = machine::describe(&command_line(args));
+    let mut report = environment::describe(&command_line(args));
     for (program, judgements) in programs.iter().zip(&judgements) {
         report.push_str(&format!("\n{}:\n\n{}", program.name, tables(judgements)));
     }
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &WalkArgs) -> XtaskResult {
     report.push_str(&cascades::table(&verdicts));
     println!("{report}");
     if args.write {
-        page::write("walk", &report)?;
+        results_page::write("walk", &report)?;
     }
     Ok(())
 }

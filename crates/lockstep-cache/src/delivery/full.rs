@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use crate::document::CacheDocument;
-use crate::measure::LengthUnit;
+use crate::cache_document::CacheDocument;
+use crate::text_length::LengthUnit;
 
 use super::{CachePart, DeliveryContext, LimitScope, PartContent, fitted};
 

@@ -1,7 +1,7 @@
 //! The index part: a list of the sections, the most important content that fits in full, and how to get the
 //! rest.
 
-use crate::document::{CacheDocument, CacheSectionView};
+use crate::cache_document::{CacheDocument, CacheSectionView};
 
 use super::{CachePart, DeliveryContext, PartContent, section_pointer_line};
 

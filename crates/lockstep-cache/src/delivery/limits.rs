@@ -1,7 +1,7 @@
 //! Limits of clients at the start of a session, as data. They were measured on the named versions, unless a
 //! comment states otherwise.
 
-use crate::measure::LengthUnit;
+use crate::text_length::LengthUnit;
 
 /// Scope of the limit if there are several hook entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

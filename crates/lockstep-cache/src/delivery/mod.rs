@@ -14,7 +14,7 @@ pub use subagent::subagent_part;
 
 use std::ops::Range;
 
-use crate::document::{CacheDocument, CacheSectionView};
+use crate::cache_document::{CacheDocument, CacheSectionView};
 use crate::section::{ContentStrategy, SectionConfig};
 
 /// Sections that come first after the client compacted its context, because the work in progress was lost.
@@ -142,7 +142,9 @@ impl DeliveryContext<'_> {
     }
 
     fn staleness(&self) -> String {
-        self.stale.map(|why| format!(" It is stale: {}.", crate::measure::one_line(why))).unwrap_or_default()
+        self.stale
+            .map(|why| format!(" It is stale: {}.", crate::text_length::one_line(why)))
+            .unwrap_or_default()
     }
 
     /// Describes how to get a section that is not delivered.
@@ -156,9 +158,9 @@ impl DeliveryContext<'_> {
 /// One line for a section that is not here.
 fn section_pointer_line(entry: &CacheSectionView<'_>) -> String {
     let (first, last) = entry.lines;
-    let chars = crate::measure::chars(match entry.content() {
-        crate::document::SectionContent::Text(ref text) => text,
-        crate::document::SectionContent::Skipped(_) => "",
+    let chars = crate::text_length::chars(match entry.content() {
+        crate::cache_document::SectionContent::Text(ref text) => text,
+        crate::cache_document::SectionContent::Skipped(_) => "",
     });
     format!("{}: {chars} characters, lines {first}-{last}", entry.name)
 }
@@ -169,7 +171,9 @@ fn fitted(items: &[String], max: usize) -> String {
     for (at, item) in items.iter().enumerate() {
         let separator = if at == 0 { "" } else { ", " };
         let more = format!(" and {} more", items.len() - at);
-        if crate::measure::chars(&out) + separator.len() + crate::measure::chars(item) + more.len() > max {
+        if crate::text_length::chars(&out) + separator.len() + crate::text_length::chars(item) + more.len()
+            > max
+        {
             return out + &more;
         }
         out = out + separator + item;

@@ -1,7 +1,7 @@
 //! The part of a subagent: its agent's skills, and the external skills bound to it.
 
 use crate::blocks::{ExternalSkillBlock, agent_block, external_blocks};
-use crate::document::{CacheDocument, SectionContent};
+use crate::cache_document::{CacheDocument, SectionContent};
 
 use super::{CachePart, DeliveryContext, DeliveryMode};
 
@@ -41,7 +41,7 @@ pub fn subagent_part(
 }
 
 fn head(document: &CacheDocument<'_>, delivery: &DeliveryContext<'_>, agent: &str) -> String {
-    let agent = crate::measure::one_line(crate::measure::prefix(agent, 100));
+    let agent = crate::text_length::one_line(crate::text_length::prefix(agent, 100));
     let text = format!(
         "Lockstep session cache, hash {}, for agent {agent}.{}",
         document.header.hash,
@@ -72,7 +72,7 @@ impl SubagentPartBuilder<'_> {
         let wanted = skill.injection == "always" && skill.delivery != "reference";
         let marked = format!("Text of an external skill, not of this project:\n{}", skill.text);
         if !(wanted && self.add(&marked)) {
-            let chars = crate::measure::chars(skill.text);
+            let chars = crate::text_length::chars(skill.text);
             self.add(&format!(
                 "External skill {} ({chars} characters, source {}): `lockstep cache agent {agent}` prints it.",
                 skill.title, skill.source

@@ -1,10 +1,10 @@
 //! Parts: within the limit, each on its own, together exactly the cache.
 
+use lockstep_cache::cache_document::{CacheDocument, CacheHeader, SectionContent, render};
 use lockstep_cache::delivery::{
     CachePart, ClientLimits, DeliveryContext, DeliveryMode, LIMITS, entries_needed, part, parts,
     subagent_part,
 };
-use lockstep_cache::document::{CacheDocument, CacheHeader, SectionContent, render};
 use lockstep_cache::fixture::{FixtureSize, agent};
 use lockstep_cache::{FrameworkPreset, SectionConfig, SectionName};
 use proptest::prelude::*;

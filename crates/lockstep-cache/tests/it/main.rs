@@ -5,8 +5,8 @@
 mod build;
 mod check;
 mod claude_preset;
+mod concurrency;
 mod delivery;
 mod hostile;
+mod part_cache;
 mod project;
-mod ready;
-mod together;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use lockstep_cache::document::{CacheDocument, SectionContent};
+use lockstep_cache::cache_document::{CacheDocument, SectionContent};
 use lockstep_cache::fixture::{self, FixtureSize};
 use lockstep_cache::{BuildOptions, BuildReport, CacheSettings, FrameworkPreset, SessionCache};
 

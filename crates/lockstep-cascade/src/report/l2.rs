@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use lockstep_text::{push_line, single_line};
 use similar::TextDiff;
 
-use super::data::log;
+use super::json::log;
 use crate::state::{Cascade, Iteration, OriginalDigest};
 
 /// Longer diffs are truncated.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // A helper that panics fails its test, which is its purpose.
 
-mod play;
+mod driver;
 mod prompts;
 mod properties;
 mod reports;

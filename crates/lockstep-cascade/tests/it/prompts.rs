@@ -7,7 +7,7 @@ use lockstep_cascade::prompt::{self, ChangedSymbol, PromptContext, PromptError};
 use lockstep_cascade::tier::Tier;
 use lockstep_cascade::{Cascade, StartOptions};
 
-use crate::play::{Play, ROOT, breaks, report, root_changed};
+use crate::driver::{Play, ROOT, breaks, report, root_changed};
 
 fn symbols() -> BTreeMap<String, Vec<ChangedSymbol>> {
     let renamed =

@@ -11,7 +11,7 @@ use lockstep_cascade::tier::Tier;
 use lockstep_cascade::{Cascade, CascadeEvent, MAX_GROUPS, MAX_ITERATIONS, StartOptions};
 use proptest::prelude::*;
 
-use crate::play::{breaks, report};
+use crate::driver::{breaks, report};
 
 const FILES: [&str; 8] = ["a/1", "a/2", "b/3", "b/4", ".claude/c/5", "6", "7", "8"];
 

@@ -1,10 +1,10 @@
 //! L1 and L2 to the letter.
 
 use lockstep_cascade::CascadeEvent;
-use lockstep_cascade::input::read;
+use lockstep_cascade::cascade_input::read;
 use lockstep_cascade::report::HeldAlert;
 
-use crate::play::{Play, ROOT, breaks};
+use crate::driver::{Play, ROOT, breaks};
 
 fn text(digest: &str) -> Option<String> {
     Some(format!("fn f() {{}}\ncall({digest});\n"))

@@ -1,12 +1,12 @@
 //! Every row of the termination table, of the error contracts of boundaries B4 and B5, and every failure of a
 //! cascade.
 
+use lockstep_cascade::cascade_input::{CascadeInput, CascadeInputError, read};
 use lockstep_cascade::event::{AgentClaim, CheckResult};
-use lockstep_cascade::input::{CascadeInput, CascadeInputError, read};
 use lockstep_cascade::state::ConvergeOn;
 use lockstep_cascade::{Cascade, CascadeEffect, CascadeEvent, StartOptions};
 
-use crate::play::{Play, ROOT, breaks, report, root_changed};
+use crate::driver::{Play, ROOT, breaks, report, root_changed};
 
 /// A chain of so many rounds: in each, one file is fixed and breaks the next one.
 fn chain(rounds: usize) -> Play {

@@ -1,11 +1,11 @@
 //! The transition of each event in each state, and the events that are refused.
 
+use lockstep_cascade::cascade_input::{CascadeInput, ImpactedFile};
 use lockstep_cascade::event::{AgentClaim, CascadeDependent, CheckResult};
-use lockstep_cascade::input::{CascadeInput, ImpactedFile};
 use lockstep_cascade::state::{FileOutcome, GroupStage};
 use lockstep_cascade::{Cascade, CascadeEffect, CascadeEvent, StartOptions, TransitionError};
 
-use crate::play::{Play, ROOT, breaks, root_changed};
+use crate::driver::{Play, ROOT, breaks, root_changed};
 
 fn stage(play: &Play, group: &str) -> GroupStage {
     play.cascade.group(group).unwrap().stage

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 
+use super::handlers::{HookHandler, lockstep_handlers, number};
 use super::install::value_kind;
-use super::settings::{HookHandler, lockstep_handlers, number};
 use super::{CLIENT, SettingsFinding, SettingsFindingKind, split_bom};
-use crate::command::{lockstep_hook_args, plain_words};
-use crate::document::{SettingsDocument, member};
+use crate::hook_command::{lockstep_hook_args, plain_words};
 use crate::position::Position;
+use crate::settings_document::{SettingsDocument, member};
 
 /// Ten minutes. A hook that takes longer blocks the client, so a larger number is probably in milliseconds.
 const LONGEST_TIMEOUT: f64 = 600.0;

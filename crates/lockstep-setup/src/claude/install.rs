@@ -3,16 +3,16 @@
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 
-use super::settings::{HookHandler, lockstep_handlers};
+use super::handlers::{HookHandler, lockstep_handlers};
 use super::{
     CLIENT, EntryAction, EntryChange, HookEntry, SettingsEdit, SettingsError, ShapeProblem, split_bom,
 };
-use crate::command::is_lockstep_hook;
-use crate::document::{JsonContainer, SettingsDocument, member, span};
+use crate::hook_command::is_lockstep_hook;
 use crate::json::{JsonNode, NewChild};
+use crate::json_style::JsonStyle;
 use crate::position::Position;
+use crate::settings_document::{JsonContainer, SettingsDocument, member, span};
 use crate::splice::{Splice, apply, insert_child, remove_child};
-use crate::style::JsonStyle;
 
 /// The initial text of a new settings file.
 const EMPTY: &str = "{}\n";

@@ -4,8 +4,8 @@ use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
 
 use super::split_bom;
-use crate::document::{SettingsDocument, member};
 use crate::position::Position;
+use crate::settings_document::{SettingsDocument, member};
 
 /// The values of the keys that decide whether hooks run, each with its position; `None` if the file does not set the key.
 ///

@@ -1,8 +1,8 @@
 //! Takes our entries out.
 
-use super::settings::lockstep_handlers;
+use super::handlers::lockstep_handlers;
 use super::{EntryAction, EntryChange, SettingsEdit, SettingsError, split_bom};
-use crate::document::SettingsDocument;
+use crate::settings_document::SettingsDocument;
 use crate::splice::apply;
 
 /// Takes all our entries out of `existing`, and the containers that hold nothing else. Everything else stays as it is.

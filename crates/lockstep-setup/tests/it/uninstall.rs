@@ -2,7 +2,7 @@
 
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use lockstep_setup::claude::{EntryAction, SettingsError, install, uninstall};
-use lockstep_setup::record::{InstallRecord, RestoreAction, restore};
+use lockstep_setup::install_record::{InstallRecord, RestoreAction, restore};
 use proptest::prelude::*;
 
 use crate::settings_texts::samples;

@@ -2,7 +2,7 @@
 
 use crate::problem::StepProblem;
 use crate::step::Step;
-use crate::step::change::TransitionRules;
+use crate::step::transition::TransitionRules;
 
 use super::{AuditMatch, GateEvaluator, GateResult, check_recorded, incomplete_phases, out_of_order};
 

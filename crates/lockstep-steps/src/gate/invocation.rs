@@ -1,9 +1,9 @@
 //! Gate 1: before an agent is started. Its prompt is whole, and its step may begin.
 
-use crate::machine::StepMachines;
 use crate::markers::Markers;
 use crate::problem::StepProblem;
-use crate::prompt::{PromptRules, check};
+use crate::prompt_check::{PromptRules, check};
+use crate::state_machine::StepMachines;
 use crate::step::Step;
 
 use super::{AuditMatch, GateEvaluator, GateResult, check_recorded};

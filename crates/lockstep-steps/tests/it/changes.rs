@@ -1,9 +1,9 @@
 //! The verbs: their preconditions, their effects, and all refusals.
 
-use lockstep_steps::machine::StepMachines;
+use lockstep_steps::state_machine::StepMachines;
 use lockstep_steps::step::Step;
-use lockstep_steps::step::change::{self, PhaseAction, TransitionRules};
 use lockstep_steps::step::evidence::{EvidenceRules, ExpectedResult, PhaseOutcome};
+use lockstep_steps::step::transition::{self, PhaseAction, TransitionRules};
 use serde_json::json;
 
 use crate::{NOW, after, done, evidence, machine, no_evidence, refused, skip, three};
@@ -20,10 +20,10 @@ fn a_step_from_its_beginning_to_its_end() {
     let step = after(step, &[("COMMIT", done())]);
     let (machine, evidence) = (machine(), no_evidence());
     let rules = TransitionRules { machine: &machine, evidence: &evidence };
-    let step = change::finish(&step, "DONE", None, rules).unwrap();
+    let step = transition::finish(&step, "DONE", None, rules).unwrap();
     assert_eq!(step.status(), "DONE");
     assert!(
-        change::resume(&step, rules).unwrap_err()[0]
+        transition::resume(&step, rules).unwrap_err()[0]
             .message
             .contains("Invalid transition: DONE -> IN_PROGRESS")
     );
@@ -69,7 +69,7 @@ fn a_set_may_leave_the_order_open() {
     let rules = TransitionRules { machine: &machine, evidence: &evidence };
     let mut step = Step::new("1", "p", machine.phase_set("free").unwrap());
     for name in ["C", "A", "B"] {
-        step = change::apply_phase_action(&step, name, &PhaseAction::Start, rules, NOW).unwrap();
+        step = transition::apply_phase_action(&step, name, &PhaseAction::Start, rules, NOW).unwrap();
     }
     assert!(step.phases().iter().all(|phase| phase.status == "IN_PROGRESS"));
 }
@@ -109,9 +109,9 @@ fn a_claim_that_must_have_evidence_is_refused_without_it() {
         (with(None, Some(101)), true),
         (with(Some(PhaseOutcome::Fail), Some(0)), true),
     ] {
-        assert_eq!(change::apply_phase_action(&red, "RED", &act, rules, NOW).is_ok(), ok, "{act:?}");
+        assert_eq!(transition::apply_phase_action(&red, "RED", &act, rules, NOW).is_ok(), ok, "{act:?}");
     }
-    let shown = change::apply_phase_action(&red, "RED", &with(None, Some(0)), rules, NOW).unwrap();
+    let shown = transition::apply_phase_action(&red, "RED", &with(None, Some(0)), rules, NOW).unwrap();
     assert_eq!(shown.phase("RED").unwrap().outcome.as_deref(), Some("FAIL"), "the evidence decides");
 }
 
@@ -131,7 +131,7 @@ fn done_needs_every_phase_and_nothing_left_open() {
     let (machine, evidence) = (machine(), no_evidence());
     let rules = TransitionRules { machine: &machine, evidence: &evidence };
     let messages = |step: &Step, status| -> Vec<String> {
-        change::finish(step, status, None, rules)
+        transition::finish(step, status, None, rules)
             .unwrap_err()
             .into_iter()
             .map(|problem| problem.message)
@@ -150,13 +150,13 @@ fn done_needs_every_phase_and_nothing_left_open() {
             "Phase COMMIT is NOT_EXECUTED",
         ]
     );
-    let partial = change::finish(&step, "PARTIAL", Some("out of turns"), rules).unwrap();
+    let partial = transition::finish(&step, "PARTIAL", Some("out of turns"), rules).unwrap();
     assert_eq!(partial.value()["state"]["failure_reason"], "out of turns");
     assert_eq!(
         refused(&partial, "COMMIT", &PhaseAction::Start)[0],
         "The step is PARTIAL, so its phases stay as they are"
     );
-    assert_eq!(change::resume(&partial, rules).unwrap().status(), "IN_PROGRESS");
+    assert_eq!(transition::resume(&partial, rules).unwrap().status(), "IN_PROGRESS");
 }
 
 #[test]

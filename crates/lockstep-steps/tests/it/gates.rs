@@ -1,17 +1,17 @@
 //! The gates as tables: accepted states, and every attack that must be refused.
 
-use lockstep_steps::commands::CommandTable;
+use lockstep_steps::command_table::CommandTable;
 use lockstep_steps::gate::commit::{self, CommitContext, CommitStep};
 use lockstep_steps::gate::invocation::{self, InvocationContext, ReferencedStep};
 use lockstep_steps::gate::stop::{self, StepStopContext, StopContext};
 use lockstep_steps::gate::{AuditMatch, GateResult, GateVerdict};
 use lockstep_steps::markers::parse;
 use lockstep_steps::problem::StepProblem;
-use lockstep_steps::sections::SectionDefinitions;
+use lockstep_steps::section_definitions::SectionDefinitions;
 use lockstep_steps::step::Step;
-use lockstep_steps::step::change::{PhaseAction, TransitionRules};
 use lockstep_steps::step::evidence::{EvidenceRules, ExpectedResult, PhaseOutcome};
-use lockstep_steps::{prompt, step::change};
+use lockstep_steps::step::transition::{PhaseAction, TransitionRules};
+use lockstep_steps::{prompt_check, step::transition};
 use serde_json::json;
 
 use crate::prompts::whole;
@@ -28,7 +28,7 @@ fn invoke(
     locked: Option<&str>,
 ) -> GateResult {
     let machine = machine();
-    let rules = prompt::PromptRules {
+    let rules = prompt_check::PromptRules {
         commands: &CommandTable::built_in(),
         definitions: &SectionDefinitions::built_in(),
         phases: &machine.phase_set("tdd-14").unwrap().phases,
@@ -301,7 +301,7 @@ fn a_commit_by_table() {
         three(),
         &[("RED", PhaseAction::Start), ("RED", done()), ("GREEN", PhaseAction::Start), ("GREEN", fails)],
     );
-    let failed = change::fail_by_gate(&ready(), "why", &[]);
+    let failed = transition::fail_by_gate(&ready(), "why", &[]);
     for (step, error) in [
         (at_commit(ready()), None),
         (at_commit(after(ready(), &[("COMMIT", PhaseAction::Start)])), None),

@@ -1,6 +1,6 @@
 //! Both machines as data: every transition, allowed and refused, and invalid files.
 
-use lockstep_steps::machine::{PHASE_STATES, SkipReason, StepMachines, TASK_STATES};
+use lockstep_steps::state_machine::{PHASE_STATES, SkipReason, StepMachines, TASK_STATES};
 
 use crate::machine;
 

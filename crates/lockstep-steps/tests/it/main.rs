@@ -8,17 +8,17 @@ mod gates;
 mod machine;
 mod markers;
 mod prompts;
-mod reachable;
+mod reachability;
 mod schemas;
 mod stale;
 mod templates;
 
 use std::sync::LazyLock;
 
-use lockstep_steps::machine::StepMachines;
+use lockstep_steps::state_machine::StepMachines;
 use lockstep_steps::step::Step;
-use lockstep_steps::step::change::{self, PhaseAction, TransitionRules};
 use lockstep_steps::step::evidence::{CommandEvidence, EvidenceRules, PhaseOutcome};
+use lockstep_steps::step::transition::{self, PhaseAction, TransitionRules};
 
 pub(crate) const NOW: &str = "2026-02-14T15:30:42+09:00";
 
@@ -60,7 +60,7 @@ pub(crate) fn after(step: Step, acts: &[(&str, PhaseAction)]) -> Step {
     let (machine, evidence) = (machine(), no_evidence());
     let rules = TransitionRules { machine: &machine, evidence: &evidence };
     acts.iter().fold(step, |step, (phase, act)| {
-        change::apply_phase_action(&step, phase, act, rules, NOW)
+        transition::apply_phase_action(&step, phase, act, rules, NOW)
             .unwrap_or_else(|why| panic!("{phase} {act:?}: {why:?}"))
     })
 }
@@ -69,6 +69,6 @@ pub(crate) fn after(step: Step, acts: &[(&str, PhaseAction)]) -> Step {
 pub(crate) fn refused(step: &Step, phase: &str, act: &PhaseAction) -> Vec<String> {
     let (machine, evidence) = (machine(), no_evidence());
     let rules = TransitionRules { machine: &machine, evidence: &evidence };
-    let problems = change::apply_phase_action(step, phase, act, rules, NOW).expect_err("it is refused");
+    let problems = transition::apply_phase_action(step, phase, act, rules, NOW).expect_err("it is refused");
     problems.into_iter().map(|problem| problem.message).collect()
 }

@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use lockstep_steps::commands::CommandTable;
+use lockstep_steps::command_table::CommandTable;
 use lockstep_steps::markers::parse;
 use lockstep_steps::problem::{ProblemKind, StepProblem};
-use lockstep_steps::prompt::{PromptCheck, PromptRules, check, turn_budget};
-use lockstep_steps::sections::SectionDefinitions;
+use lockstep_steps::prompt_check::{PromptCheck, PromptRules, check, turn_budget};
+use lockstep_steps::section_definitions::SectionDefinitions;
 use proptest::prelude::*;
 
 const PHASES: &str = "PREPARE RED_ACCEPTANCE RED_UNIT GREEN_UNIT CHECK_ACCEPTANCE GREEN_ACCEPTANCE REVIEW REFACTOR_L1 \

@@ -1,14 +1,14 @@
 //! The schemas match the written files.
 
 use lockstep_steps::audit::{ChainHead, TrailRecord};
-use lockstep_steps::commands::CommandTable;
+use lockstep_steps::command_table::CommandTable;
 use lockstep_steps::gate::invocation::{self, InvocationContext};
 use lockstep_steps::markers::parse;
-use lockstep_steps::prompt::PromptRules;
+use lockstep_steps::prompt_check::PromptRules;
 use lockstep_steps::schema::schemas;
-use lockstep_steps::sections::SectionDefinitions;
-use lockstep_steps::step::change::PhaseAction;
+use lockstep_steps::section_definitions::SectionDefinitions;
 use lockstep_steps::step::evidence::PhaseOutcome;
+use lockstep_steps::step::transition::PhaseAction;
 use serde_json::{Value, json};
 
 use crate::{after, evidence, machine, three};

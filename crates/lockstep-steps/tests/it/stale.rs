@@ -1,7 +1,7 @@
 //! Stale phases: complete days, both kinds of timestamps, and unknown ages.
 
 use jiff::Zoned;
-use lockstep_steps::stale::find_stale_phases;
+use lockstep_steps::stale_phases::find_stale_phases;
 use lockstep_steps::step::Step;
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! Rendering: the template that ships passes its own check, and values stay values.
 
-use lockstep_steps::commands::CommandTable;
+use lockstep_steps::command_table::CommandTable;
 use lockstep_steps::markers::parse;
-use lockstep_steps::prompt::{PromptRules, check};
-use lockstep_steps::sections::SectionDefinitions;
+use lockstep_steps::prompt_check::{PromptRules, check};
+use lockstep_steps::section_definitions::SectionDefinitions;
 use lockstep_steps::step::Step;
 use lockstep_steps::template::{EXECUTE_STEP_TEMPLATE, TemplateValues, render};
 use serde_json::{Map, Value, json};

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use lockstep_cache::cache_document::CacheDocument;
 use lockstep_cache::delivery::{
     self, ClientLimits, DeliveryContext, DeliveryMode, entries_needed, subagent_part,
 };
-use lockstep_cache::document::CacheDocument;
 use lockstep_cache::{BuildOptions, CacheError, CacheSnapshot, CachedPart, Freshness, SessionCache};
 use lockstep_config::cache::CacheDelivery;
 use lockstep_store::Store;
@@ -122,7 +122,7 @@ pub(crate) fn required_entries(project: &ActiveProject) -> Result<usize, Session
 
 /// Returns true if there is a cache file. Most projects have none, and nothing else is checked then.
 pub(crate) fn cache_file_exists(project: &ActiveProject) -> bool {
-    let default = || lockstep_cache::layout::default_target(&project.root);
+    let default = || lockstep_cache::framework_paths::default_target(&project.root);
     project.root.join(project.config().cache.path.0.clone().unwrap_or_else(default)).exists()
 }
 

@@ -10,7 +10,7 @@ mod plugins;
 mod provider;
 pub(crate) mod receipt;
 
-use lockstep_cache::layout::default_target;
+use lockstep_cache::framework_paths::default_target;
 use lockstep_cache::{
     CacheError, CacheSettings, ContentStrategy, FrameworkPreset, Freshness, SectionConfig, SectionError,
     SessionCache,

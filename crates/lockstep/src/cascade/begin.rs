@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
 
+use lockstep_cascade::cascade_input::{self, CascadeInput, CascadeInputError, ImpactedFile};
 use lockstep_cascade::event::CascadeDependent;
-use lockstep_cascade::input::{self, CascadeInput, CascadeInputError, ImpactedFile};
 use lockstep_cascade::state::{ConvergeOn, OriginalDigest, RootCause};
 use lockstep_cascade::tier::Tier;
 use lockstep_cascade::{Cascade, StartOptions};
@@ -130,7 +130,7 @@ impl CascadeContext {
     ) -> Result<StartBasis, CommandError> {
         let root = self.tree.root.to_string_lossy();
         let report = match bytes {
-            Ok(bytes) => input::read(&bytes, &root),
+            Ok(bytes) => cascade_input::read(&bytes, &root),
             Err(why) => Err(CascadeInputError::Missing(why)),
         };
         let Ok(input) = &report else { return Ok(StartBasis { report, edits: Vec::new() }) };

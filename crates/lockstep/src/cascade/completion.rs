@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use lockstep_cascade::claim;
+use lockstep_cascade::agent_report;
 use lockstep_cascade::event::AgentClaim;
-use lockstep_cascade::inspect::{Inspector as _, advance};
-use lockstep_cascade::{CascadeEvent, input};
+use lockstep_cascade::inspector::{Inspector as _, advance};
+use lockstep_cascade::{CascadeEvent, cascade_input};
 
 use super::{CascadeContext, CascadeSelector, LoadedCascade};
 use crate::error::CommandError;
@@ -45,7 +45,7 @@ impl CascadeContext {
         if let Some(ended) = &completion.ended
             && state.is_active()
         {
-            let report = claim::parse_agent_report(&ended.report, &self.tree.root.to_string_lossy())
+            let report = agent_report::parse_agent_report(&ended.report, &self.tree.root.to_string_lossy())
                 .unwrap_or_default();
             let claim = AgentClaim { complete: ended.complete, ..report.claim };
             let seen = disk.observe(state)?;
@@ -62,7 +62,8 @@ impl CascadeContext {
     fn resolve_dependent_path(&self, directory: &Path, file: &Path) -> Result<String, CommandError> {
         let root = &self.tree.root;
         let from_here = self.tree.relative(directory, file)?;
-        let as_reported = file.to_str().and_then(|text| input::relative(text, &root.to_string_lossy()).ok());
+        let as_reported =
+            file.to_str().and_then(|text| cascade_input::relative(text, &root.to_string_lossy()).ok());
         let exists = |path: &String| root.join(path).exists();
         Ok(Some(from_here.clone()).filter(exists).or(as_reported).unwrap_or(from_here))
     }

@@ -7,7 +7,7 @@ use std::io::Read as _;
 
 use lockstep_cascade::Cascade;
 use lockstep_cascade::event::{CheckResult, Digest, DiskObservation, ObservedFile, UnassignedChange};
-use lockstep_cascade::inspect::Inspector;
+use lockstep_cascade::inspector::Inspector;
 use lockstep_cascade::state::{Group, OriginalDigest, RootCause};
 use lockstep_index::snapshot::{Snapshot, digest};
 use lockstep_refs::impact::{After, Before, Edit};

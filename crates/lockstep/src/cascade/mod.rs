@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
-use lockstep_cascade::inspect::{Inspector as _, advance};
+use lockstep_cascade::inspector::{Inspector as _, advance};
 use lockstep_cascade::state::FORMAT;
 use lockstep_cascade::{Cascade, CascadeEvent, TransitionError};
 use lockstep_model::ids::SessionId;

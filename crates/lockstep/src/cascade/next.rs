@@ -1,6 +1,6 @@
 //! The groups to run now: waiting groups are assigned, and groups that were already assigned are repeated.
 
-use lockstep_cascade::inspect::run_due_check;
+use lockstep_cascade::inspector::run_due_check;
 use schemars::JsonSchema;
 use serde::Serialize;
 

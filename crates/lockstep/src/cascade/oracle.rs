@@ -87,7 +87,7 @@ fn file_from_token(word: &str, root: &Path) -> Option<String> {
     let bare = word.split(':').next()?;
     let text = root.to_str()?;
     [word, bare].into_iter().find_map(|candidate| {
-        let path = lockstep_cascade::input::relative(candidate, text).ok()?;
+        let path = lockstep_cascade::cascade_input::relative(candidate, text).ok()?;
         let is_file = fs::symlink_metadata(root.join(&path)).is_ok_and(|meta| meta.is_file());
         // A bare word is a file only if it looks like one.
         (is_file && path.contains(['.', '/'])).then_some(path)

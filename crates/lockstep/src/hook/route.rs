@@ -3,8 +3,8 @@
 use lockstep_model::event::{Actor, Event, EventKind, ToolUse};
 use lockstep_model::failure_policy::ActionRole;
 use lockstep_model::task_list::{TaskListCall, TaskListOperation};
+use lockstep_steps::commit_detection::{CommitReading, read_commit};
 use lockstep_steps::markers::may_have_markers;
-use lockstep_steps::shell::{CommitReading, read_commit};
 
 use super::shell::calls_task;
 use super::windows::ended_task;

@@ -5,7 +5,7 @@ use lockstep_config::gates::GateMode;
 use lockstep_model::decision::Decision;
 use lockstep_model::event::{Actor, EventKind, ToolCall};
 use lockstep_model::ids::SessionId;
-use lockstep_steps::shell::{OwnCall, own_calls};
+use lockstep_steps::commit_detection::{OwnCall, own_calls};
 use lockstep_task::access::{
     AccessDecision, AccessDenial, AccessRequest, AccessTable, Principal, TaskAction,
 };

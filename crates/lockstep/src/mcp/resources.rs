@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lockstep_cache::document::CacheDocument;
+use lockstep_cache::cache_document::CacheDocument;
 use lockstep_cache::extract::ExtractQuery;
 use lockstep_config::Project;
 use lockstep_model::ids::SessionId;

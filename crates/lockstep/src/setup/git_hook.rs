@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lockstep_setup::record::{InstallRecord, RestoreAction, restore};
+use lockstep_setup::install_record::{InstallRecord, RestoreAction, restore};
 use serde::{Deserialize, Serialize};
 
 use super::{PlannedFileEdit, SetupPlan, read};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use lockstep_fs::write_atomically;
-use lockstep_setup::record::InstallRecord;
+use lockstep_setup::install_record::InstallRecord;
 use lockstep_store::StateDir;
 use serde::{Deserialize, Serialize};
 

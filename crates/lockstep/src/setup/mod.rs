@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use lockstep_config::{FILE_NAME, Project};
 use lockstep_setup::claude::{self, HookEntry, SettingsError};
-use lockstep_setup::record::{InstallRecord, RestoreAction, restore};
+use lockstep_setup::install_record::{InstallRecord, RestoreAction, restore};
 
 use crate::cache::entry::hook_arguments;
 use crate::error::{CommandError, CommandErrorKind};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lockstep_config::FILE_NAME;
-use lockstep_setup::record::InstallRecord;
+use lockstep_setup::install_record::InstallRecord;
 use lockstep_store::StateDir;
 
 use super::Installation;

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use lockstep_setup::record::InstallRecord;
+use lockstep_setup::install_record::InstallRecord;
 
 use super::session_cache::session_starts;
 use super::{PlannedFileEdit, SetupPlan, confined, read};

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use lockstep_cache::cache_document::HEADER_PREFIX;
 use lockstep_cache::delivery::DeliveryMode;
-use lockstep_cache::document::HEADER_PREFIX;
 use lockstep_cache::{BuildOptions, SessionCache};
 use lockstep_config::Project;
 use lockstep_store::StateDir;

@@ -6,18 +6,18 @@ use std::fs;
 use lockstep_config::steps::OverBudgetPolicy;
 use lockstep_steps::audit::TrailEntry;
 use lockstep_steps::boundary::Boundary;
-use lockstep_steps::commands::{CommandTable, ValidationScope};
+use lockstep_steps::command_table::{CommandTable, ValidationScope};
 use lockstep_steps::gate::commit::{self, CommitContext, CommitStep, Outside};
 use lockstep_steps::gate::invocation::{self, ReferencedStep};
 use lockstep_steps::gate::stop::{self, StepStopContext, StopContext};
 use lockstep_steps::gate::{AuditMatch, GateResult};
-use lockstep_steps::machine::StepMachines;
 use lockstep_steps::markers::{Dialect, Markers};
 use lockstep_steps::nwave;
 use lockstep_steps::problem::StepProblem;
-use lockstep_steps::sections::SectionDefinitions;
+use lockstep_steps::section_definitions::SectionDefinitions;
+use lockstep_steps::state_machine::StepMachines;
 use lockstep_steps::step::Step;
-use lockstep_steps::{prompt, step::change};
+use lockstep_steps::{prompt_check, step::transition};
 use lockstep_store::StoreError;
 use lockstep_store::step_lock::StepLock;
 
@@ -124,7 +124,8 @@ impl StepContext<'_> {
         }
         let step = found.as_ref().and_then(|found| found.step.as_ref().ok());
         let phases = self.phases_of(step, &machine);
-        let rules = prompt::PromptRules { commands: &commands, definitions: &definitions, phases: &phases };
+        let rules =
+            prompt_check::PromptRules { commands: &commands, definitions: &definitions, phases: &phases };
         let invocation = invocation::InvocationContext {
             prompt,
             markers,
@@ -192,7 +193,7 @@ impl StepContext<'_> {
 
     pub(crate) fn judge_stop(&self, at: &StopInput, work: &AgentWork) -> Result<GateResult, StepsError> {
         let (machine, evidence) = (self.machine()?, self.evidence_rules());
-        let rules = change::TransitionRules { machine: &machine, evidence: &evidence };
+        let rules = transition::TransitionRules { machine: &machine, evidence: &evidence };
         let Some(NamedStep { name, step, recorded }) = &at.named else {
             return Ok(stop::evaluate(StopContext::NoStep, rules));
         };
@@ -275,7 +276,7 @@ impl StepContext<'_> {
         trees: &[String],
     ) -> Result<GateResult, StepsError> {
         let (machine, evidence) = (self.machine()?, self.evidence_rules());
-        let rules = change::TransitionRules { machine: &machine, evidence: &evidence };
+        let rules = transition::TransitionRules { machine: &machine, evidence: &evidence };
         let files = self.list_step_files();
         files.iter().try_for_each(|file| self.settle_for_gate(file))?;
         let (words, TrailsRead { broken: broken_trail, unverified, .. }) = self.words_and_trails()?;
@@ -357,7 +358,7 @@ impl StepContext<'_> {
 
 /// Returns the maximum number of turns of an agent: from its step, otherwise from its prompt.
 fn turn_budget(step: Option<&Step>, prompt: &str, definitions: &SectionDefinitions) -> Option<u64> {
-    step.and_then(Step::max_turns).or_else(|| prompt::turn_budget(prompt, definitions))
+    step.and_then(Step::max_turns).or_else(|| prompt_check::turn_budget(prompt, definitions))
 }
 
 /// A record that is still being described.

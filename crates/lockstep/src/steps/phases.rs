@@ -1,7 +1,7 @@
 //! Actions on a phase of a step: start, finish, skip, fail; with the evidence of a command.
 
-use lockstep_steps::step::change::{self, PhaseAction, TransitionRules};
 use lockstep_steps::step::evidence::PhaseOutcome;
+use lockstep_steps::step::transition::{self, PhaseAction, TransitionRules};
 use serde_json::json;
 
 use super::files::StepFile;
@@ -70,7 +70,7 @@ impl StepContext<'_> {
             file,
             actor.who,
             event,
-            |step| change::apply_phase_action(step, phase, &act, rules, &self.moment()),
+            |step| transition::apply_phase_action(step, phase, &act, rules, &self.moment()),
             |record| match &act {
                 PhaseAction::Done { evidence: Some(evidence), .. }
                 | PhaseAction::Fail { evidence: Some(evidence), .. } => record

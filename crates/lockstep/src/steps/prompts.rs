@@ -3,7 +3,7 @@
 use lockstep_steps::markers::{Dialect, MarkerKind, Markers};
 use lockstep_steps::nwave;
 use lockstep_steps::problem::StepProblem;
-use lockstep_steps::prompt::{PromptCheck, PromptRules, check};
+use lockstep_steps::prompt_check::{PromptCheck, PromptRules, check};
 
 use super::{StepContext, StepsError};
 use crate::reply::CommandOutput;

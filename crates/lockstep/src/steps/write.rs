@@ -5,7 +5,7 @@ use lockstep_steps::audit::TrailRecord;
 use lockstep_steps::gate::AuditMatch;
 use lockstep_steps::problem::StepProblem;
 use lockstep_steps::step::Step;
-use lockstep_steps::step::change::fail_by_gate;
+use lockstep_steps::step::transition::fail_by_gate;
 use lockstep_store::StoreError;
 use lockstep_store::audit::Append;
 use lockstep_store::project_memory::{Identity, Unwritten};

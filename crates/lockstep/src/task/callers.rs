@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use jiff::{SignedDuration, Timestamp};
 use lockstep_fs::write_atomically;
 use lockstep_model::ids::SessionId;
-use lockstep_steps::shell::OwnCall;
+use lockstep_steps::commit_detection::OwnCall;
 use lockstep_store::{StateDir, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -135,7 +135,7 @@ pub(crate) fn caller(state: &StateDir, verb: &str, now: Timestamp) -> Caller {
 
 #[cfg(test)]
 mod tests {
-    use lockstep_steps::shell::own_calls;
+    use lockstep_steps::commit_detection::own_calls;
 
     use super::*;
 

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use lockstep_rehearsal::CodexBinary;
 use lockstep_rehearsal::client::ClientBinary;
-use lockstep_rehearsal::model::ScriptedModel;
 use lockstep_rehearsal::scenario::{Scenario, Turn};
+use lockstep_rehearsal::scripted_model::ScriptedModel;
 use lockstep_testkit::{ProcessOutput, TestEnv};
 use serde_json::json;
 

@@ -132,8 +132,8 @@ fn shell_commands() {
         "python3 -c \"import os; os.system('git' + ' commit')\"; lockstep task update a --as \"$X\"",
     ];
     fuzz(&seeds, |text| {
-        let _ = lockstep_steps::shell::read_commit(text);
-        let _ = lockstep_steps::shell::own_calls(text);
+        let _ = lockstep_steps::commit_detection::read_commit(text);
+        let _ = lockstep_steps::commit_detection::own_calls(text);
     });
 }
 
@@ -153,9 +153,9 @@ fn yaml() {
     ];
     fuzz(&seeds, |text| {
         let _ = lockstep_task::yaml::read(text.as_bytes(), 1 << 20);
-        let _ = lockstep_steps::machine::StepMachines::parse(text);
-        let _ = lockstep_steps::sections::SectionDefinitions::parse(text);
-        let _ = lockstep_steps::commands::CommandTable::parse(text);
+        let _ = lockstep_steps::state_machine::StepMachines::parse(text);
+        let _ = lockstep_steps::section_definitions::SectionDefinitions::parse(text);
+        let _ = lockstep_steps::command_table::CommandTable::parse(text);
     });
 }
 
@@ -170,8 +170,8 @@ fn markdown() {
         let _ = lockstep_task::markdown::outline(text, 0);
         let _ = lockstep_steps::markers::parse(text);
         let _ = lockstep_map::document::Document::parse(text);
-        let _ = lockstep_cache::document::CacheDocument::parse(text);
-        let _ = lockstep_cache::external::external_skills(text);
+        let _ = lockstep_cache::cache_document::CacheDocument::parse(text);
+        let _ = lockstep_cache::external_skills::external_skills(text);
         let _ = lockstep_cache::skills_manifest::owners(text);
     });
 }
@@ -224,7 +224,7 @@ fn steps_and_trails() {
         let _ = lockstep_steps::step::Step::parse(text);
         text.lines().for_each(|line| drop(lockstep_steps::audit::TrailEntry::parse(line)));
         let _ = lockstep_task::audit::TaskAuditEntry::parse(text);
-        let _ = lockstep_cascade::input::read(text.as_bytes(), "/repo");
+        let _ = lockstep_cascade::cascade_input::read(text.as_bytes(), "/repo");
     });
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::super::programs::Programs;
 use super::super::statistics::Times;
-use super::super::{machine, page};
-use super::scene::BenchRepository;
+use super::super::{environment, results_page};
+use super::repository::BenchRepository;
 use crate::XtaskResult;
 
 /// The maximum duration of an update of one file.
@@ -66,10 +66,10 @@ pub(crate) fn run(args: &MapArgs) -> XtaskResult {
     let scene = BenchRepository::new(temp.path(), files, args.seed, &programs, Path::new("rg"))?;
     let measured = measure(&scene, runs, builds)?;
     let command = format!("cargo xtask bench map --files {files} --runs {runs} --builds {builds}");
-    let report = format!("{}\n{}", machine::describe(&command), table(files, &measured));
+    let report = format!("{}\n{}", environment::describe(&command), table(files, &measured));
     println!("{report}");
     if args.write {
-        page::write("map", &report)?;
+        results_page::write("map", &report)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::forest::SyntheticRepo;
+use super::synthetic_repo::SyntheticRepo;
 use crate::{XtaskResult, workspace};
 
 /// A package at one version, with what is asked about it.

@@ -16,10 +16,10 @@ use lockstep_refs::language::{self, Language};
 use lockstep_testkit::HookEvent;
 use serde_json::Value;
 
+use super::super::ground_truth::SplitMix64;
 use super::super::programs::Programs;
 use super::super::statistics::Times;
-use super::super::truth::SplitMix64;
-use super::super::{machine, page};
+use super::super::{environment, results_page};
 use super::package::REAL;
 use super::{SpeedArgs, ripgrep};
 use crate::{XtaskResult, workspace};
@@ -93,10 +93,10 @@ pub(super) fn run(args: &SpeedArgs) -> XtaskResult {
             differences.push_str(&tree.differences(ours, theirs));
         }
     }
-    let report = format!("{}\n{table}\n{commands}{differences}", machine::describe(&command_line(args)));
+    let report = format!("{}\n{table}\n{commands}{differences}", environment::describe(&command_line(args)));
     println!("{report}");
     if args.write {
-        page::write("speed --real", &report)?;
+        results_page::write("speed --real", &report)?;
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::scene::RepositoryResult;
-use super::tools::ToolTimings;
+use super::graph_tools::ToolTimings;
+use super::repository::RepositoryResult;
 use crate::XtaskResult;
 
 const QUESTION_MS: f64 = 50.0;

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::checkout::Checkout;
 use crate::XtaskResult;
-use crate::bench::truth::{cache, install};
+use crate::bench::ground_truth::{cache, install};
 
 /// Something that a checker rejects.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,7 +8,7 @@ use lockstep_refs::world::{join, parent};
 use super::checkout::{Change, Checkout};
 use super::edits::{Edit, Kind, beside, file_edit, shuffle};
 use super::source;
-use crate::bench::truth::SplitMix64;
+use crate::bench::ground_truth::SplitMix64;
 
 pub(super) fn choose(checkout: &Checkout, random: &mut SplitMix64, cases: usize) -> Vec<Edit> {
     let documents: Vec<&String> =

@@ -7,7 +7,7 @@ use lockstep_refs::world::{World, parent};
 use super::checkout::{Change, Checkout};
 use super::source::{self, Parameters};
 use super::{construction, documents};
-use crate::bench::truth::SplitMix64;
+use crate::bench::ground_truth::SplitMix64;
 
 /// A kind of edit, in the order of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use lockstep_cascade::event::{AgentClaim, FileStaleness};
 use lockstep_cascade::grouping::AgentRole;
-use lockstep_cascade::inspect::{Inspector as _, advance, run_due_check};
-use lockstep_cascade::{Cascade, CascadeEvent, MAX_GROUPS, claim};
+use lockstep_cascade::inspector::{Inspector as _, advance, run_due_check};
+use lockstep_cascade::{Cascade, CascadeEvent, MAX_GROUPS, agent_report};
 use lockstep_fs::write_atomically;
 use lockstep_text::{count, printable_path};
 
@@ -175,7 +175,7 @@ fn finish(
     ended: &AgentExit,
 ) -> Result<(), CommandError> {
     let root = cascades.tree.root.to_string_lossy();
-    let report = claim::parse_agent_report(&ended.output, &root).unwrap_or_default();
+    let report = agent_report::parse_agent_report(&ended.output, &root).unwrap_or_default();
     let mut claim = AgentClaim { complete: ended.code == Some(0) && !ended.timed_out, ..report.claim };
     if !claim.complete {
         let said = claim.error.take();

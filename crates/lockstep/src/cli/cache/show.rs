@@ -1,8 +1,8 @@
 //! `lockstep cache show`.
 
 use lockstep_cache::SectionSources;
-use lockstep_cache::document::{CacheDocument, SectionContent};
-use lockstep_cache::measure::chars;
+use lockstep_cache::cache_document::{CacheDocument, SectionContent};
+use lockstep_cache::text_length::chars;
 use serde::Serialize;
 
 use crate::cache::{self, ProjectProvider, SessionCacheError};

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use lockstep_cache::external_edit::{self, BindingUpdate, ManifestEditError};
-use lockstep_cache::layout::{EXTERNAL_MANIFEST, EXTERNAL_SKILLS};
+use lockstep_cache::external_manifest::{self, BindingUpdate, ManifestEditError};
+use lockstep_cache::framework_paths::{EXTERNAL_MANIFEST, EXTERNAL_SKILLS};
 use lockstep_cache::{BuildOptions, ContentStrategy, SessionCache};
 use lockstep_fs::write_atomically;
 
@@ -110,13 +110,14 @@ pub(crate) fn run(args: &CacheSkillArgs, context: &CommandContext) -> Result<Com
     let manifest = ExternalManifestFile::of(&project, &cache)?;
     let edited = match &args.command {
         SkillCommand::Add { name, file, source, wiring } => {
-            let edited = external_edit::add(manifest.text.as_deref(), name, file, source, &wiring.wiring())?;
+            let edited =
+                external_manifest::add(manifest.text.as_deref(), name, file, source, &wiring.wiring())?;
             is_there(&project.root, file)?;
             edited
         }
-        SkillCommand::Remove { name } => external_edit::remove(manifest.existing()?, name)?,
+        SkillCommand::Remove { name } => external_manifest::remove(manifest.existing()?, name)?,
         SkillCommand::Wire { name, wiring } => {
-            external_edit::update_bindings(manifest.existing()?, name, &wiring.wiring())?
+            external_manifest::update_bindings(manifest.existing()?, name, &wiring.wiring())?
         }
     };
     manifest.write(&edited)?;

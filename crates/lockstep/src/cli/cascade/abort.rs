@@ -1,7 +1,7 @@
 //! `lockstep cascade abort`.
 
 use lockstep_cascade::CascadeEvent;
-use lockstep_cascade::inspect::advance;
+use lockstep_cascade::inspector::advance;
 
 use super::{CascadeSelectorArgs, status};
 use crate::cascade::CascadeContext;

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use lockstep_cascade::Cascade;
-use lockstep_cascade::input::MAX_BYTES;
+use lockstep_cascade::cascade_input::MAX_BYTES;
 use lockstep_cascade::tier::Tier;
 use lockstep_model::ids::SessionId;
 

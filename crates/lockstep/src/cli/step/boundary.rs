@@ -1,6 +1,6 @@
 //! `lockstep step boundary`.
 
-use lockstep_steps::step::change::set_boundary;
+use lockstep_steps::step::transition::set_boundary;
 use serde_json::json;
 
 use super::{ActorArgs, CommandContext, CommandStatus, resolve_step, written};

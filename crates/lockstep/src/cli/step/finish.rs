@@ -1,7 +1,7 @@
 //! `lockstep step finish` and `lockstep step resume`.
 
 use clap::ValueEnum;
-use lockstep_steps::step::change::{self, TransitionRules};
+use lockstep_steps::step::transition::{self, TransitionRules};
 
 use super::{ActorArgs, CommandContext, CommandStatus, resolve_step, written};
 use crate::steps::{StepContext, StepsError};
@@ -67,7 +67,7 @@ pub(super) fn finish(
         &file,
         &args.who.who,
         "STEP_FINISHED",
-        |step| change::finish(step, status, args.why.as_deref(), rules),
+        |step| transition::finish(step, status, args.why.as_deref(), rules),
         |record| record.with("why", args.why.clone()),
     )?;
     Ok(written(context, &file, &step, None))
@@ -85,7 +85,7 @@ pub(super) fn resume(
         &file,
         &args.who.who,
         "STEP_RESUMED",
-        |step| change::resume(step, rules),
+        |step| transition::resume(step, rules),
         |record| record,
     )?;
     Ok(written(context, &file, &step, None))

@@ -1,7 +1,7 @@
 //! `lockstep step stale`.
 
-use lockstep_steps::stale::{StalePhase, UndatedPhase, find_stale_phases};
-use lockstep_steps::step::change::abandon_phases;
+use lockstep_steps::stale_phases::{StalePhase, UndatedPhase, find_stale_phases};
+use lockstep_steps::step::transition::abandon_phases;
 use lockstep_text::single_line;
 use serde::Serialize;
 

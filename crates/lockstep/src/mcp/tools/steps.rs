@@ -1,6 +1,6 @@
 //! `step_show`, `step_phase_start|done|skip`, `prompt_check`, `audit_show`.
 
-use lockstep_steps::prompt::PromptCheck;
+use lockstep_steps::prompt_check::PromptCheck;
 use lockstep_steps::step::evidence::PhaseOutcome;
 use schemars::JsonSchema;
 use serde::Deserialize;
