@@ -74,6 +74,14 @@ impl LocalRepository {
         self.list().map(|list| list.files)
     }
 
+    /// Returns the paths of tracked files that belong into the working tree and are not `known`; `None` if the
+    /// list cannot be read.
+    pub fn tracked_besides(&self, known: impl Fn(&str) -> bool) -> Option<Vec<String>> {
+        let list = self.list()?;
+        let is_unknown = |path: &&str| !known(path) && !list.omits(path);
+        Some(list.files.iter().map(|file| file.path.as_str()).filter(is_unknown).map(str::to_owned).collect())
+    }
+
     fn list(&self) -> Option<TrackedList> {
         index::read(&self.git.join("index"), self.oid_length(), &self.prefix)
     }

@@ -13,7 +13,7 @@ use crate::stamp::Stamp;
 
 /// The first bytes of the file. The last digit is the format version; a file of another version is ignored
 /// and rebuilt.
-const MAGIC: &[u8; 8] = b"LSCATLG1";
+const MAGIC: &[u8; 8] = b"LSCATLG2";
 
 /// Every directory in scope with its files, sorted by path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -45,6 +45,8 @@ pub(crate) struct Directory {
     /// Zero when the directory must be listed again because its time cannot be trusted.
     pub(crate) mtime: i64,
     pub(crate) files: Vec<(OsString, Stamp)>,
+    /// The names of the links and nested repositories directly in it. Their content is not read.
+    pub(crate) unread: Vec<OsString>,
 }
 
 impl Catalogue {
@@ -105,8 +107,13 @@ impl Catalogue {
         Some(files[at].1)
     }
 
-    /// Returns true if the catalogue contains the file at `path`.
-    pub(crate) fn has(&self, path: &Path) -> bool {
+    /// Returns the links and nested repositories in scope, by path relative to the root.
+    pub fn unread_places(&self) -> impl Iterator<Item = PathBuf> {
+        self.directories.iter().flat_map(|dir| dir.unread.iter().map(|name| dir.path.join(name)))
+    }
+
+    /// Returns true if the catalogue contains the file at `path`, relative to the root.
+    pub fn has(&self, path: &Path) -> bool {
         self.get(path).is_some()
     }
 
@@ -160,6 +167,10 @@ fn encode(catalogue: &Catalogue) -> Vec<u8> {
             put(&mut out, stamp.inode);
             put(&mut out, stamp.digest);
         }
+        put(&mut out, directory.unread.len() as u64);
+        for name in &directory.unread {
+            put_name(&mut out, name);
+        }
     }
     let checksum = blake3::hash(&out);
     out.extend_from_slice(checksum.as_bytes());
@@ -204,7 +215,8 @@ impl<'a> Reader<'a> {
         let path = PathBuf::from(self.name()?);
         let mtime = self.number()?.cast_signed();
         let files = (0..self.count(40)?).map(|_| self.file()).collect::<Option<_>>()?;
-        Some(Directory { path, mtime, files })
+        let unread = (0..self.count(8)?).map(|_| self.name()).collect::<Option<_>>()?;
+        Some(Directory { path, mtime, files, unread })
     }
 
     fn file(&mut self) -> Option<(OsString, Stamp)> {
@@ -230,7 +242,7 @@ fn decode(bytes: &[u8]) -> Option<Catalogue> {
     }
     let taken_at = reader.number()?.cast_signed();
     let accounts_read = reader.number()?;
-    let directories = (0..reader.count(24)?).map(|_| reader.directory()).collect::<Option<_>>()?;
+    let directories = (0..reader.count(32)?).map(|_| reader.directory()).collect::<Option<_>>()?;
     Some(Catalogue { taken_at, accounts_read, directories })
 }
 
@@ -250,8 +262,9 @@ mod tests {
     }
 
     fn catalogue() -> impl Strategy<Value = Catalogue> {
-        let directory = (name(), any::<i64>(), proptest::collection::vec((name(), stamp()), 0..6))
-            .prop_map(|(path, mtime, files)| Directory { path: path.into(), mtime, files });
+        let files = proptest::collection::vec((name(), stamp()), 0..6);
+        let directory = (name(), any::<i64>(), files, proptest::collection::vec(name(), 0..3))
+            .prop_map(|(path, mtime, files, unread)| Directory { path: path.into(), mtime, files, unread });
         (any::<i64>(), any::<u64>(), proptest::collection::vec(directory, 0..6)).prop_map(
             |(taken_at, accounts_read, directories)| Catalogue { taken_at, accounts_read, directories },
         )

@@ -35,6 +35,18 @@ pub fn note(root: &Path, state: &StateDir, path: &Path, file: CheckedFile) -> Re
     accounts::append(root, state, path, file.stamp)
 }
 
+/// Returns the test whether a tool event reported a file (relative to `root`) in its present state.
+pub fn reported_files(root: &Path, state: &StateDir) -> Result<impl Fn(&Path) -> bool, IndexError> {
+    let (accounts, _) = accounts::read(state, 0)?;
+    let last: HashMap<PathBuf, Stamp> = accounts.into_iter().map(|it| (it.path, it.stamp)).collect();
+    let root = root.to_owned();
+    Ok(move |path: &Path| {
+        let now =
+            symlink_metadata(root.join(path)).map_or_else(|_| Stamp::default(), |meta| Stamp::of(&meta));
+        last.get(path).is_some_and(|stamp| stamp.same(&now))
+    })
+}
+
 /// Compares files (absolute paths) with the catalogue and the accounts. `None` without a catalogue, or if a
 /// path cannot be read.
 ///

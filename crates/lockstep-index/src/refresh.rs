@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ignore::{DirEntry, WalkState};
 use lockstep_fs::{Dir, Links, now};
 
 use crate::catalogue::{Catalogue, Directory};
-use crate::scope::{is_rule_file, walk};
+use crate::scope::{is_rule_file, walk_around};
 use crate::stamp::{Stamp, digest};
 use crate::threads;
 
@@ -198,7 +198,8 @@ fn list_again(root: &Path, path: &Path, old: &Catalogue, taken_at: i64, director
 /// out.
 fn list_all(root: &Path, taken_at: i64) -> Directories {
     let found = Mutex::new(Vec::new());
-    walk(root).build_parallel().run(|| {
+    let repositories = Repositories::default();
+    walk_around(root, repositories.collector()).build_parallel().run(|| {
         let mut batch = Batch { entries: Vec::new(), all: &found };
         Box::new(move |entry| {
             if let Ok(entry) = entry {
@@ -207,14 +208,37 @@ fn list_all(root: &Path, taken_at: i64) -> Directories {
             WalkState::Continue
         })
     });
-    gathered(found.into_inner().expect("no walker panics while it adds its batch"))
+    let found = found.into_inner().expect("no walker panics while it adds its batch");
+    gathered(found.into_iter().chain(repositories.entries(root)))
 }
 
 /// Lists the scope below `start`, `depth` levels deep. Runs on this thread: there is little to list, and the
 /// threads of a parallel walker wait for each other by sleeping.
 fn list_below(root: &Path, start: &Path, depth: Option<usize>, taken_at: i64) -> Directories {
-    let entries = walk(start).max_depth(depth).build().filter_map(Result::ok);
-    gathered(entries.filter_map(|entry| stamped(root, &entry, taken_at)))
+    let repositories = Repositories::default();
+    let entries =
+        walk_around(start, repositories.collector()).max_depth(depth).build().filter_map(Result::ok);
+    let found: Vec<_> = entries.filter_map(|entry| stamped(root, &entry, taken_at)).collect();
+    gathered(found.into_iter().chain(repositories.entries(root)))
+}
+
+/// The nested repositories that a walk has left out.
+#[derive(Default)]
+struct Repositories(Arc<Mutex<Vec<PathBuf>>>);
+
+impl Repositories {
+    fn collector(&self) -> impl Fn(&Path) + Send + Sync + 'static {
+        let paths = Arc::clone(&self.0);
+        move |path| paths.lock().expect("no walker panics").push(path.to_owned())
+    }
+
+    fn entries(self, root: &Path) -> impl Iterator<Item = (PathBuf, Entry)> {
+        let paths = std::mem::take(&mut *self.0.lock().expect("no walker panics"));
+        paths.into_iter().filter_map(move |path| {
+            let relative = path.strip_prefix(root).ok()?;
+            Some((relative.parent()?.to_owned(), Entry::Repository(relative.file_name()?.to_owned())))
+        })
+    }
 }
 
 fn gathered(found: impl IntoIterator<Item = (PathBuf, Entry)>) -> Directories {
@@ -226,9 +250,16 @@ fn gathered(found: impl IntoIterator<Item = (PathBuf, Entry)>) -> Directories {
                 (directory.path, directory.mtime) = (path, mtime);
             }
             Entry::File(name, stamp) => directories.entry(path).or_default().files.push((name, stamp)),
+            Entry::Link(name, stamp) => {
+                let directory = directories.entry(path).or_default();
+                directory.unread.push(name.clone());
+                directory.files.push((name, stamp));
+            }
+            Entry::Repository(name) => directories.entry(path).or_default().unread.push(name),
         }
     }
     for directory in directories.values_mut() {
+        directory.unread.sort();
         directory.files.sort_by(|(a, _), (b, _)| a.cmp(b));
     }
     directories
@@ -252,6 +283,8 @@ enum Entry {
     /// With its trusted time, or zero.
     Directory(i64),
     File(OsString, Stamp),
+    Link(OsString, Stamp),
+    Repository(OsString),
 }
 
 /// Returns the entry's stamp, under the path of its directory; a directory has its own path. `None` for
@@ -265,7 +298,9 @@ fn stamped(root: &Path, entry: &DirEntry, taken_at: i64) -> Option<(PathBuf, Ent
         Some((relative.to_owned(), Entry::Directory(mtime)))
     } else if kind.is_file() || kind.is_symlink() {
         let stamp = Stamp::of(&entry.metadata().ok()?).settled(entry.path(), taken_at);
-        Some((relative.parent()?.to_owned(), Entry::File(entry.file_name().to_owned(), stamp)))
+        let name = entry.file_name().to_owned();
+        let file = if kind.is_symlink() { Entry::Link(name, stamp) } else { Entry::File(name, stamp) };
+        Some((relative.parent()?.to_owned(), file))
     } else {
         None
     }
@@ -398,7 +433,10 @@ mod tests {
             fs::write(path, "x").unwrap();
         }
         lockstep_fs::symlink("/", root.path().join("loop")).unwrap();
-        let paths: Vec<_> = essence(&build(root.path())).into_iter().map(|(path, _)| path).collect();
+        let catalogue = build(root.path());
+        let paths: Vec<_> = essence(&catalogue).into_iter().map(|(path, _)| path).collect();
         assert_eq!(paths, ["d", "loop", ".claude/c"].map(PathBuf::from));
+        let unread: Vec<_> = catalogue.unread_places().collect();
+        assert_eq!(unread, ["loop", "sub", "wt"].map(PathBuf::from));
     }
 }

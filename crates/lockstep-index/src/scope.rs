@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ignore::gitignore::GitignoreBuilder;
 use ignore::{DirEntry, WalkBuilder};
 use lockstep_fs::is_temporary;
 use lockstep_store::StateDir;
@@ -18,11 +19,16 @@ pub const IGNORE_FILE: &str = ".lockstepignore";
 const MAX_RULE_BYTES: u64 = 4 << 20;
 
 /// Returns a walk of the tree below `start` (inside the project), `start` first.
+pub(crate) fn walk(start: &Path) -> WalkBuilder {
+    walk_around(start, |_| {})
+}
+
+/// Returns a walk as [`walk`] does, and passes the nested repositories that it leaves out to `skipped`.
 ///
 /// The walker opens ignore files itself, and would block on a pipe or read a device to its end. If an ignore
 /// file of `start`, of its parent directories or of the user is not a regular file, that kind of rules is not
 /// applied: more files are in scope, none are hidden. A directory below with such a file is skipped.
-pub(crate) fn walk(start: &Path) -> WalkBuilder {
+pub(crate) fn walk_around(start: &Path, skipped: impl Fn(&Path) + Send + Sync + 'static) -> WalkBuilder {
     let mut builder = WalkBuilder::new(start);
     let above = |name: &str| start.ancestors().any(|directory| is_blocked(&directory.join(name)));
     builder
@@ -33,7 +39,16 @@ pub(crate) fn walk(start: &Path) -> WalkBuilder {
         .git_ignore(!above(".gitignore"))
         .git_exclude(!start.ancestors().any(has_blocked_git))
         .git_global(user_excludes().is_ok())
-        .filter_entry(|entry| entry.depth() == 0 || !(is_foreign(entry) || is_closed(entry)));
+        .filter_entry(move |entry| {
+            if entry.depth() == 0 {
+                return true;
+            }
+            let is_repository = !is_own(entry.file_name()) && is_repository(entry);
+            if is_repository {
+                skipped(entry.path());
+            }
+            !(is_own(entry.file_name()) || is_repository || is_closed(entry))
+        });
     if !above(IGNORE_FILE) {
         builder.add_custom_ignore_filename(IGNORE_FILE);
     }
@@ -89,12 +104,30 @@ pub fn is_rule_file(name: &OsStr) -> bool {
     name == ".gitignore" || name == IGNORE_FILE
 }
 
-fn is_foreign(entry: &DirEntry) -> bool {
-    let name = entry.file_name();
-    if name == ".git" || name == StateDir::NAME || is_journal(name) || is_temporary(name) {
-        return true;
-    }
-    // A directory with its own `.git` is another repository: a submodule, a linked worktree or a clone.
+/// Returns true if a tracked file (relative to the root) is left out of the scope by Lockstep's own rules.
+pub fn is_left_out(root: &Path, path: &Path) -> bool {
+    let is_matched = |directory: &Path| {
+        let at = root.join(directory);
+        let file = at.join(IGNORE_FILE);
+        let rules = lockstep_fs::read_up_to(&file, MAX_RULE_BYTES).ok()?;
+        let mut builder = GitignoreBuilder::new(&at);
+        for line in String::from_utf8_lossy(&rules).lines() {
+            // The walk skips an invalid rule as well.
+            let _ = builder.add_line(None, line);
+        }
+        let matched = builder.build().ok()?.matched_path_or_any_parents(root.join(path), false).is_ignore();
+        matched.then_some(())
+    };
+    path.iter().any(is_own) || path.ancestors().skip(1).any(|directory| is_matched(directory).is_some())
+}
+
+/// Returns true for the files of git and of Lockstep itself.
+fn is_own(name: &OsStr) -> bool {
+    name == ".git" || name == StateDir::NAME || is_journal(name) || is_temporary(name)
+}
+
+/// Returns true for a directory with its own `.git`: a submodule, a linked worktree or a clone.
+fn is_repository(entry: &DirEntry) -> bool {
     entry.file_type().is_some_and(|kind| kind.is_dir())
         && fs::symlink_metadata(entry.path().join(".git")).is_ok()
 }

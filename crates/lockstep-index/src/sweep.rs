@@ -12,8 +12,8 @@ use crate::accounts::Account;
 use crate::catalogue::{Catalogue, Directory};
 use crate::difference::differences;
 use crate::refresh::{Refreshed, build, refresh};
-use crate::scope::has_blocked_rules;
-use crate::stamp::arrived_after;
+use crate::scope::{has_blocked_rules, walk};
+use crate::stamp::{Stamp, arrived_after, status_time};
 use crate::{IndexError, accounts};
 
 /// The maximum wait for another sweep. A sweep takes tens of milliseconds.
@@ -176,11 +176,26 @@ pub fn present(root: &Path, state: &StateDir) -> Result<Catalogue, IndexError> {
     Ok(catalogue)
 }
 
-/// Returns the time when a file or directory of another repository was last written, in nanoseconds since 1970.
-pub fn newest_change(root: &Path) -> Option<i64> {
-    let catalogue = build(root);
-    let directories = catalogue.directories.iter().map(|directory| directory.mtime);
-    catalogue.files().map(|file| file.mtime).chain(directories).max()
+/// More entries of a directory outside the scope are not checked.
+const MAX_UNREAD_ENTRIES: usize = 20_000;
+
+/// Returns the time when a file or directory below `start`, which is outside the scope, was last written, in
+/// nanoseconds since 1970.
+pub fn newest_change(start: &Path) -> Option<i64> {
+    let entries = walk(start).build().take(MAX_UNREAD_ENTRIES);
+    entries.filter_map(|entry| Some(Stamp::of(&entry.ok()?.metadata().ok()?).mtime)).max()
+}
+
+/// Returns the time when a file outside the scope was written or renamed, in nanoseconds since 1970; that of
+/// the nearest existing parent directory if the file does not exist.
+pub fn last_write(path: &Path) -> Option<i64> {
+    if let Ok(meta) = std::fs::metadata(path) {
+        return Some(status_time(&meta));
+    }
+    path.ancestors()
+        .skip(1)
+        .find_map(|parent| symlink_metadata(parent).ok())
+        .map(|meta| Stamp::of(&meta).mtime)
 }
 
 /// Returns the number of files that differ from the catalogue, reported or not. `None` without a catalogue.

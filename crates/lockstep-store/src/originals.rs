@@ -156,14 +156,14 @@ impl<'a> OriginalStore<'a> {
         fs::metadata(self.base_file()).ok()?.modified().ok()
     }
 
-    /// Returns the time up to which changes in submodules were reported, in nanoseconds since 1970.
-    pub fn submodules_checked(&self) -> Option<i64> {
-        lockstep_fs::read_to_string(self.submodules_file()).ok()?.trim_end().parse().ok()
+    /// Returns the time up to which changes of unread places were reported, in nanoseconds since 1970.
+    pub fn unread_checked(&self) -> Option<i64> {
+        lockstep_fs::read_to_string(self.unread_file()).ok()?.trim_end().parse().ok()
     }
 
-    /// Saves the time up to which changes in submodules were reported.
-    pub fn set_submodules_checked(&self, at: i64) -> Result<(), StoreError> {
-        self.replace(&self.submodules_file(), format!("{at}\n").as_bytes())
+    /// Saves the time up to which changes of unread places were reported.
+    pub fn set_unread_checked(&self, at: i64) -> Result<(), StoreError> {
+        self.replace(&self.unread_file(), format!("{at}\n").as_bytes())
     }
 
     /// Removes the session's.
@@ -191,8 +191,8 @@ impl<'a> OriginalStore<'a> {
         self.directory().join("base.json")
     }
 
-    fn submodules_file(&self) -> PathBuf {
-        self.directory().join("submodules")
+    fn unread_file(&self) -> PathBuf {
+        self.directory().join("unread")
     }
 
     fn session_file(&self, path: &Path) -> PathBuf {

@@ -18,11 +18,11 @@ pub mod route;
 mod session;
 mod shell;
 mod steps;
-mod submodules;
 mod sweep;
 mod task;
 mod undo;
 mod unread;
+mod unread_places;
 mod windows;
 
 use std::any::Any;

@@ -75,6 +75,7 @@ impl HookRun {
     pub(super) fn report_subagent(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         let swept = self.sweep_at_stop(session);
         let mut store = self.take_store()?;
+        self.report_unread_places(&mut store, session);
         self.report_pending(&mut store, session, PENDING_LIMIT_AT_STOP)?;
         let actor = self.event.actor.clone();
         let (reader, by) = match &actor {
@@ -87,7 +88,6 @@ impl HookRun {
         let alert = &self.project.config().alert;
         let (worth, status) = (alert.subagent, alert.status);
         let changed = self.report(&mut store, session, reader, by, worth)?;
-        self.report_submodules(&mut store, session)?;
         if status == AlertStatus::Always && !changed {
             store.put_notice(session, STATUS, NO_CHANGES, self.now.timestamp())?;
         }
@@ -98,6 +98,7 @@ impl HookRun {
     pub(super) fn report_lead(&mut self, session: &SessionId) -> Result<Decision, HookError> {
         let swept = self.sweep_at_stop(session);
         let mut store = self.take_store()?;
+        self.report_unread_places(&mut store, session);
         self.report_pending(&mut store, session, PENDING_LIMIT_AT_STOP)?;
         self.report(&mut store, session, LEAD, ChangeAuthor::Lead, self.project.config().alert.lead)?;
         self.store = Some(store);

@@ -1,8 +1,8 @@
-//! The first stop after commands of git, and after changes of links, modules and submodules.
+//! The first stop after commands of git, and after changes of links, modules, nested repositories and ignored files.
 
-use lockstep_testkit::HookEvent;
+use lockstep_testkit::{HookEvent, TestEnv};
+use serde_json::json;
 
-use crate::configured;
 use crate::first_stop::{DEFINITION, delivered, edit_event, shell, subagent};
 use crate::first_stop_states::{project, stop};
 
@@ -110,25 +110,111 @@ fn change_of_a_file_behind_a_link_names_the_dependent() {
     stop(&env, "edit of the link");
 }
 
+/// Creates the repository `lib` with the definition.
+const LIBRARY: &str = "git init -q lib && cd lib && printf 'def greet(name):\\n    return name\\n' > core.py && \
+     git add -A && git commit -qm lib && cd ..";
+
 #[test]
-fn change_inside_a_submodule_is_said_to_be_not_analysed() {
+fn change_inside_a_nested_repository_is_said_to_be_not_analysed() {
+    let submodule = format!(
+        "(cd .. && {LIBRARY}) && git -c protocol.file.allow=always submodule --quiet add $PWD/../lib lib && \
+         git commit -qm lib"
+    );
+    for (name, script) in
+        [("submodule", submodule.as_str()), ("clone", LIBRARY), ("worktree", "git worktree add -q lib")]
+    {
+        for (session_start, is_lead) in [(true, false), (false, false), (true, true)] {
+            let case = format!("{name}, start of the session seen: {session_start}, lead: {is_lead}");
+            let env = project(DEFINITION, script);
+            if session_start {
+                env.hook(&HookEvent::session_start()).assert_silent();
+            }
+            shell(&env, "sleep 0.05; sed -i s/greet/salute/ lib/core.py");
+            let said = said_at_stop(&env, is_lead);
+            assert!(said.contains("lib") && said.contains("not analysed"), "{case}: {said}");
+            assert_eq!(said_at_stop(&env, is_lead), "", "{case}: once");
+        }
+    }
+}
+
+/// Stops the agent, and returns the text that the Lead receives.
+fn said_at_stop(env: &TestEnv, is_lead: bool) -> String {
+    if is_lead {
+        return delivered(env, &HookEvent::stop());
+    }
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    delivered(env, &HookEvent::agent_done())
+}
+
+#[test]
+fn ignored_nested_repository_is_not_reported() {
+    let env = project(DEFINITION, &format!("{LIBRARY}; echo lib/ > .git/info/exclude"));
+    env.hook(&HookEvent::session_start()).assert_silent();
+    shell(&env, "sleep 0.05; sed -i s/greet/salute/ lib/core.py");
+    assert_eq!(said_at_stop(&env, false), "");
+}
+
+#[test]
+fn change_of_a_tracked_file_that_an_ignore_rule_matches_names_the_dependent() {
+    for (name, script, act) in [
+        (
+            "rule",
+            "echo core.py > .gitignore && git add .gitignore && git commit -qm rule",
+            "sed -i s/greet/salute/ core.py",
+        ),
+        ("exclude", "echo core.py > .git/info/exclude", "sed -i s/greet/salute/ core.py"),
+        ("deleted", "echo core.py > .git/info/exclude", "rm core.py"),
+        ("moved", "echo core.py > .git/info/exclude", "mv core.py kernel.py"),
+        ("newly ignored", "", "sed -i s/greet/salute/ core.py; echo core.py > .gitignore"),
+    ] {
+        for session_start in [true, false] {
+            let env = project(DEFINITION, script);
+            if session_start {
+                env.hook(&HookEvent::session_start()).assert_silent();
+            }
+            shell(&env, act);
+            stop(&env, &format!("{name}, start of the session seen: {session_start}"));
+            assert_eq!(said_at_stop(&env, false), "", "{name}: once");
+        }
+    }
+    let env = project(DEFINITION, "echo core.py > .lockstepignore && git add -A && git commit -qm rule");
+    env.hook(&HookEvent::session_start()).assert_silent();
+    shell(&env, "sed -i s/greet/salute/ core.py");
+    assert_eq!(said_at_stop(&env, false), "", "left out by the project's own rule");
+}
+
+#[test]
+fn change_behind_a_link_that_leaves_the_project_is_reported() {
+    let file = "mkdir ../shared && mv core.py ../shared/kernel.py && ln -s ../shared/kernel.py core.py";
+    let directory = "mkdir ../shared && mv core.py ../shared && ln -s ../shared pkg";
     for session_start in [true, false] {
-        let env = configured("");
-        env.write("use.py", "from lib.core import greet\n\ngreet(1)\n");
-        env.git_script(
-            "set -e; mkdir ../lib && cd ../lib && git init -q && printf 'def greet(name):\\n    return name\\n' > core.py && \
-             git add -A && git commit -qm lib && cd ../project && git init -q && \
-             git -c protocol.file.allow=always submodule --quiet add ../lib lib && git add -A && git commit -qm first",
-        )
-        .assert_success();
+        for (script, act, expected) in [
+            (file, "../shared/kernel.py", "use.py"),
+            (file, "--follow-symlinks core.py", "use.py"),
+            (directory, "../shared/core.py", "pkg"),
+        ] {
+            let case = format!("{act}, start of the session seen: {session_start}");
+            let env = project(DEFINITION, &format!("{script} && git add -A && git commit -qm link"));
+            if session_start {
+                env.hook(&HookEvent::session_start()).assert_silent();
+            }
+            shell(&env, &format!("sleep 0.05; sed -i s/greet/salute/ {act}"));
+            let said = said_at_stop(&env, false);
+            assert!(said.contains(expected), "{case}: {said}");
+        }
+    }
+}
+
+#[test]
+fn edit_with_a_null_original_names_the_dependent() {
+    for session_start in [true, false] {
+        let env = project(DEFINITION, "");
         if session_start {
             env.hook(&HookEvent::session_start()).assert_silent();
         }
-        shell(&env, "sleep 0.05; sed -i s/greet/salute/ lib/core.py");
-        env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
-        let said = delivered(&env, &HookEvent::agent_done());
-        assert!(said.contains("lib") && said.contains("not analysed"), "{session_start}: {said}");
-        env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
-        assert_eq!(delivered(&env, &HookEvent::agent_done()), "", "once");
+        env.shell("sed -i 's/def greet/def salute/' core.py");
+        let response = json!({"filePath": "/repo/core.py", "originalFile": null});
+        env.hook(&edit_event().with("tool_response", response)).assert_silent();
+        stop(&env, &format!("start of the session seen: {session_start}"));
     }
 }
