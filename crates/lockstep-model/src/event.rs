@@ -188,6 +188,15 @@ pub struct Undo {
     pub replacements: Vec<Replacement>,
 }
 
+impl Undo {
+    /// Returns true if the file had text before the change.
+    pub fn had_text(&self) -> bool {
+        let is_former = |line: &String| line.starts_with('-') || line.starts_with(' ');
+        self.replacements.iter().any(|it| !it.old.is_empty())
+            || self.hunks.iter().any(|hunk| hunk.lines.iter().any(is_former))
+    }
+}
+
 /// A stretch of a unified difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditHunk {

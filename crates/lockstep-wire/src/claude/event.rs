@@ -322,14 +322,19 @@ fn tool(name: String, input: Option<&RawToolInput<'_>>, response: Option<&RawVal
     match (name.as_str(), ChangeTool::from_name(&name)) {
         // `Sweep` is our name for changes that no tool reported. A client's tool with that name is something
         // else.
-        (_, Some(tool)) if tool != ChangeTool::Sweep => ToolUse::File {
-            tool,
-            path: of(|i| text(i.file_path).or_else(|| text(i.notebook_path)))
-                .filter(|path| !path.is_empty())
-                .map(PathBuf::from),
-            former: original_content(response),
-            undo: input.map_or_else(Undo::default, |input| edits::undo(input.edits(), response)),
-        },
+        (_, Some(tool)) if tool != ChangeTool::Sweep => {
+            let undo = input.map_or_else(Undo::default, |input| edits::undo(input.edits(), response));
+            let path = of(|i| text(i.file_path).or_else(|| text(i.notebook_path)));
+            // A tool that replaced a text cannot have created the file.
+            let is_possible =
+                |former: &OriginalContent| *former != OriginalContent::Absent || !undo.had_text();
+            ToolUse::File {
+                tool,
+                path: path.filter(|path| !path.is_empty()).map(PathBuf::from),
+                former: original_content(response).filter(is_possible),
+                undo,
+            }
+        }
         // A monitor is a shell command whose output is watched.
         ("Bash" | "Monitor" | "PowerShell", _) => ToolUse::Bash {
             command: of(|i| command(i.command)).unwrap_or_default(),
@@ -496,6 +501,21 @@ mod tests {
             let EventKind::PostToolUse { call, .. } = event(&json).kind else { panic!("PostToolUse") };
             let ToolUse::File { former, .. } = call.tool else { panic!("File") };
             assert_eq!(former, expected, "{response}");
+        }
+    }
+
+    #[test]
+    fn edit_that_replaced_a_text_did_not_create_the_file() {
+        for (input, expected) in [
+            (r#"{"old_string":"a","new_string":"b"}"#, None),
+            (r#"{"old_string":"","new_string":"b"}"#, Some(OriginalContent::Absent)),
+        ] {
+            let json = format!(
+                r#"{{"hook_event_name":"PostToolUse","tool_name":"Edit","tool_input":{input},"tool_response":{{"originalFile":null}}}}"#
+            );
+            let EventKind::PostToolUse { call, .. } = event(&json).kind else { panic!("PostToolUse") };
+            let ToolUse::File { former, .. } = call.tool else { panic!("File") };
+            assert_eq!(former, expected, "{input}");
         }
     }
 
