@@ -130,7 +130,25 @@ pub(super) fn dependents(impact: &Impact) -> Vec<CascadeDependent> {
         kind: Some(dependent.kind.word().to_owned()),
         breaks: Some(dependent.breaks),
     };
-    impact.dependents().map(dependent).chain(own_references(impact)).collect()
+    impact.dependents().map(dependent).chain(own_references(impact)).chain(unparsed(impact)).collect()
+}
+
+/// The changed files that parsed before the change and do not parse now: nothing is known about their references.
+fn unparsed(impact: &Impact) -> impl Iterator<Item = CascadeDependent> {
+    unparsed_lines(impact).map(|(path, evidence)| CascadeDependent {
+        path: path.to_owned(),
+        cause: path.to_owned(),
+        direct: true,
+        pattern: "syntax error".to_owned(),
+        evidence: vec![evidence],
+        kind: Some("syntax".to_owned()),
+        breaks: Some(true),
+    })
+}
+
+fn unparsed_lines(impact: &Impact) -> impl Iterator<Item = (&str, String)> {
+    let line = |file: &impact::FileImpact| Some(format!("{}:{}:does not parse", file.path, file.unparsed?));
+    impact.files.iter().filter_map(move |file| Some((file.path.as_str(), line(file)?)))
 }
 
 /// The changed files that broke references in themselves, one entry for each name.
@@ -186,6 +204,9 @@ pub(super) fn stale_lines(
     let mut certain: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (file, broken) in analysis.impact.broken_in_files() {
         certain.entry(&file.path).or_default().push(own_line(&file.path, broken));
+    }
+    for (path, line) in unparsed_lines(&analysis.impact) {
+        certain.entry(path).or_default().push(line);
     }
     let mut possible: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let broken = |(file, dependent): &(&impact::FileImpact, &impact::Dependent)| {

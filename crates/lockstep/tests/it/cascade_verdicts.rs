@@ -13,6 +13,9 @@ use crate::planted::{commit, list, run, status};
 const WHOLE_WORDS: &str = r"for f in $LOCKSTEP_FILES; do sed -i 's/\bstrip_ansi\b/strip_tty/g' $f; done";
 /// Replaces the old name inside other names too.
 const TOO_MUCH: &str = "for f in $LOCKSTEP_FILES; do sed -i 's/strip_ansi/strip_tty/g' $f; done";
+/// Renames, and leaves lines that do not parse.
+const SYNTAX_ERROR: &str =
+    r"for f in $LOCKSTEP_FILES; do sed -i 's/\bstrip_ansi\b\(.*\)$/strip_tty\1 (((/' $f; done";
 const NOTHING: &str = "true";
 const ANOTHER_FILE: &str = "echo done >> notes.txt";
 
@@ -116,6 +119,7 @@ fn a_rename_converges_only_with_the_agent_that_follows_it() {
         for (agent, expected) in [
             (WHOLE_WORDS, "converged"),
             (TOO_MUCH, "partial"),
+            (SYNTAX_ERROR, "partial"),
             (NOTHING, "partial"),
             (ANOTHER_FILE, "partial"),
         ] {
