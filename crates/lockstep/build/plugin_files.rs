@@ -1,5 +1,7 @@
-//! Lists the files of the plugin, which the program carries: `plugin_files.rs` in the folder of the build, every file of `plugin/` with
-//! its text, in the order of their paths.
+//! Writes `plugin_files.rs` into the directory of the build: every file of `plugin/` with its text, sorted by path.
+//!
+//! The texts are literals. An `include_str!` would put the path of the checkout into the compiled crate, and builds in
+//! two directories would differ.
 
 use std::env;
 use std::fmt::Write as _;
@@ -15,8 +17,8 @@ pub(crate) fn list() -> io::Result<()> {
     files.sort();
     let mut table = "&[\n".to_owned();
     for file in files {
-        let path = folder.join(&file);
-        let _ = writeln!(table, "    ({file:?}, include_str!({:?})),", path.display().to_string());
+        let text = fs::read_to_string(folder.join(&file))?;
+        let _ = writeln!(table, "    ({file:?}, {text:?}),");
     }
     table.push_str("]\n");
     fs::write(Path::new(&env::var_os("OUT_DIR").expect("cargo sets it")).join("plugin_files.rs"), table)

@@ -53,3 +53,14 @@ pub(crate) fn hooks_json_of(session_starts: usize) -> String {
     }));
     text.expect("maps with text keys are JSON") + "\n"
 }
+
+#[cfg(test)]
+mod tests {
+    /// Builds in two directories give the same bytes.
+    #[test]
+    fn list_of_plugin_files_does_not_name_the_directory_of_the_build() {
+        let list = include_str!(concat!(env!("OUT_DIR"), "/plugin_files.rs"));
+        assert!(list.contains("hooks/hooks.json"));
+        assert!(!list.contains(env!("CARGO_MANIFEST_DIR")), "{list}");
+    }
+}

@@ -171,3 +171,25 @@ fn formula_names_the_tarball_and_its_sum() {
         assert!(said.contains("Syntax OK"), "{said}");
     }
 }
+
+/// The schemas come with the Python package `cyclonedx-python-lib[json-validation]`.
+#[test]
+fn bill_of_materials_is_valid_by_the_schema_of_cyclonedx() {
+    let check = "import sys
+try:
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+except ImportError as missing:
+    sys.exit(f'MISSING {missing}')
+sys.exit(str(JsonStrictValidator(SchemaVersion.V1_5).validate_str(open(sys.argv[1]).read()) or '') or 0)";
+    let made = Made::new();
+    let file = made.path("sbom.json");
+    fs::write(&file, bill_of_materials::render("x86_64-unknown-linux-gnu", 0).unwrap()).unwrap();
+    let Some(output) = made.run("python3", &["-c", check, text(&file)]) else { return };
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("MISSING") {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {said}");
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+}

@@ -31,6 +31,10 @@ const PIP: Way = Way {
     more: &[".venvs/lockstep/share/man/man1/lockstep.1"],
 };
 
+const PIPX: Way = Way { heading: "pipx", client: "pipx", program: ".local/bin/lockstep", more: &[] };
+
+const UV: Way = Way { heading: "uv", client: "uv", program: ".local/bin/lockstep", more: &[] };
+
 const DEBIAN: Way = Way {
     heading: "Debian",
     client: "dpkg",
@@ -171,6 +175,12 @@ fn use_project(way: &Way, home: &Home, program: &Path, started: Instant) {
     home.run(&format!("{lockstep} init --client claude && {lockstep} doctor"), &project);
     let settings = fs::read_to_string(project.join(".claude/settings.json")).unwrap();
     assert!(!settings.contains("node"), "{settings}");
+    if Command::new("claude").arg("--version").output().is_ok() {
+        home.run(&format!("{lockstep} doctor --live"), &project);
+        let _ = writeln!(std::io::stderr(), "{}: the real client passed the rehearsal", way.heading);
+    } else {
+        let _ = writeln!(std::io::stderr(), "SKIPPED rehearsal of {}: claude is not on PATH", way.heading);
+    }
     home.run(&format!("{lockstep} self version --check && {lockstep} uninstall --purge"), &project);
     let rest = home.run("git status --short", &project);
     assert_eq!(rest, " M a.py\n", "nothing of the set-up is left");
@@ -184,6 +194,16 @@ fn npm_installs_a_program_that_starts_without_node() {
 #[test]
 fn pip_installs_and_removes_the_wheel() {
     install_and_remove(&PIP);
+}
+
+#[test]
+fn pipx_installs_and_removes_the_wheel() {
+    install_and_remove(&PIPX);
+}
+
+#[test]
+fn uv_installs_and_removes_the_wheel() {
+    install_and_remove(&UV);
 }
 
 #[test]
