@@ -174,7 +174,7 @@ impl Cascade {
         if let [first, ..] = &oscillating[..] {
             self.finish(
                 CascadeStatus::Partial,
-                format!("{first} oscillates: it returned to an earlier content"),
+                format!("a file oscillates: {first} returned to an earlier content"),
             );
         }
         !oscillating.is_empty()
