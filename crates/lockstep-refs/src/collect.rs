@@ -108,7 +108,7 @@ impl<'t> Collector<'t> {
 
     /// Returns the tokens of a definition's signature, see [`Definition::header`].
     pub(crate) fn header(&self, whole: Node<'t>, name: Option<Node<'t>>, body: Option<Node<'t>>) -> Box<str> {
-        header(whole, name, body, self.text)
+        header(whole, name, body.as_slice(), self.text)
     }
 
     /// Records a definition. Returns its index.

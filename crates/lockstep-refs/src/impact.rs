@@ -16,18 +16,21 @@ mod importers;
 mod in_text;
 mod kept;
 mod loose;
+mod lost_includes;
 mod missing_paths;
 mod no_module;
 mod obligations;
 mod overloads;
 mod own_file;
 mod promised;
+mod receivers;
 mod renamed_types;
 mod renamed_uses;
 mod results;
 mod shadows;
 mod tree;
 mod unparsed;
+mod visibility;
 
 pub use dependents::{Dependent, Evidence, Hop};
 pub use edit::{After, Before, Edit, FileChange};
@@ -272,6 +275,7 @@ fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (Fi
         own_file::broken(worlds.after, edit, &contents, &found.symbols, &mut kept, &worlds.edited);
     let unmet = obligations.add_to(worlds.after, &mut collector, &mut found);
     broken.extend(unmet);
+    lost_includes::collect(worlds.after, edit, &facts, after.as_deref(), &mut collector, &mut found);
     // Exports that are missing from content that does not parse may still exist.
     if found.unparsed.is_none() {
         handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
@@ -361,6 +365,8 @@ fn collect_direct(
     let now = edit.present_text(before);
     let target = Target { file, symbols: &symbols, module, now: now.as_deref(), own_file: false };
     let references = language::rules(facts.language).referrers(before, &target);
+    let conflicting =
+        after.map(|after| own_file::conflicting_names(before, after, changes)).unwrap_or_default();
     let mut judge = ReferenceJudge {
         former,
         after,
@@ -369,7 +375,7 @@ fn collect_direct(
         symbols: &symbols,
         own_types: OwnTypes::new(former, edit),
         hidden: changes.iter().map(|change| hides(former, change)).collect(),
-        declared: Declared::new(before, file, &symbols, &references),
+        declared: Declared::new(before, file, &symbols, &references, conflicting),
         trees: Trees::new(before),
     };
     for mut reference in references {
@@ -437,11 +443,14 @@ impl ReferenceJudge<'_, '_> {
         }
         let is_hidden = reference.symbol.and_then(|at| self.hidden.get(at)).is_some_and(|it| *it);
         let is_misfit = change.breaks(reference, &named) && !loose::fits(before, change, after, reference);
-        (is_misfit && !passes_by_place(before, change, reference)
+        (is_misfit
+            && !passes_by_place(before, change, reference)
+            && !visibility::is_visible(before, change, after, (self.former.file, reference.file))
             || loose::misses(before, change, after, reference))
             && !is_hidden
             && !overloads::mean_another(&self.trees, change, after, reference)
             && !results::is_indifferent(&self.trees, change, after, reference, &named)
+            && !receivers::may_be_changed(&self.trees, change, after, reference)
             && !self.around.edited.follows(change, after, reference)
             && !self.declared.shields(change, reference)
             && !self.kept.finds(change, reference)

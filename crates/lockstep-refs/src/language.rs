@@ -18,8 +18,9 @@ mod rust;
 mod swift;
 mod typescript;
 
+pub(crate) use c::included;
 pub(crate) use go::{inside_module, module_name};
-pub(crate) use rust::library_of;
+pub(crate) use rust::{TraitUses, library_of, trait_uses};
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -164,13 +164,13 @@ const MAX_HEADER_BYTES: usize = 2000;
 pub(crate) fn header<'t>(
     node: Node<'t>,
     name: Option<Node<'t>>,
-    left_out: Option<Node<'t>>,
+    left_out: &[Node<'t>],
     text: &str,
 ) -> Box<str> {
     let mut out = String::new();
     let mut stack = vec![node];
     while let Some(node) = stack.pop() {
-        if Some(node) == left_out || node.kind().contains("comment") {
+        if left_out.contains(&node) || node.kind().contains("comment") {
             continue;
         }
         let is_name = Some(node) == name;

@@ -567,7 +567,7 @@ impl<'t> Walk<'t> {
         definition.reach = function.reach;
         definition.signature = digest([function.node], text, |node| Some(node) == body || node == name);
         definition.body = digest(body, text, |_| false);
-        definition.header = header(function.node, Some(name), body, text);
+        definition.header = header(function.node, Some(name), body.as_slice(), text);
         // Annotations may come first, but the line of a definition is that of its name.
         definition.line = line_of(name);
         definition.arity = arity(&function.parameters);
@@ -604,7 +604,7 @@ impl<'t> Walk<'t> {
             Some(node) == body || node == name_node
         });
         definition.body = digest(body, text, inside);
-        definition.header = header(type_.node, Some(name_node), body, text);
+        definition.header = header(type_.node, Some(name_node), body.as_slice(), text);
         definition.extends =
             type_.extends.iter().map(|node| dotted(self.text(self.head(*node))).into()).collect();
         let before = self.collector.within;
@@ -638,9 +638,10 @@ impl<'t> Walk<'t> {
         let text = self.collector.text;
         let mut definition = self.collector.definition(self.text(name), kind, name);
         definition.reach = reach;
-        definition.signature = digest([node], text, |it| it == name || Some(it) == initial);
+        let left_out: Vec<Node<'_>> = beside(node, name).into_iter().chain(initial).collect();
+        definition.signature = digest([node], text, |it| it == name || left_out.contains(&it));
         definition.body = digest(initial, text, |_| false);
-        definition.header = header(node, Some(name), initial, text);
+        definition.header = header(node, Some(name), &left_out, text);
         definition.gives = gives;
         self.collector.define(definition)
     }
@@ -754,6 +755,21 @@ fn is_demanded(member: Node<'_>, text: &str) -> bool {
         compact.starts_with("virtual") && compact.trim_end_matches(';').ends_with("=0")
     };
     member.children(&mut member.walk()).any(is_abstract) || pure()
+}
+
+/// Returns the other names that a declaration introduces beside one, with the commas between them.
+fn beside<'n>(declaration: Node<'n>, name: Node<'n>) -> Vec<Node<'n>> {
+    let holds = |it: &Node<'_>| it.start_byte() <= name.start_byte() && name.end_byte() <= it.end_byte();
+    let parts: Vec<Node<'n>> = declaration.children(&mut declaration.walk()).collect();
+    let field = |at: usize| declaration.field_name_for_child(u32::try_from(at).unwrap_or(u32::MAX));
+    let Some(own) = parts.iter().position(holds) else { return Vec::new() };
+    let Some(own_field) = field(own) else { return Vec::new() };
+    let is_other = |at: usize| at != own && field(at) == Some(own_field);
+    if !(0..parts.len()).any(is_other) {
+        return Vec::new();
+    }
+    let left_out = (0..parts.len()).filter(|at| is_other(*at) || parts[*at].kind() == ",");
+    left_out.map(|at| parts[at]).collect()
 }
 
 /// Returns the number of written arguments. `None` if some of them expand to any number.

@@ -13,6 +13,8 @@ use crate::world::{FileId, World, base};
 pub(super) struct Declared {
     /// Definitions that another file declares.
     declared: BTreeSet<usize>,
+    /// Names of definitions that the compiler rejects because an included declaration differs.
+    conflicting: BTreeSet<Box<str>>,
     /// Functions that another source file defines too: each belongs to a separate program.
     defined_again: BTreeSet<usize>,
 }
@@ -23,9 +25,10 @@ impl Declared {
         file: FileId,
         symbols: &[Definition],
         references: &[Reference],
+        conflicting: BTreeSet<Box<str>>,
     ) -> Self {
         if !is_source(world.path(file)) {
-            return Self { declared: BTreeSet::new(), defined_again: BTreeSet::new() };
+            return Self { declared: BTreeSet::new(), conflicting, defined_again: BTreeSet::new() };
         }
         let declares = |it: &&Reference| it.role == Role::Override && it.file != file;
         let mut defined_again = BTreeSet::new();
@@ -38,15 +41,18 @@ impl Declared {
         }
         Self {
             declared: references.iter().filter(declares).filter_map(|it| it.symbol).collect(),
+            conflicting,
             defined_again,
         }
     }
 
-    /// Returns true if a use fits the declaration, which a changed signature of the definition leaves as it is, or if another
+    /// Returns true if a reference is the declaration or a use that fits it, which a changed signature of the definition leaves as it is, or if another
     /// definition is there for it.
     pub(super) fn shields(&self, change: &SymbolChange, reference: &Reference) -> bool {
         let Some(at) = reference.symbol else { return false };
-        let uses = matches!(reference.role, Role::Call | Role::Covered | Role::Value);
+        let uses = matches!(reference.role, Role::Call | Role::Covered | Role::Value)
+            // The compiler rejects the definition, not the declaration.
+            || reference.role == Role::Override && self.conflicting.contains(&change.was.name);
         self.defined_again.contains(&at)
             || uses && self.declared.contains(&at) && matches!(change.what, What::Resigned { .. })
     }

@@ -3,11 +3,15 @@
 //!
 //! Places are searched in the files as they are after all edits: a place that already meets the obligation is not reported.
 
+mod access;
 mod expected;
 mod function_types;
 mod implementers;
 mod literals;
+mod lost_bases;
+mod lost_traits;
 mod matches;
+mod type_arguments;
 mod unions;
 
 use std::collections::BTreeSet;
@@ -16,7 +20,7 @@ use super::FileImpact;
 use super::dependents::{Collector, Evidence, Place};
 use super::edit::{Before, Edit};
 use super::own_file::{self, BrokenReference};
-use super::tree::Trees;
+use super::tree::{Source, Trees};
 use crate::change::{SymbolChange, What};
 use crate::facts::{ABSTRACT, Definition, DefinitionKind, Facts, OPTIONAL, Role, STATIC};
 use crate::language::Language;
@@ -148,6 +152,15 @@ impl Obligations {
             let grown = unions::grown((old, former), (new, &now));
             grown.iter().for_each(|it| matches::find(&search, it, &mut found.unmet));
             function_types::find(&search, (old, former), new, &mut found.unmet);
+            access::find(&search, former, new, &mut found.unmet);
+            let is_searched = matches!(new.language, Language::Rust | Language::Go);
+            if let Some(before) = is_searched.then(|| Source::new(new.language, former.into())).flatten() {
+                type_arguments::find(&search, &before, new, &mut found.unmet);
+                lost_traits::find(&search, (old, &before), new, &mut found.unmet);
+                lost_traits::find_incomplete(&search, &before, new, &mut found.unmet);
+                found.checked.extend(lost_traits::meeting_new_bounds(&search, &before, new));
+            }
+            lost_bases::find(&search, edit, (old, former), new, &mut found.unmet);
         }
         let key = |it: &Unmet| (it.file, it.line, it.pattern.clone());
         found.unmet.sort_by_key(key);

@@ -20,7 +20,7 @@ use super::edited::{Edited, keywords};
 use super::kept::Kept;
 use super::loose;
 use super::tree::Trees;
-use super::{overloads, passes_by_place, results};
+use super::{overloads, passes_by_place, receivers, results};
 use crate::change::{SymbolChange, What, compare_reaching, renamed_path, renamed_types};
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Import, Reach, Role, Use};
 use crate::language::{self, Language};
@@ -28,7 +28,7 @@ use crate::memo::Memo;
 use crate::overlay::Overlay;
 use crate::parses::Parses;
 use crate::reference::{Certainty, Kind, Reference, Target};
-use crate::signature::Fit;
+use crate::signature::{self, Fit};
 use crate::syntax::{TOKEN_END, is_nothing};
 use crate::world::{FileId, World, base};
 use unbound::Versions;
@@ -83,14 +83,20 @@ pub(super) fn broken(
     for reference in left_behind(world, file, &suspects, (&edit.path, &text, present)) {
         let Some(change) = reference.symbol.and_then(|at| suspects.changes.get(at)) else { continue };
         let named = keywords(world, &reference);
-        let is_broken = (misfits(present.language, change, &reference, &named)
-            && !passes_by_place(world, change, &reference)
+        let is_misfit = misfits(present.language, change, &reference, &named)
+            || reference.role == Role::Call
+                && reference.certainty == Certainty::Resolved
+                && reference
+                    .symbol
+                    .is_some_and(|at| gives_another_number(&change.was, &suspects.symbols[at], present));
+        let is_broken = (is_misfit && !passes_by_place(world, change, &reference)
             || present.language == Language::Python
                 && loose::misses(world, change, Some(present), &reference))
             && !elsewhere.contains(&(reference.line, reference.pattern.clone()))
             && !is_imported(change, present, &reference)
             && !overloads::mean_another(&trees, change, Some(present), &reference)
             && !results::is_indifferent(&trees, change, Some(present), &reference, &named)
+            && !receivers::may_be_changed(&trees, change, Some(present), &reference)
             && !kept.finds(change, &reference)
             && !edited.follows(change, Some(present), &reference);
         if is_broken {
@@ -131,6 +137,16 @@ pub(super) fn broken(
         broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
     }
     broken.found.into_values().collect()
+}
+
+/// Returns the names of changed definitions that differ from a declaration which their file includes.
+pub(super) fn conflicting_names(
+    world: &dyn World,
+    present: &Facts,
+    changes: &[SymbolChange],
+) -> BTreeSet<Box<str>> {
+    let conflicts = declarations::conflicting_definitions(world, present, changes);
+    conflicts.into_iter().map(|it| it.name).collect()
 }
 
 /// Returns the public type of a moved file of Java that has the name of the former file.
@@ -235,6 +251,26 @@ fn misfits(language: Language, change: &SymbolChange, reference: &Reference, key
         _ => false,
     };
     is_misfit && reference.certainty <= Certainty::Possible
+}
+
+/// Returns true if a function of Go returns another number of values.
+fn gives_another_number(was: &Definition, is: &Definition, facts: &Facts) -> bool {
+    let count = |it: &Definition| -> Option<usize> {
+        let result = signature::result_type(facts.language, it)?;
+        let mut depth = 0_usize;
+        let mut count = usize::from(!result.trim().is_empty());
+        for token in result.split(' ') {
+            match token {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth = depth.saturating_sub(1),
+                "," if depth == 1 && result.starts_with('(') => count += 1,
+                _ => {}
+            }
+        }
+        Some(count)
+    };
+    let is_kept = is.line == NO_LINE || facts.language != Language::Go;
+    !is_kept && count(was).zip(count(is)).is_some_and(|(was, is)| was != is)
 }
 
 /// Returns true if a function with another number of parameters no longer has its expected type. TypeScript

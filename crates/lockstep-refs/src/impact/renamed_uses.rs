@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::renamed_types::TypeRenames;
-use crate::facts::{Facts, Shape};
-use crate::language;
+use crate::facts::{Definition, DefinitionKind, Facts, Shape};
+use crate::language::{self, Language};
 use crate::memo::Memo;
 use crate::overlay::Overlay;
+use crate::reference::{Certainty, Target};
 use crate::world::{FileId, World, words};
 
 pub(super) struct RenamedUse {
@@ -69,6 +70,7 @@ pub(super) fn renamed_uses(
             names_at(former.facts, *at, was) && is_misnamed(was)
                 || !it.is_import && is_resolved(&then, *at, was)
                 || it.is_named && is_member(&before, former.facts, &then, *at, was)
+                || !it.is_named && !it.is_import && is_member_of_value(&before, former_file, *at, was)
         });
         let is_listed = |other: &RenamedUse| other.line == it.line && other.name == it.name;
         if let Some((_, was)) = was
@@ -144,6 +146,33 @@ fn is_member(world: &dyn World, facts: &Facts, references: &Resolved, line: u32,
         let of_owner = |(at, pattern, _): &&(u32, Box<str>, FileId)| *at == line && **pattern == *owner;
         let mut files = references.iter().filter(of_owner).filter_map(|(_, _, file)| world.facts(*file));
         files.any(|facts| defines(&facts, name))
+    })
+}
+
+/// The number of definitions of one name that are searched for a use.
+const MAX_DEFINITIONS: usize = 4;
+
+/// Returns true if the name on a line of a file was a member of a value whose type the project defines. Other
+/// languages report missing members by their types.
+fn is_member_of_value(world: &dyn World, file: FileId, line: u32, name: &str) -> bool {
+    let is_native =
+        |it: &Facts| matches!(it.language, Language::Rust | Language::Go | Language::C | Language::Cpp);
+    if !world.facts(file).is_some_and(|it| is_native(&it)) {
+        return false;
+    }
+    world.defining(name).into_iter().take(MAX_DEFINITIONS).any(|defining| {
+        let Some(facts) = world.facts(defining).filter(|it| is_native(it)) else { return false };
+        let is_member = |it: &&Definition| {
+            *it.name == *name && matches!(it.kind, DefinitionKind::Method | DefinitionKind::Field)
+        };
+        let symbols: Vec<Definition> =
+            facts.definitions.iter().filter(is_member).take(MAX_DEFINITIONS).cloned().collect();
+        let own_file = defining == file;
+        let target = Target { file: defining, symbols: &symbols, module: false, now: None, own_file };
+        let references = language::rules(facts.language).referrers(world, &target);
+        references.iter().any(|it| {
+            it.file == file && it.line == line && it.certainty == Certainty::Resolved && *it.pattern == *name
+        })
     })
 }
 

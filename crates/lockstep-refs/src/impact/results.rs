@@ -124,6 +124,11 @@ fn is_unused(source: &Source, call: Node<'_>) -> bool {
         match node.kind() {
             "await_expression" | "await" | "parenthesized_expression" => {}
             "go_statement" | "defer_statement" => return true,
+            // `let _ = f();`
+            "let_declaration" => {
+                let pattern = node.child_by_field_name("pattern").map(|it| source.text(it));
+                return pattern == Some("_") && node.child_by_field_name("type").is_none();
+            }
             // The last expression of a block of Rust is its value.
             "expression_statement" => {
                 return source.language != Language::Rust || source.text(node).ends_with(';');

@@ -90,7 +90,7 @@ impl Packages for Includes {
     fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
         match import.form {
             ImportForm::Namespace => Leads::To(Vec::new()),
-            form => match included(query.world, file, &import.module, form == ImportForm::System) {
+            form => match find_included(query.world, file, &import.module, form == ImportForm::System) {
                 Some(found) => Leads::To(vec![found]),
                 None if form == ImportForm::System => Leads::Outside,
                 None => Leads::Missing,
@@ -113,9 +113,17 @@ impl Packages for Includes {
     }
 }
 
+/// Returns the file of the project that a statement of a file includes.
+pub(crate) fn included(world: &dyn World, from: FileId, import: &Import) -> Option<FileId> {
+    match import.form {
+        ImportForm::Namespace => None,
+        form => find_included(world, from, &import.module, form == ImportForm::System),
+    }
+}
+
 /// Returns the file that an include means: relative to the including one, otherwise the nearest one whose
 /// path ends so.
-fn included(world: &dyn World, from: FileId, path: &str, system: bool) -> Option<FileId> {
+fn find_included(world: &dyn World, from: FileId, path: &str, system: bool) -> Option<FileId> {
     let here = parent(world.path(from));
     let beside = join(here, path).and_then(|path| world.find(&path)).filter(|_| !system);
     if beside.is_some() {
@@ -178,6 +186,7 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "declaration" | "field_declaration" => declaration(walk, node),
         "parameter_declaration" | "optional_parameter_declaration" => {
             field("type").into_iter().for_each(|type_| walk.visit_type(type_));
+            field("declarator").into_iter().for_each(|declarator| visit_sizes(walk, declarator));
             field("default_value").into_iter().for_each(|value| walk.visit(value));
         }
         _ => return inside(walk, node),
@@ -415,6 +424,7 @@ fn alias(walk: &mut Walk<'_>, node: Node<'_>) {
         definition.signature = digest([type_], walk.collector.text, |_| false);
         walk.collector.define(definition);
     }
+    declarator.into_iter().for_each(|declarator| visit_sizes(walk, declarator));
     walk.visit_type(type_);
 }
 
@@ -535,14 +545,37 @@ fn listed(shape: Shape) -> Shape {
     Shape::Applied(Box::new(Shape::Of("[]".into())), vec![shape])
 }
 
+/// Visits the sizes of the arrays in a declarator.
+fn visit_sizes(walk: &mut Walk<'_>, declarator: Node<'_>) {
+    let mut node = declarator;
+    while let Some(inner) = node.child_by_field_name("declarator") {
+        if node.kind() == "array_declarator" {
+            node.child_by_field_name("size").into_iter().for_each(|size| walk.visit(size));
+        }
+        node = inner;
+    }
+}
+
+/// Returns the type of a member whose struct has no name: the members of that struct belong to the type
+/// around it.
+fn unnamed_struct(walk: &Walk<'_>, type_: Node<'_>) -> Option<Shape> {
+    let is_unnamed =
+        type_.child_by_field_name("name").is_none() && type_.child_by_field_name("body").is_some();
+    let is_struct = matches!(type_.kind(), "struct_specifier" | "union_specifier");
+    walk.collector.container().filter(|_| is_unnamed && is_struct).map(Shape::Of)
+}
+
 fn declaration(walk: &mut Walk<'_>, node: Node<'_>) {
     let type_ = node.child_by_field_name("type");
+    let clause = children(node).into_iter().find(|it| it.kind() == "bitfield_clause");
+    clause.into_iter().for_each(|clause| walk.children(clause));
     let value = node.child_by_field_name("value").or_else(|| node.child_by_field_name("default_value"));
     let declarators: Vec<_> = node.children_by_field_name("declarator", &mut node.walk()).collect();
     let local = walk.is_inside_function();
     let known = type_.filter(|type_| type_.kind() != "placeholder_type_specifier");
     for declarator in declarators {
         let Some(declared) = Declared::of(declarator) else { continue };
+        visit_sizes(walk, declarator);
         let initial = declared.initial.or(value);
         match declared.parameters {
             Some(_) if !local => keep(walk, node, &declared, None),
@@ -562,8 +595,8 @@ fn declaration(walk: &mut Walk<'_>, node: Node<'_>) {
             }
             _ => {
                 let kind = if is_in_class(node) { DefinitionKind::Field } else { DefinitionKind::Value };
-                let gives =
-                    known.map(|known| walk.type_shape(known)).or_else(|| initial.map(|it| walk.shape(it)));
+                let shape = |known| unnamed_struct(walk, known).unwrap_or_else(|| walk.type_shape(known));
+                let gives = known.map(shape).or_else(|| initial.map(|it| walk.shape(it)));
                 let gives = if declared.list { gives.map(listed) } else { gives };
                 let reach = reach(walk, node);
                 let at = walk.value(node, declared.name, kind, reach, gives, initial);

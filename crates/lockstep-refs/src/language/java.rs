@@ -179,7 +179,7 @@ fn record(walk: &mut Walk<'_>, node: Node<'_>, name: Node<'_>) {
     let mut definition = walk.collector.definition(walk.text(name), DefinitionKind::Method, name);
     definition.arity = walk::arity(&parameters);
     definition.signature = digest([list], walk.collector.text, |_| false);
-    definition.header = header(list, None, None, walk.collector.text);
+    definition.header = header(list, None, &[], walk.collector.text);
     walk.collector.define(definition);
     walk.collector.leave(container);
 }

@@ -252,7 +252,7 @@ fn constructor(walk: &mut Walk<'_>, node: Node<'_>, parameters: &[Parameter<'_>]
     definition.arity = walk::arity(parameters);
     definition.signature = digest([node], walk.collector.text, |it| Some(it) == body);
     definition.body = digest(body, walk.collector.text, |_| false);
-    definition.header = header(node, None, body, walk.collector.text);
+    definition.header = header(node, None, body.as_slice(), walk.collector.text);
     walk.collector.define(definition);
 }
 

@@ -13,6 +13,7 @@ mod made;
 mod members;
 mod modules;
 mod names;
+mod operators;
 mod outgoing;
 mod paths;
 mod patterns;
@@ -24,6 +25,8 @@ mod tests;
 mod tokens;
 mod types;
 mod values;
+
+pub(crate) use operators::{TraitUses, trait_uses};
 
 use super::{Language, Rules};
 use crate::facts::Facts;

@@ -145,6 +145,41 @@ fn whole(language: Language, old: &[&str], new: &[&str]) -> Relation {
     }
 }
 
+/// Interfaces of Go's package `io`, by the methods that they ask for.
+const GO_INTERFACES: &[(&str, &str)] = &[
+    ("Reader", "r"),
+    ("Writer", "w"),
+    ("Closer", "c"),
+    ("ReadCloser", "rc"),
+    ("WriteCloser", "wc"),
+    ("ReadWriter", "rw"),
+    ("ReadWriteCloser", "rwc"),
+];
+/// Types of Go's standard library, by the methods that they have.
+const GO_TYPES: &[(&str, &str)] = &[
+    ("* os . File", "rwc"),
+    ("* bytes . Buffer", "rw"),
+    ("* bytes . Reader", "r"),
+    ("* strings . Builder", "w"),
+    ("* strings . Reader", "r"),
+    ("* bufio . Reader", "r"),
+    ("* bufio . Writer", "w"),
+    ("net . Conn", "rwc"),
+    ("http . ResponseWriter", "w"),
+];
+
+/// Relates types of Go's standard library to interfaces of its package `io`.
+fn go(old: &[&str], new: &[&str]) -> Option<Relation> {
+    let ["io", ".", wanted] = new else { return None };
+    let asked = |name: &str| GO_INTERFACES.iter().find(|(it, _)| *it == name).map(|(_, methods)| *methods);
+    let has = match old {
+        ["io", ".", name] => asked(name)?,
+        _ => GO_TYPES.iter().find(|(it, _)| *it == old.join(" ")).map(|(_, methods)| *methods)?,
+    };
+    let is_met = asked(wanted)?.chars().all(|it| has.contains(it));
+    Some(if is_met { Relation::Wider } else { Relation::Unknown })
+}
+
 fn is_within(language: Language, old: &[&str], new: &[&str]) -> bool {
     old == new || matches!(one(language, old, new), Relation::Same | Relation::Wider)
 }
@@ -155,6 +190,7 @@ fn one(language: Language, old: &[&str], new: &[&str]) -> Relation {
         Rust => rust(old, new),
         C | Cpp => c(language, old, new),
         TypeScript | Tsx => typescript(old, new),
+        Go => go(old, new),
         _ => None,
     };
     if let Some(relation) = special {

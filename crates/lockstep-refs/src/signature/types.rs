@@ -95,6 +95,8 @@ pub(super) fn of_values(language: Language, old: &[&str], new: &[&str]) -> Effec
         Relation::Same => (Fit_, Fit_, Fit_),
         _ if old_type.is_empty() || new_type.is_empty() => (Unknown, Unknown, Unknown),
         Relation::Unrelated => (Breaks, Breaks, Breaks),
+        // Numbers of C convert in every expression.
+        Relation::Converts if matches!(language, Language::C | Language::Cpp) => (Fit_, Fit_, Fit_),
         _ => (Unknown, Unknown, Unknown),
     });
     effect

@@ -24,9 +24,9 @@ pub(super) fn conflicting_definitions(
     if !matches!(facts.language, Language::C | Language::Cpp) {
         return Vec::new();
     }
-    let resigned = changes
-        .iter()
-        .filter(|it| it.was.kind == DefinitionKind::Function && matches!(it.what, What::Resigned { .. }));
+    let is_function = |it: &Definition| matches!(it.kind, DefinitionKind::Function | DefinitionKind::Method);
+    let resigned =
+        changes.iter().filter(|it| is_function(&it.was) && matches!(it.what, What::Resigned { .. }));
     let now = |was: &Definition| facts.definitions.iter().find(|it| is_same(it, was) && !is_nothing(it.body));
     let conflicts = resigned.filter_map(|change| now(&change.was)).filter_map(|definition| {
         let header = conflicting_header(world, facts, definition)?;
@@ -52,6 +52,10 @@ fn conflicting_header(world: &dyn World, facts: &Facts, definition: &Definition)
         let Some(header) = world.facts(file).filter(|_| is_included(path)) else { continue };
         for declared in header.definitions.iter().filter(|it| is_same(it, definition) && is_nothing(it.body))
         {
+            // The header of a method outside its class contains the class.
+            if definition.kind == DefinitionKind::Method && definition.arity == declared.arity {
+                return None;
+            }
             match signature::agreement(facts.language, definition, declared) {
                 Some(Agreement::Types) | None => return None,
                 Some(_) => conflict = Some(path.to_owned()),

@@ -44,12 +44,25 @@ fn arguments(walk: &mut Walk<'_>, node: Node<'_>) {
     else {
         return;
     };
+    if walk.text(callee) == "append" {
+        return appended(walk, list);
+    }
     let callee = walk.shape(callee);
     if !is_telling(&callee) {
         return;
     }
     for (at, argument) in (0_u16..).zip(children(list)) {
         convert(walk, argument, Shape::Parameter(Box::new(callee.clone()), at, WHOLE));
+    }
+}
+
+/// Handles `append(list, values...)`: each value is used for an element of the list.
+fn appended(walk: &mut Walk<'_>, arguments: Node<'_>) {
+    let mut arguments = children(arguments).into_iter();
+    let Some(list) = arguments.next() else { return };
+    let expected = scope::element(walk.shape(list));
+    for value in arguments.filter(|it| it.kind() != "variadic_argument") {
+        convert(walk, value, expected.clone());
     }
 }
 

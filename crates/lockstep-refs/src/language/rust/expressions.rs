@@ -109,7 +109,9 @@ impl Reader {
     fn binary(&mut self, source: Source<'_>, node: Node<'_>) -> Shape {
         let left = self.field(source, node, "left");
         let right = self.field(source, node, "right");
-        match node.child_by_field_name("operator").map_or("", |operator| source.of(operator)) {
+        let operator = node.child_by_field_name("operator").map_or("", |operator| source.of(operator));
+        self.compared(operator, source.line(node), [&left, &right]);
+        match operator {
             "==" | "!=" | "<" | "<=" | ">" | ">=" | "&&" | "||" => Shape::Of("bool".into()),
             operator => operated(operator, left, right),
         }

@@ -639,5 +639,5 @@ fn rust_header(source: Source<'_>, node: Node<'_>, kind: DefinitionKind) -> Box<
         return Box::default();
     }
     let inside = node.child_by_field_name("body").or_else(|| node.child_by_field_name("value"));
-    header(node, node.child_by_field_name("name"), inside, source.text)
+    header(node, node.child_by_field_name("name"), inside.as_slice(), source.text)
 }

@@ -26,6 +26,16 @@ pub(super) fn read(text: &str) -> Option<Facts> {
     Some(reader.finish())
 }
 
+/// Returns the uses of a text, with the operators and placeholders that call methods of traits.
+///
+/// The name of such a use is the operator or placeholder, as in `==`, `<`, `{}` and `{:?}`.
+pub(super) fn read_with_operators(text: &str) -> Option<Facts> {
+    let tree = parse(text)?;
+    let mut reader = Reader { notes_operators: true, ..Reader::new() };
+    reader.items(Source { text, line: 0 }, tree.root_node());
+    Some(reader.finish())
+}
+
 pub(super) fn parse(text: &str) -> Option<tree_sitter::Tree> {
     syntax::parse(&tree_sitter_rust::LANGUAGE.into(), text)
 }
@@ -87,6 +97,8 @@ pub(super) struct Reader {
     pub(super) brackets: usize,
     /// The first argument of the macro that was read last.
     pub(super) argument: Shape,
+    /// Set if operators and placeholders are recorded as uses.
+    pub(super) notes_operators: bool,
 }
 
 impl Reader {
@@ -103,6 +115,7 @@ impl Reader {
             making: None,
             brackets: 0,
             argument: Shape::Unknown,
+            notes_operators: false,
         }
     }
 

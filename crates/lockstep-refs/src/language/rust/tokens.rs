@@ -23,6 +23,7 @@ impl Reader {
                 '{' => ("fn f(){", "}"),
                 _ => ("fn f(){g(", ");}"),
             };
+            reader.formatted(&name, inner);
             reader.reread(inner, head, tail, false)
                 || (open != '{' && reader.reread(inner, "fn f(){", "}", false))
                 || (name.ends_with("matches") && reader.reread_matches(inner))

@@ -1,0 +1,83 @@
+//! Members that values of a type had only because the type extended or embedded another one.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::super::edit::Edit;
+use super::{Search, Unmet};
+use crate::facts::{Definition, DefinitionKind, Facts};
+use crate::language::{self, Language};
+use crate::overlay::Overlay;
+use crate::package::is_type;
+use crate::reference::{Certainty, Reference, Target};
+use crate::resolve::path_of;
+use crate::world::{FileId, World};
+
+/// More members of a base are not searched.
+const MAX_MEMBERS: usize = 80;
+
+/// Adds the uses of members that resolved through a base before the edit and do not now.
+pub(super) fn find(
+    search: &Search<'_>,
+    edit: &Edit,
+    (old, former): (&Facts, &str),
+    new: &Facts,
+    found: &mut Vec<Unmet>,
+) {
+    if !matches!(new.language, Language::Go | Language::Cpp | Language::C) {
+        return;
+    }
+    let same = |a: &Definition, b: &Definition| a.name == b.name && a.container == b.container;
+    for owner in new.definitions.iter().filter(|it| is_type(it)) {
+        let Some(was) = old.definitions.iter().find(|it| is_type(it) && same(it, owner)) else { continue };
+        for base in was.extends.iter().filter(|it| !owner.extends.contains(it)) {
+            let (facts, text) = (Arc::new(old.clone()), Some(Arc::from(former)));
+            let before = Overlay::new(search.world, edit.former_path(), facts, text);
+            let name = base.rsplit(['.', ':', '*']).next().unwrap_or(base).trim();
+            for reference in lost(&before, search.world, new.language, name) {
+                found.push(Unmet {
+                    file: reference.file,
+                    line: reference.line,
+                    pattern: reference.pattern.clone(),
+                    reason: format!("{} has no {} without {name}", owner.name, reference.pattern),
+                    owner: path_of(owner),
+                });
+            }
+        }
+    }
+}
+
+/// The uses of a type's members that only the former files resolve.
+fn lost(before: &dyn World, after: &dyn World, language: Language, base: &str) -> Vec<Reference> {
+    let now: BTreeSet<(FileId, u32, Box<str>)> =
+        uses(after, language, base).into_iter().map(|it| (it.file, it.line, it.pattern)).collect();
+    let mut then = uses(before, language, base);
+    then.retain(|it| {
+        it.certainty == Certainty::Resolved && !now.contains(&(it.file, it.line, it.pattern.clone()))
+    });
+    then
+}
+
+fn uses(world: &dyn World, language: Language, base: &str) -> Vec<Reference> {
+    let mut found = Vec::new();
+    for file in world.defining(base) {
+        let Some(facts) = world.facts(file).filter(|it| it.language == language) else { continue };
+        let types = facts.definitions.iter().filter(|it| is_type(it) && *it.name == *base);
+        let paths: BTreeSet<String> = types.map(path_of).collect();
+        let is_member = |it: &&Definition| {
+            matches!(it.kind, DefinitionKind::Method | DefinitionKind::Field)
+                && it.container.as_ref().is_some_and(|path| paths.contains(&**path))
+        };
+        let symbols: Vec<Definition> =
+            facts.definitions.iter().filter(is_member).take(MAX_MEMBERS).cloned().collect();
+        if symbols.is_empty() {
+            continue;
+        }
+        for own_file in [false, true] {
+            let target = Target { file, symbols: &symbols, module: false, now: None, own_file };
+            let references = language::rules(language).referrers(world, &target);
+            found.extend(references.into_iter().filter(|it| !own_file || it.file == file));
+        }
+    }
+    found
+}
