@@ -2,7 +2,7 @@
 
 use super::decode;
 use super::expand::Field;
-use super::{mention, names_git};
+use super::{invoke, mention, names_git};
 
 /// Interpreters and the options behind which their code is. Without options, the first operand is the code.
 const INTERPRETERS: &[(&str, &[&str])] = &[
@@ -176,9 +176,15 @@ pub(super) fn arguments(name: &str, arguments: &[Field]) -> (Vec<String>, bool) 
     let operands = texts.iter().filter(|text| !text.starts_with('-') || **text == "-");
     if options.is_empty() {
         codes.extend(operands.clone().map(ToString::to_string));
+        // `--expression=CODE` and `-eCODE`
+        let in_option = |text: &&str| match text.strip_prefix("--") {
+            Some(long) => long.split_once('=').map(|(_, code)| code.to_owned()),
+            None => text.strip_prefix('-')?.split_once('e').map(|(_, code)| code.to_owned()),
+        };
+        codes.extend(texts.iter().filter_map(in_option).filter(|code| !code.is_empty()));
     }
     let stdin = matches!(name, "make" | "gmake") || codes.is_empty();
-    let no_file = operands.clone().next().is_none_or(|text| matches!(*text, "-" | "/dev/stdin"));
+    let no_file = operands.clone().next().is_none_or(|text| invoke::is_stdin(text));
     (codes, stdin && (no_file || options.is_empty() || texts.contains(&"-")) || matches!(name, "ed" | "ex"))
 }
 
@@ -192,10 +198,7 @@ pub(super) fn read(name: &str, text: &str) -> Code {
         return code;
     }
     let (literals, outside) = literals(text);
-    let runs = words_of(&outside).any(|word| RUNS.contains(&word))
-        || (matches!(name, "perl" | "ruby" | "php") && text.contains('`'))
-        || (matches!(name, "awk" | "gawk" | "mawk") && outside.replace("||", "").contains('|'))
-        || text.contains("%x");
+    let runs = starts_programs(name, text, &outside);
     let mut code = Code::default();
     let mentions = names_git(text) || literals.iter().any(|literal| names_git(literal));
     let module = MODULES.iter().any(|module| text.contains(module)) || outside.contains("import git");
@@ -226,6 +229,23 @@ pub(super) fn read(name: &str, text: &str) -> Code {
     let decodes = DECODES.iter().any(|word| text.contains(word));
     code.obscure |= (mentions || decodes) && !followed;
     code
+}
+
+/// Returns true if the code of an interpreter may run the text on its standard input.
+pub(super) fn may_run_input(name: &str, text: &str) -> bool {
+    !READ_BY_LINE.contains(&name) && starts_programs(name, text, &literals(text).1)
+}
+
+fn starts_programs(name: &str, text: &str, outside: &str) -> bool {
+    words_of(outside).any(|word| RUNS.contains(&word))
+        || (matches!(name, "perl" | "ruby" | "php") && text.contains('`'))
+        || (matches!(name, "awk" | "gawk" | "mawk") && outside.replace("||", "").contains('|'))
+        || text.contains("%x")
+}
+
+/// Returns true if the words of a call name a module that makes commits.
+pub(super) fn names_module(words: &[&str]) -> bool {
+    words.windows(2).any(|pair| pair[0] == "-m" && MODULES.contains(&pair[1]))
 }
 
 /// Returns true if code of an editor or debugger runs code of another language, or a function of the system.

@@ -58,7 +58,6 @@ const TEXT: &[&str] = &[
     "rg",
     "rm",
     "rmdir",
-    "rustc",
     "say",
     "sed",
     "seq",
@@ -128,6 +127,35 @@ pub(super) fn read_commit_at(command: &str, depth: usize) -> CommitReading {
         let readings = ["", "\n"].map(|by| read_commit_at(&command.replace(UNKNOWN, by), depth));
         return readings.into_iter().max().unwrap_or(CommitReading::Unreadable);
     }
+    if let Some(plain) = without_powershell_marks(command) {
+        let mentioned = match mention::mentions_commit(&plain) {
+            true => CommitReading::Unreadable,
+            false => CommitReading::Harmless,
+        };
+        return mentioned.max(read_sh(command, depth));
+    }
+    read_sh(command, depth)
+}
+
+/// Returns the text without the marks by which only PowerShell joins or hides words: a backtick inside a word, texts
+/// that are added, line ends without a line feed, and methods of classes. `None` if it has none of them.
+fn without_powershell_marks(command: &str) -> Option<String> {
+    let bytes = command.as_bytes();
+    let is_inside = |at: usize| {
+        let letter = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphabetic);
+        bytes[at] == b'`' && letter(at.checked_sub(1)) && letter(Some(at + 1))
+    };
+    let has_escape = (0..bytes.len()).any(is_inside);
+    let has_sum = ["'+'", "\"+\"", "' + '", "\" + \""].iter().any(|sum| command.contains(sum));
+    let has_line_end = command.replace("\r\n", "").contains('\r');
+    if !(has_escape || has_sum || has_line_end || command.contains("]::")) {
+        return None;
+    }
+    let joined = command.replace("' + '", "").replace("\" + \"", "");
+    Some(joined.replace(['`', '\'', '"', '+'], ""))
+}
+
+fn read_sh(command: &str, depth: usize) -> CommitReading {
     let shell = Shell::run(command);
     // Extended patterns are not followed.
     let has_patterns = command.contains("extglob") && mention::mentions_commit(command);

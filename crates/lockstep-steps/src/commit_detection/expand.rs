@@ -141,6 +141,7 @@ impl Shell {
         let output = self.run_script(script);
         let path = format!("/dev/fd/{}", 60 + self.files.len());
         self.files.insert(path.clone(), output);
+        self.processes.insert(path.clone(), script.to_owned());
         path
     }
 

@@ -76,7 +76,10 @@ impl Shell {
             "echo" | "print" => echo(arguments),
             "printf" => return Some(self.printf(arguments)),
             "eval" => self.run_script(&arguments.join(" ")),
-            "trap" => self.run_script(arguments.first().map_or("", String::as_str)),
+            "trap" => {
+                let script = arguments.iter().find(|word| *word != "--");
+                self.run_script(script.map_or("", String::as_str))
+            }
             "source" | "." => self.source(arguments, input),
             "set" => {
                 let operands = arguments.iter().skip_while(|word| word.starts_with('-') && *word != "--");
@@ -106,7 +109,7 @@ impl Shell {
             "tee" => {
                 let text = self.stdin(input).concat();
                 for path in arguments.iter().filter(|word| !word.starts_with('-')) {
-                    self.files.entry(path.clone()).or_default().push_str(&text);
+                    self.write(path, &text);
                 }
                 text
             }
@@ -177,7 +180,7 @@ impl Shell {
     /// `source FILE`.
     fn source(&mut self, arguments: &[String], input: &Input) -> String {
         match arguments.first() {
-            Some(path) if path == "/dev/stdin" => self.run_stdin(input),
+            Some(path) if is_stdin(path) => self.run_stdin(input),
             Some(path) => {
                 let text = self.files.get(path.trim_start_matches("./")).or(self.files.get(path)).cloned();
                 text.map_or_else(|| UNKNOWN.to_string(), |text| self.run_script(&text))
@@ -276,7 +279,7 @@ impl Shell {
                 self.zero = positional.first().cloned();
                 self.with_positional(arguments, |shell| shell.run_script(&script))
             }
-            Some("/dev/stdin") | None => self.run_stdin(input),
+            None => self.run_stdin(input),
             Some(file) => {
                 let text = self.files.get(file).or(self.files.get(file.trim_start_matches("./"))).cloned();
                 match text {
@@ -338,13 +341,20 @@ impl Shell {
         for mut fields in wrapper.commands(arguments, at) {
             if wrapper.reads_arguments {
                 let mut texts = self.stdin(input);
-                texts.extend(arguments.iter().filter_map(|field| self.files.get(&field.text)).cloned());
+                let file = |field: &Field| {
+                    let value = field.text.split_once('=').map_or(field.text.as_str(), |(_, value)| value);
+                    self.files.get(value.trim_start_matches("-a")).cloned()
+                };
+                texts.extend(arguments.iter().filter_map(file));
                 let given = if texts.is_empty() { vec![UNKNOWN.to_string()] } else { texts };
-                // `-0` and `-d` name other separators.
+                // `-0` and `-d` name other separators: a line or the whole text may be one argument.
+                let mut whole = fields.clone();
+                whole.extend(given.iter().map(|text| Field::new(text.trim_end_matches('\n'))));
+                self.deeper(|shell| shell.invoke(&whole, input, &environment), suspect);
                 let is_separator = |c: char| c.is_whitespace() || matches!(c, '\0' | ',' | ':' | ';' | '|');
                 let words = given.iter().flat_map(|text| text.split(is_separator));
                 let words: Vec<Field> = words.filter(|word| !word.is_empty()).map(Field::new).collect();
-                wrappers::append(&mut fields, &words);
+                wrappers::append(&mut fields, &words, &wrappers::placeholder(arguments));
             }
             output.push_str(&self.deeper(|shell| shell.invoke(&fields, input, &environment), suspect));
         }
@@ -391,6 +401,11 @@ fn is_encoded(shell: &str, option: &str) -> bool {
     let option = option.to_ascii_lowercase();
     matches!(shell, "pwsh" | "powershell") && option.len() > 1 && "-encodedcommand".starts_with(&option)
         || matches!(shell, "pwsh" | "powershell") && option == "-ec"
+}
+
+/// Returns true for the paths of the standard input.
+pub(super) fn is_stdin(path: &str) -> bool {
+    matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
 fn echo(arguments: &[String]) -> String {

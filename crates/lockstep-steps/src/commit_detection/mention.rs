@@ -137,8 +137,14 @@ pub(super) fn effect(shell: &Shell, invocation: &Invocation, depth: usize) -> Co
         let in_data = words.iter().filter(|word| is_data(word)).any(|word| may_commit(word, depth));
         // The value of a variable of make and the program of a debugger are no code.
         let names_program =
-            matches!(name, "make" | "gmake" | "gdb" | "lldb") && mentions_commit(&words.join(" "));
-        in_variables() || names_program || (in_data && !treats_arguments_as_text(name))
+            matches!(name, "bun" | "make" | "gmake" | "gdb" | "lldb") && mentions_commit(&words.join(" "));
+        let runs_input =
+            codes.iter().any(|code| code::may_run_input(name, code)) && may_commit(&invocation.input, depth);
+        in_variables()
+            || names_program
+            || runs_input
+            || code::names_module(&words)
+            || (in_data && !treats_arguments_as_text(name))
     } else if treats_arguments_as_text(name) {
         runs_option(&words)
             || (name == "gh" && words.first() == Some(&"alias") && mentions_commit(&words.join(" ")))
@@ -205,7 +211,10 @@ pub(super) fn effect_of_state(shell: &Shell) -> CommitReading {
         let is_index = value.contains("[$(") || value.contains("[`");
         (runs_value(name) || is_index) && mentions_commit(text)
     };
-    let writes = shell.files.keys().any(|path| is_of_branches(path));
+    let moves_hooks = |text: &str| text.to_ascii_lowercase().contains("hookspath");
+    let mut files = shell.files.iter();
+    let writes = files
+        .any(|(path, text)| is_of_branches(path) || (path.ends_with(".git/config") && moves_hooks(text)));
     if writes || shell.values().any(runs) { Unreadable } else { Harmless }
 }
 
@@ -225,5 +234,8 @@ const WRITERS: &[&str] =
 
 /// Returns true if a program replaces a branch or removes a hook behind git's back.
 fn unhooks(name: &str, words: &[&str]) -> bool {
-    WRITERS.contains(&name) && words.iter().any(|word| is_of_branches(word.trim_start_matches("of=")))
+    let edits =
+        matches!(name, "sed" | "gsed" | "perl" | "ruby") && words.iter().any(|word| word.starts_with("-i"));
+    (edits || WRITERS.contains(&name))
+        && words.iter().any(|word| is_of_branches(word.trim_start_matches("of=")))
 }

@@ -55,6 +55,8 @@ pub(super) struct Shell {
     pub(super) aliases: BTreeMap<String, String>,
     /// The texts that the script writes to files.
     pub(super) files: BTreeMap<String, String>,
+    /// The scripts of process substitutions, by the paths of their files.
+    pub(super) processes: BTreeMap<String, String>,
     /// Programs under other names.
     pub(super) links: BTreeMap<String, String>,
     /// The texts that any command of the script may read.
@@ -116,10 +118,10 @@ impl Shell {
                 continue;
             }
             // A group's output is all that was printed in it.
-            let ends_group = command
-                .words
-                .first()
-                .is_none_or(|word| word.bare().is_some_and(|text| matches!(text, "done" | "fi" | "esac")));
+            let ends_group = commands.len() > 1
+                && command.words.first().is_none_or(|word| {
+                    word.bare().is_some_and(|text| matches!(text, "done" | "fi" | "esac"))
+                });
             let output = self.simple(command, pipe.as_deref());
             let output = if ends_group { printed.clone() } else { output };
             if command.pipes {
@@ -223,6 +225,8 @@ impl Shell {
         self.texts.truncate(2 * MAX_VALUES);
         let input = Input { documents, pipe: pipe.map(str::to_owned) };
         let output = match words.first().and_then(Word::bare) {
+            // `$(<FILE)`
+            None if words.is_empty() => input.documents.concat(),
             Some("for" | "select") => self.bind_loop(&words[1..]),
             Some("case" | "in" | "done" | "fi" | "esac" | "[[") => {
                 words.iter().for_each(|word| drop(self.value(word)));
@@ -232,9 +236,18 @@ impl Shell {
         };
         for word in &command.writes {
             let name = self.value(word);
-            self.files.entry(name).or_default().push_str(&output);
+            self.write(&name, &output);
         }
         output
+    }
+
+    /// Adds text to a file. The file of a process substitution is the input of its script.
+    pub(super) fn write(&mut self, path: &str, text: &str) {
+        self.files.entry(path.to_owned()).or_default().push_str(text);
+        if let Some(script) = self.processes.get(path).cloned().filter(|_| !text.is_empty()) {
+            self.texts.push(text.to_owned());
+            self.run_script(&script);
+        }
     }
 
     /// `for NAME in WORDS`.
@@ -258,6 +271,8 @@ impl Shell {
             _ => false,
         };
         let count = words.iter().take_while(is_assignment).count();
+        // Before a program, an assignment is for that program only.
+        let separators = self.variables.get("IFS").cloned();
         let environment: Vec<(String, String)> =
             words[..count].iter().filter_map(|word| self.assign_word(word)).collect();
         let mut fields = Vec::new();
@@ -270,7 +285,11 @@ impl Shell {
                 break;
             }
         }
-        self.invoke(&fields, input, &environment)
+        let output = self.invoke(&fields, input, &environment);
+        if let Some(separators) = separators.filter(|_| !fields.is_empty()) {
+            self.variables.insert("IFS".to_owned(), separators);
+        }
+        output
     }
 
     /// Executes the assignment `name=value` of a word.

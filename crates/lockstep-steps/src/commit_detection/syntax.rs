@@ -393,7 +393,8 @@ impl Reader {
         let mut simple = std::mem::take(&mut self.simple);
         let here = self.commands.len();
         let waits = self.pending.iter().any(|(command, ..)| *command == here);
-        let empty = simple.words.is_empty() && simple.documents.is_empty() && simple.writes.is_empty();
+        let redirects = [&simple.documents, &simple.reads, &simple.writes];
+        let empty = simple.words.is_empty() && redirects.iter().all(|words| words.is_empty());
         if !empty || waits || pipes {
             (simple.pipes, simple.depth) = (pipes, self.open.len());
             self.commands.push(simple);

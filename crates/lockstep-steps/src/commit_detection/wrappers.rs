@@ -229,11 +229,25 @@ fn find_commands(arguments: &[Field]) -> Vec<Vec<Field>> {
     places.map(|at| arguments[at..].iter().take_while(ends).cloned().collect()).collect()
 }
 
-/// Adds the words of the standard input to a command: in place of `{}`, and at the end.
-pub(super) fn append(fields: &mut Vec<Field>, words: &[Field]) {
+/// Returns the text that the words of the standard input replace: `{}`, or the value of an option.
+pub(super) fn placeholder(arguments: &[Field]) -> String {
+    let texts = || arguments.iter().map(|field| field.text.as_str());
+    let attached = texts().find_map(|text| {
+        ["--replace=", "-I", "-J", "-i"].iter().find_map(|option| text.strip_prefix(option))
+    });
+    let next = || texts().skip_while(|text| !matches!(*text, "-I" | "-J")).nth(1);
+    match attached {
+        Some("") => next().unwrap_or("{}").to_owned(),
+        Some(text) => text.to_owned(),
+        None => "{}".to_owned(),
+    }
+}
+
+/// Adds the words of the standard input to a command: in place of the placeholder, and at the end.
+pub(super) fn append(fields: &mut Vec<Field>, words: &[Field], placeholder: &str) {
     let joined = words.iter().map(|field| field.text.as_str()).collect::<Vec<_>>().join(" ");
-    for field in fields.iter_mut().filter(|field| field.text.contains("{}")) {
-        field.text = field.text.replace("{}", &joined);
+    for field in fields.iter_mut().filter(|field| field.text.contains(placeholder)) {
+        field.text = field.text.replace(placeholder, &joined);
     }
     fields.extend(words.iter().cloned());
 }
