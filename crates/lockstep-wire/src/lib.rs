@@ -30,6 +30,9 @@ pub enum ParseEventError {
     /// A call without the name of its tool.
     #[error("the event has no `tool_name`")]
     NoTool,
+    /// A name that looks like one of the client, with letters that no name of the client has.
+    #[error("the event or its tool has a name that no client gives: {0}")]
+    ForeignName(String),
     /// The input of a tool, in another form than its client sends.
     #[error("the input of the tool {0} cannot be read")]
     Input(String),

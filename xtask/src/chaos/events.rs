@@ -21,7 +21,7 @@ pub(super) fn attack(trial: &mut Trial<'_>) {
     for command in trial.numbers.sample(commands.to_vec(), 1 + trial.limit / 40) {
         let event = bash(command).json(&env.project());
         let forms = event_forms(&event).into_iter();
-        let unreadable = unreadable_events(&event).into_iter().map(|(form, text)| (form, text.into_bytes()));
+        let unreadable = unreadable_events(&event);
         all.extend(forms.chain(unreadable).map(|(form, bytes)| (format!("{form}: {command}"), bytes)));
     }
     for (name, bytes) in trial.sample(all) {

@@ -51,10 +51,10 @@ pub fn event_forms(json: &str) -> Vec<(&'static str, Vec<u8>)> {
 }
 
 /// Forms of a `Bash` event that have no certain meaning.
-pub fn unreadable_events(json: &str) -> Vec<(&'static str, String)> {
+pub fn unreadable_events(json: &str) -> Vec<(&'static str, Vec<u8>)> {
     let (input, words) = command_of(json);
     let command = json!(words).to_string();
-    vec![
+    let texts = vec![
         ("truncated", json[..json.find(input).unwrap() + input.len() / 2].to_owned()),
         ("without its name", json[..json.len() - 3].replace("hook_event_name", "other")),
         ("text behind", format!("{json} x")),
@@ -79,5 +79,40 @@ pub fn unreadable_events(json: &str) -> Vec<(&'static str, String)> {
         ("a flag for a name", json.replace("\"PreToolUse\"", "true")),
         ("an empty tool", json.replace("\"Bash\"", "\"\"")),
         ("a nested shell", json.replace(&command, &format!("[\"bash\",\"-c\",{command}]"))),
-    ]
+        ("a full-width tool", json.replace("\"Bash\"", "\"Ｂａｓｈ\"")),
+        ("a full-width tool in escapes", json.replace("\"Bash\"", "\"\\uff22\\uff41\\uff53\\uff48\"")),
+        ("a tool with a letter of another script", json.replace("\"Bash\"", "\"B\u{430}sh\"")),
+        ("a full-width name", json.replace("PreToolUse", "ＰｒｅＴｏｏｌＵｓｅ")),
+        ("a name with a letter of another script", json.replace("PreToolUse", "PreT\u{43e}olUse")),
+        ("a name in other words", json.replace("PreToolUse", "pre_tool_use")),
+        ("truncated before its name", json[..json.find("hook_event_name").unwrap() - 1].to_owned()),
+        ("base64", "eyJob29rX2V2ZW50X25hbWUiOiJQcmVUb29sVXNlIn0=".to_owned()),
+    ];
+    let bytes = [
+        ("EBCDIC", ebcdic(json)),
+        ("compressed", b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xab\x56\x4a".to_vec()),
+        ("UTF-16 in two orders", [utf16(json, u16::to_le_bytes), utf16(json, u16::to_be_bytes)].concat()),
+    ];
+    texts.into_iter().map(|(form, text)| (form, text.into_bytes())).chain(bytes).collect()
+}
+
+/// Code page 037: letters and digits, and the marks of JSON.
+fn ebcdic(text: &str) -> Vec<u8> {
+    let byte = |byte: u8| match byte {
+        b'a'..=b'i' => byte - b'a' + 0x81,
+        b'j'..=b'r' => byte - b'j' + 0x91,
+        b's'..=b'z' => byte - b's' + 0xa2,
+        b'A'..=b'I' => byte - b'A' + 0xc1,
+        b'J'..=b'R' => byte - b'J' + 0xd1,
+        b'S'..=b'Z' => byte - b'S' + 0xe2,
+        b'0'..=b'9' => byte - b'0' + 0xf0,
+        b'{' => 0xc0,
+        b'}' => 0xd0,
+        b'"' => 0x7f,
+        b':' => 0x7a,
+        b',' => 0x6b,
+        b'_' => 0x6d,
+        _ => 0x40,
+    };
+    text.bytes().map(byte).collect()
 }

@@ -74,7 +74,10 @@ fn parse_text(json: &str) -> Result<Event, ParseEventError> {
     let fields = documents.next().ok_or(ParseEventError::Empty)?.map_err(ParseEventError::Json)?;
     let has_more = !json[documents.byte_offset()..].trim_ascii().is_empty();
     let name = text(fields.hook_event_name).ok_or(ParseEventError::NoName)?;
-    let name = known_name(name, &EVENTS);
+    if !name.chars().filter(|c| c.is_alphanumeric()).all(|c| c.is_ascii()) {
+        return Err(ParseEventError::ForeignName(name));
+    }
+    let name = known_name(name.replace(['_', '-'], ""), &EVENTS);
     if has_more {
         return Err(ParseEventError::Trailing);
     }
@@ -278,6 +281,9 @@ fn input_in_text(input: Option<&RawValue>) -> Option<Box<RawValue>> {
 /// type.
 fn check_input(fields: &RawEvent<'_>) -> Result<(), ParseEventError> {
     let name = tool_name(fields).filter(|name| !name.is_empty()).ok_or(ParseEventError::NoTool)?;
+    if name.chars().any(|c| c.is_alphanumeric() && !c.is_ascii()) {
+        return Err(ParseEventError::ForeignName(name));
+    }
     if !DECIDED_TOOLS.contains(&name.as_str()) {
         return Ok(());
     }
@@ -293,7 +299,8 @@ fn check_input(fields: &RawEvent<'_>) -> Result<(), ParseEventError> {
     let decides = match name.as_str() {
         "Bash" | "Monitor" | "PowerShell" => command(input.command).is_some(),
         "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => {
-            input.file_path.is_some() || input.notebook_path.is_some()
+            // Of two paths, the client writes one.
+            input.file_path.is_some() != input.notebook_path.is_some()
         }
         "Agent" | "Task" => input.prompt.is_some(),
         _ => true,

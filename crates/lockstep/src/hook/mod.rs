@@ -44,7 +44,7 @@ use lockstep_steps::markers::may_ask;
 use lockstep_store::mailbox::Mail;
 use lockstep_store::{StateDir, Store};
 use lockstep_text::printable;
-use lockstep_wire::{HookResponse, claude};
+use lockstep_wire::{HookResponse, ParseEventError, claude};
 
 use crate::cache::delivery::cache_file_exists;
 use crate::cache::entry::HookPart;
@@ -211,11 +211,13 @@ fn read_event() -> Result<Event, HookError> {
             scanner.feed(&piece[..read]);
             all += read as u64;
         }
-        return Err(HookError::TooLarge { bytes: all, decides: scanner.waits() });
+        return Err(HookError::TooLarge { bytes: all, decides: scanner.waits_without_json() });
     }
     claude::parse(&bytes).map_err(|source| {
         scanner.feed(&bytes);
-        HookError::Unread { source, decides: scanner.waits() }
+        let is_json = !matches!(source, ParseEventError::Json(_) | ParseEventError::NotAnObject);
+        let decides = if is_json { scanner.waits() } else { scanner.waits_without_json() };
+        HookError::Unread { source, decides }
     })
 }
 
@@ -254,13 +256,15 @@ fn respond_to_unreadable_event(fault: &HookError) -> HookOutcome {
 fn project_of(event: &Event) -> Result<Option<ActiveProject>, HookError> {
     let cwd = cwd_of(event);
     let named = CLAUDE_PROJECT_DIR.get().map(PathBuf::from);
-    let found = match Project::of_hook(named.as_deref(), &cwd)? {
-        None => match written_file(event, &cwd) {
-            Some(path) => Project::of_file(&path)?,
-            None => None,
-        },
-        found => found,
-    };
+    let mut found = Project::of_hook(named.as_deref(), &cwd)?;
+    if let (None, Some(path)) = (&found, written_file(event, &cwd)) {
+        found = Project::of_file(&path)?;
+    }
+    if let (None, Ok(own)) = (&found, std::env::current_dir()) {
+        // A directory in the event that is elsewhere or missing must not open the gates of the project in which
+        // the client runs its hooks.
+        found = Project::of_hook(None, &own)?;
+    }
     Ok(found.map(ActiveProject::load).transpose()?)
 }
 

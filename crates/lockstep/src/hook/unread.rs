@@ -26,6 +26,7 @@ pub(super) struct NameScanner {
     has_response: bool,
     mentions_call: bool,
     is_continued: bool,
+    has_text: bool,
 }
 
 /// Longer than a key and its value, in UTF-16 and escaped.
@@ -44,9 +45,18 @@ impl NameScanner {
         collect(&mut flags, &text, "stop_hook_active");
         self.is_continued |= flags.iter().any(|flag| flag == "true");
         self.mentions_call |= text.contains("PreToolUse");
+        self.has_text |= !text.trim().is_empty();
         self.has_input |= text.contains("\"tool_input\"");
         self.has_response |= text.contains("\"tool_response\"");
         self.tail = piece[piece.len().saturating_sub(TAIL)..].to_vec();
+    }
+
+    /// The same for bytes that are no JSON: without any name, a gate of the steps may wait for the event.
+    pub(super) fn waits_without_json(&self) -> Waits {
+        match self.waits() {
+            Waits::Nothing if self.events.is_empty() && self.has_text && !self.is_continued => Waits::Steps,
+            waits => waits,
+        }
     }
 
     pub(super) fn waits(&self) -> Waits {
@@ -55,7 +65,11 @@ impl NameScanner {
         // such a call elsewhere than in its key: in other quotes, or as an event inside of a text.
         let may_be_call = self.mentions_call || (self.has_input && !self.has_response);
         // A value that names no event of the client is as good as none.
-        let is_named = self.events.iter().any(|event| event.starts_with(|c: char| c.is_ascii_uppercase()));
+        let is_name = |event: &String| {
+            event.starts_with(|c: char| c.is_ascii_uppercase())
+                && event.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        };
+        let is_named = self.events.iter().any(is_name);
         let is_call = is("PreToolUse") || (!is_named && may_be_call);
         let of_steps = |tool: &String| {
             matches!(
@@ -151,6 +165,8 @@ mod tests {
             (COMMIT.replace('"', "'"), Waits::Any),
             (format!("{COMMIT:?}"), Waits::Any),
             (format!("{{\"hook_event_name\":\"UserPromptSubmit\",\"prompt\":{COMMIT:?}}}"), Waits::Nothing),
+            (COMMIT.replace("PreToolUse", "PreT\u{43e}olUse"), Waits::Steps),
+            (COMMIT.replace("Bash", "B\u{430}sh"), Waits::Any),
             ("{\"hook_event_name\":\"SubagentStop\"".to_owned(), Waits::Stop),
             ("{\"hook_event_name\":\"SubagentStop\",\"stop_hook_active\": true".to_owned(), Waits::Nothing),
             (String::new(), Waits::Nothing),

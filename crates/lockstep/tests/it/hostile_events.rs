@@ -48,8 +48,8 @@ fn other_commands_pass_in_every_form_that_can_be_read() {
 #[test]
 fn calls_that_cannot_be_read_are_refused_with_a_reason() {
     let env = begun();
-    for (what, text) in unreadable_events(&bash(&env, "git commit")) {
-        let output = env.hook_bytes(text.as_bytes());
+    for (what, bytes) in unreadable_events(&bash(&env, "git commit")) {
+        let output = env.hook_bytes(&bytes);
         assert!(is_refused(&output), "{what}: {}", output.snapshot());
     }
 }
@@ -64,6 +64,26 @@ fn a_stop_that_cannot_be_read_is_refused_once() {
     };
     assert!(is_refused(&env.hook_bytes(truncated(&stop).as_bytes())));
     env.hook_bytes(truncated(&stop.with("stop_hook_active", true)).as_bytes()).assert_silent();
+}
+
+#[test]
+fn a_directory_elsewhere_does_not_open_the_gate() {
+    let env = begun();
+    for cwd in ["/", "/nonexistent", "/repo/missing", "\u{0}", "\u{fffd}"] {
+        let event = HookEvent::from_sample(samples::PRE_TOOL_USE_BASH)
+            .with("cwd", cwd)
+            .with("tool_input", json!({"command": "git commit"}));
+        let output = env.hook(&event);
+        assert!(is_refused(&output), "{cwd:?}: {}", output.snapshot());
+    }
+}
+
+#[test]
+fn bytes_without_a_name_pass_where_no_step_was_recorded() {
+    let env = crate::active();
+    for bytes in [&b"{"[..], b"\xc0\x7f", b"nonsense"] {
+        env.hook_bytes(bytes).assert_silent();
+    }
 }
 
 #[test]
