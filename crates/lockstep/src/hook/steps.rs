@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use lockstep_config::gates::GateMode;
 use lockstep_config::keys::SweepTiming;
+use lockstep_fs::has_other_links;
 use lockstep_model::change::Attribution;
 use lockstep_model::decision::Decision;
 use lockstep_model::event::{Actor, EventKind, StopEvent, ToolUse};
@@ -27,6 +28,24 @@ use crate::steps::gates::{AgentWork, ChangedPath};
 use crate::steps::runs::{SessionRuns, StepRun, read_transcript};
 use crate::steps::trail::event;
 use crate::steps::{StepContext, StepsError};
+use crate::trust::user_dir;
+
+/// Returns why no agent of a step writes a file: git and Lockstep keep their records in it, or another file may change
+/// with it.
+fn unsafe_write(written: &Path, is_bounded: bool) -> Option<&'static str> {
+    let is_git = |part: std::path::Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+    if written.components().any(is_git) {
+        return Some("it is in git's own directory");
+    }
+    if user_dir().is_some_and(|dir| written.starts_with(dir.path())) {
+        return Some("it is in Lockstep's memory outside the project");
+    }
+    if is_bounded && ["/proc", "/dev"].iter().any(|dir| written.starts_with(dir)) {
+        return Some("the path names another file in every process");
+    }
+    let is_linked = std::fs::metadata(written).is_ok_and(|meta| meta.is_file() && has_other_links(&meta));
+    (is_bounded && is_linked).then_some("it has a second name (a hard link), which may be outside")
+}
 
 impl HookRun {
     pub(super) fn steps(&self) -> StepContext<'_> {
@@ -85,9 +104,12 @@ impl HookRun {
         let step = steps.read(&file).map_err(refused)?;
         let relative = steps.relative(written);
         let shown = relative.clone().unwrap_or_else(|| written.display().to_string());
+        let boundary = step.boundary();
         let why = match steps.is_lockstep_file(relative.as_deref()) {
             true => Some("it is written by `lockstep step` only".to_owned()),
-            false => step.boundary().refusal_reason(relative.as_deref()),
+            false => unsafe_write(written, !boundary.is_unrestricted())
+                .map(str::to_owned)
+                .or_else(|| boundary.refusal_reason(relative.as_deref())),
         };
         Ok(why.map(|why| Refusal { file, shown, why }))
     }

@@ -272,6 +272,44 @@ fn the_boundary_holds_for_the_agent_of_the_step_and_for_nobody_else() {
 }
 
 #[test]
+fn a_step_agent_writes_neither_gits_files_nor_files_with_a_second_name() {
+    for (boundary, is_bounded) in [(&["--forbid", "docs/**"][..], true), (&[], false)] {
+        let env = active();
+        let new = ["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3"];
+        env.lockstep(new.iter().chain(boundary)).assert_success();
+        running(&env, "a1");
+        env.write("docs/x.md", "old");
+        env.write("src/a.rs", "old");
+        fs::hard_link(env.project().join("docs/x.md"), env.project().join("src/linked.rs")).unwrap();
+        for path in [".git/hooks/pre-commit", ".git/refs/heads/main", "sub/.GIT/config", "src/../.git/config"]
+        {
+            assert!(denied(&env.hook(&edit(&env, "a1", path))).is_some(), "{path}");
+        }
+        for path in ["/repo/src/linked.rs", "/proc/self/fd/3", "/dev/fd/3"] {
+            let input = json!({"file_path": path, "old_string": "a", "new_string": "b"});
+            let event = edit(&env, "a1", "x").with("tool_input", input);
+            assert_eq!(denied(&env.hook(&event)).is_some(), is_bounded, "{path}");
+        }
+        assert_eq!(denied(&env.hook(&edit(&env, "a1", "src/a.rs"))), None);
+        assert_eq!(denied(&env.hook(&edit(&env, "a1", ".gitignore"))), None);
+    }
+}
+
+#[test]
+fn a_notebook_edit_with_two_paths_is_refused() {
+    let env = active();
+    env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
+        .assert_success();
+    running(&env, "a1");
+    for paths in [("src/a.ipynb", "docs/x.ipynb"), ("docs/x.ipynb", "src/a.ipynb")] {
+        let input = json!({"file_path": paths.0, "notebook_path": paths.1, "new_source": "x"});
+        let event = edit(&env, "a1", "x").with("tool_name", "NotebookEdit").with("tool_input", input);
+        let output = env.hook(&event);
+        assert_eq!(output.code, Some(2), "{paths:?}: {}", output.snapshot());
+    }
+}
+
+#[test]
 fn shell_writes_outside_the_boundary_are_found_at_stop() {
     let env = active();
     env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
