@@ -114,6 +114,11 @@ impl ProjectMemory {
         Self { user, root, state: state.clone() }
     }
 
+    /// Returns true if anything of the project is remembered.
+    pub fn exists(&self) -> bool {
+        self.path().is_some_and(|path| path.exists())
+    }
+
     /// The file of the memory.
     pub fn path(&self) -> Option<PathBuf> {
         Some(self.user.as_ref()?.path().join(self.file()))

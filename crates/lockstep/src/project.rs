@@ -10,6 +10,7 @@ use lockstep_store::{PathRefusal, StateDir, Store};
 
 use crate::error::{CommandError, CommandErrorKind};
 use crate::setup::OwnFiles;
+use crate::steps::has_step_state;
 use crate::terminal::print_error;
 use crate::trust::{IgnoredKey, confine_keys, user_dir};
 
@@ -62,13 +63,28 @@ impl ActiveProject {
         }
         let root =
             dir.ancestors().find(|above| above.join(".isdlc").is_dir()).ok_or_else(|| inactive(dir))?;
-        Ok(Self {
+        Ok(Self::with_defaults(root))
+    }
+
+    /// The project that a hook of git judges. If steps are recorded and `lockstep.toml` is missing, the defaults apply: deleting it
+    /// must not open the gate.
+    pub(crate) fn of_git_hook(dir: &Path) -> Result<Option<Self>, CommandError> {
+        if let Some(project) = Self::find(dir)? {
+            return Ok(Some(project));
+        }
+        let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+        let mut projects = dir.ancestors().map(Self::with_defaults);
+        Ok(projects.find(|project| has_step_state(&project.state) || project.memory().exists()))
+    }
+
+    fn with_defaults(root: &Path) -> Self {
+        Self {
             state: StateDir::for_project(root),
             root: root.to_owned(),
             config_path: root.join(FILE_NAME),
             loaded: LoadedConfig::default(),
             ignored: Vec::new(),
-        })
+        }
     }
 
     pub(crate) fn config(&self) -> &Config {

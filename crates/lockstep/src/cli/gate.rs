@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use lockstep_config::Project;
 use lockstep_config::gates::GateMode;
 use lockstep_steps::gate::{GateCheck, GateResult, GateValidation};
 use lockstep_steps::step::Step;
@@ -121,13 +120,14 @@ struct CiArgs {
 }
 
 pub(crate) fn run(args: &GateArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
-    if let GateCommand::Commit(GateCommitArgs { git_hook: true, .. }) = args.command
-        && Project::of_directory(&context.directory)?.is_none()
-    {
-        return Ok(CommandStatus::Success);
-    }
     if let GateCommand::Refs(args) = &args.command {
         return refs(args, context);
+    }
+    if let GateCommand::Commit(args @ GateCommitArgs { git_hook: true, .. }) = &args.command {
+        let Some(project) = ActiveProject::of_git_hook(&context.directory)? else {
+            return Ok(CommandStatus::Success);
+        };
+        return commit(args, &StepContext::new(&project, clock::now()), context);
     }
     let project = ActiveProject::discover(&context.directory)?;
     let steps = StepContext::new(&project, clock::now());
@@ -196,10 +196,7 @@ fn commit(
         }
         return Ok(CommandStatus::Success);
     }
-    let mode = match steps.project.config().gates.commit {
-        GateMode::Off | GateMode::Warn if steps.has_changed_rules() => GateMode::Block,
-        mode => mode,
-    };
+    let mode = steps.commit_mode();
     if args.git_hook && mode == GateMode::Off {
         return Ok(CommandStatus::Success);
     }
@@ -249,8 +246,11 @@ fn refs(args: &RefsArgs, context: &CommandContext) -> Result<CommandStatus, Comm
     }
     let worktrees = Worktrees::of(&context.directory, args.below.as_deref());
     let mut has_steps = false;
-    if !args.git_hook || Project::of_directory(&worktrees.present)?.is_some() {
-        let project = ActiveProject::discover(&worktrees.present)?;
+    let project = match args.git_hook {
+        true => ActiveProject::of_git_hook(&worktrees.present)?,
+        false => Some(ActiveProject::discover(&worktrees.present)?),
+    };
+    if let Some(project) = project {
         has_steps = !StepContext::new(&project, clock::now()).known_steps().is_empty();
         if judge_moves(&project, &moves)? == CommandStatus::CheckFailed {
             return Ok(CommandStatus::CheckFailed);
@@ -258,17 +258,21 @@ fn refs(args: &RefsArgs, context: &CommandContext) -> Result<CommandStatus, Comm
     }
     // A worktree in which no step was recorded does work of the main one.
     match worktrees.main {
-        Some(main) if !has_steps && Project::of_directory(&main)?.is_some() => {
-            judge_moves(&ActiveProject::discover(&main)?, &moves)
-        }
+        Some(main) if !has_steps => match ActiveProject::of_git_hook(&main)? {
+            Some(project) => judge_moves(&project, &moves),
+            None => Ok(CommandStatus::Success),
+        },
         _ => Ok(CommandStatus::Success),
     }
 }
 
 fn judge_moves(project: &ActiveProject, moves: &[RefMove]) -> Result<CommandStatus, CommandError> {
     let steps = StepContext::new(project, clock::now());
-    let mode = project.config().gates.commit;
-    if !steps.has_steps() || mode == GateMode::Off {
+    if !steps.has_steps() {
+        return Ok(CommandStatus::Success);
+    }
+    let mode = steps.commit_mode();
+    if mode == GateMode::Off {
         return Ok(CommandStatus::Success);
     }
     let MoveVerdict::Judged(judged) = steps.judge_moves(moves)? else { return Ok(CommandStatus::Success) };

@@ -8,14 +8,12 @@ use lockstep_store::Store;
 use super::HookRun;
 use super::fault::HookError;
 use super::route::HookAction;
-use crate::steps::has_step_state;
 
 impl HookRun {
     /// The mode of an action's gate. While a step is open that began under other rules, the gates of its end and of commits block.
     pub(super) fn mode(&self, action: HookAction) -> GateMode {
         let mode = self.configured_mode(action);
-        let may_be_weaker =
-            mode != GateMode::Block && action.is_step_gate() && has_step_state(&self.project.state);
+        let may_be_weaker = mode != GateMode::Block && action.is_step_gate() && self.steps().has_steps();
         if may_be_weaker && self.steps().has_changed_rules() { GateMode::Block } else { mode }
     }
 

@@ -22,6 +22,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
+use lockstep_config::gates::GateMode;
 use lockstep_config::steps::{ExpectedOutcome, OptionalPath};
 use lockstep_model::change::format_timestamp;
 use lockstep_steps::command_table::CommandTable;
@@ -105,10 +106,18 @@ impl<'p> StepContext<'p> {
         self.project.root.join(&self.project.config().steps.dir.0)
     }
 
-    /// Returns true if the project uses steps: one was recorded here, or there is a step file, as in a fresh
-    /// clone. A directory that only has the same name does not count. Without either, this costs two checks.
+    /// Returns true if the project uses steps: one was recorded here, there is a step file, as in a fresh
+    /// clone, or the memory outside the project has a trail. A directory that only has the same name does not count.
     pub(crate) fn has_steps(&self) -> bool {
-        self.known_path().exists() || self.has_step_files()
+        self.known_path().exists() || self.has_step_files() || self.project.memory().exists()
+    }
+
+    /// The mode of gate 3. Rules that changed after a step began do not open it.
+    pub(crate) fn commit_mode(&self) -> GateMode {
+        match self.project.config().gates.commit {
+            GateMode::Off | GateMode::Warn if self.has_changed_rules() => GateMode::Block,
+            mode => mode,
+        }
     }
 
     /// The names of the markers in the project.

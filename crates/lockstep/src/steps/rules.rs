@@ -53,7 +53,12 @@ impl StepContext<'_> {
 
     /// Returns true if an open step began under other rules. Then a gate that is switched off now still decides.
     pub(crate) fn has_changed_rules(&self) -> bool {
-        let Ok(Identity::Known(known)) = self.project.memory().identity() else { return false };
+        let known = match self.project.memory().identity() {
+            Ok(Identity::Known(known)) => known,
+            Ok(Identity::Fresh) => return false,
+            // The rules that steps began under are unknown.
+            Ok(Identity::Lost(_)) | Err(_) => return true,
+        };
         if known.rules.is_empty() {
             return false;
         }

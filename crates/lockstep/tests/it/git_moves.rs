@@ -54,6 +54,28 @@ fn reported(env: &TestEnv) -> Vec<String> {
 }
 
 #[test]
+fn deleting_records_or_the_configuration_does_not_open_the_gate() {
+    for way in [
+        "rm -f .lockstep/steps/known steps/01-01.json",
+        "rm -rf .lockstep/steps steps",
+        "rm -rf .lockstep steps",
+        "rm lockstep.toml",
+        "mv lockstep.toml other.toml",
+        "rm -rf lockstep.toml .lockstep",
+        "printf '[gates]\\ncommit = \"off\"\\n' > lockstep.toml",
+        "printf '[gates]\\ncommit = \"warn\"\\n' > lockstep.toml",
+        "rm -rf .lockstep; printf '[gates]\\ncommit = \"off\"\\n' > lockstep.toml",
+    ] {
+        for commit in ["git commit -qm x", "git commit -qnm x"] {
+            let env = refusing();
+            let before = heads(&env);
+            let output = env.git_script(&format!("{way}; echo x > x; git add x; {commit}"));
+            assert_eq!(heads(&env), before, "{way}; {commit}: {}", output.snapshot());
+        }
+    }
+}
+
+#[test]
 fn a_branch_does_not_move_to_a_commit_that_the_gate_refuses() {
     for way in &refused_moves() {
         let env = refusing();
