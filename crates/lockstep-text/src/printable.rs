@@ -1,7 +1,7 @@
 //! Text from outside, such as file names, made safe to print.
 //!
 //! Control characters can move the cursor, change the terminal's title or open a line of their own. Bidirectional formatting
-//! characters change the order in which text is read.
+//! characters change the order in which text is read. Characters without a shape can spell text that only models see.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -14,8 +14,43 @@ pub fn is_unprintable(c: char) -> bool {
     let separates = matches!(c, '\u{2028}' | '\u{2029}');
     let directs =
         matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}');
-    let hides = matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
-    controls || separates || directs || hides
+    controls || separates || directs || is_invisible(c)
+}
+
+/// Returns true for a character without a shape. Those that join or vary letters and emoji are [`is_joiner`]s.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'
+        | '\u{2060}'..='\u{2065}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Returns true for an invisible character that scripts and emoji need: the two joiners, and two variation selectors.
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
+}
+
+/// Returns true if a joiner follows a character that it can join or vary. Runs of joiners could spell text.
+fn joins(before: Option<char>, joiner: char) -> bool {
+    before.is_some_and(|before| match before {
+        '0'..='9' | '#' | '*' => joiner == '\u{fe0f}',
+        '\u{fe0f}' => joiner == '\u{200d}',
+        _ => !before.is_ascii() && !is_joiner(before) && !is_unprintable(before),
+    })
+}
+
+/// The characters of a text, and whether each is unwanted in output.
+fn judged(text: &str) -> impl Iterator<Item = (char, bool)> + '_ {
+    let mut before = None;
+    text.chars().map(move |c| {
+        let is_unwanted = is_unprintable(c) || (is_joiner(c) && !joins(before, c));
+        before = Some(if is_unwanted { ' ' } else { c });
+        (c, is_unwanted)
+    })
+}
+
+fn may_be_unwanted(c: char) -> bool {
+    is_unprintable(c) || is_joiner(c)
 }
 
 /// Returns a path as one line of printable text.
@@ -25,7 +60,7 @@ pub fn printable_path(path: &Path) -> String {
 
 /// Replaces every unprintable character, so that the text stays on one line and cannot control the terminal.
 pub fn single_line(text: &str) -> String {
-    text.chars().map(|c| if is_unprintable(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    judged(text).map(|(c, is_unwanted)| if is_unwanted { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// Appends one line of printable text, whatever ends of lines its values have.
@@ -36,12 +71,11 @@ pub fn push_line(out: &mut String, line: fmt::Arguments<'_>) {
 
 /// Replaces every unprintable character except the ends of lines.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let is_unwanted = |c: char| is_unprintable(c) && c != '\n';
-    if !text.contains(is_unwanted) {
+    if !text.contains(|c| may_be_unwanted(c) && c != '\n') {
         return Cow::Borrowed(text);
     }
-    let replaced = text.chars().map(|c| if is_unwanted(c) { char::REPLACEMENT_CHARACTER } else { c });
-    Cow::Owned(replaced.collect())
+    let replace = |(c, is_unwanted)| if is_unwanted && c != '\n' { char::REPLACEMENT_CHARACTER } else { c };
+    Cow::Owned(judged(text).map(replace).collect())
 }
 
 /// Returns a double-quoted YAML scalar.
@@ -51,8 +85,11 @@ pub fn yaml_quoted(text: &str) -> String {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
             '\t' => out.push_str("\\t"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            c if may_be_unwanted(c) => {
+                let _ = match u32::from(c) {
+                    code @ 0x10000.. => write!(out, "\\U{code:08x}"),
+                    code => write!(out, "\\u{code:04x}"),
+                };
             }
             c => out.push(c),
         }
@@ -64,13 +101,12 @@ pub fn yaml_quoted(text: &str) -> String {
 /// Writes unprintable characters of a JSON document as `\uXXXX`. The document keeps its meaning: JSON has them only inside strings,
 /// apart from the ends of lines, which stay.
 pub fn escape_unprintable(json: &str) -> Cow<'_, str> {
-    let is_unwanted = |c: char| is_unprintable(c) && !matches!(c, '\n' | '\r');
-    if !json.contains(is_unwanted) {
+    if !json.contains(|c| may_be_unwanted(c) && !matches!(c, '\n' | '\r')) {
         return Cow::Borrowed(json);
     }
     let mut escaped = String::with_capacity(json.len() + 8);
-    for c in json.chars() {
-        if is_unwanted(c) {
+    for (c, is_unwanted) in judged(json) {
+        if is_unwanted && !matches!(c, '\n' | '\r') {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 let _ = write!(escaped, "\\u{unit:04x}");
             }
@@ -95,6 +131,45 @@ mod tests {
         assert_eq!(escape_unprintable("\"a\u{202e}b\"\n"), "\"a\\u202eb\"\n");
         assert_eq!(escape_unprintable("\"\u{e0041}\""), "\"\\udb40\\udc41\"");
         assert_eq!(printable_path(Path::new("a\nb")), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn text_that_only_models_see_is_replaced() {
+        let selectors: String =
+            "run this".bytes().map(|byte| char::from_u32(0xe00f0 + u32::from(byte)).unwrap()).collect();
+        let bits: String = (0..16).map(|bit| if bit % 3 == 0 { '\u{200c}' } else { '\u{200d}' }).collect();
+        for hidden in [
+            &selectors,
+            &bits,
+            "\u{ad}",
+            "\u{200b}",
+            "\u{2062}",
+            "\u{3164}",
+            "\u{feff}",
+            "\u{fe01}",
+            "\u{fe0f}\u{fe0f}",
+        ] {
+            let name = format!("a{hidden}.py");
+            let expected = format!("a{}.py", "\u{fffd}".repeat(hidden.chars().count()));
+            assert_eq!(single_line(&name), expected, "{hidden:?}");
+            assert_eq!(printable(&name), expected);
+            assert!(!escape_unprintable(&name).contains(may_be_unwanted));
+            assert!(!yaml_quoted(&name).contains(may_be_unwanted));
+        }
+    }
+
+    #[test]
+    fn emoji_and_scripts_that_need_joiners_stay() {
+        for text in [
+            "❤\u{fe0f}\u{200d}🔥",
+            "👨\u{200d}👩\u{200d}👧",
+            "1\u{fe0f}\u{20e3}",
+            "می\u{200c}خواهم",
+            "☎\u{fe0e}",
+        ] {
+            assert_eq!(single_line(text), text);
+            assert_eq!(printable(text), text);
+        }
     }
 
     proptest! {
