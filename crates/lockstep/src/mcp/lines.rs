@@ -1,21 +1,26 @@
-//! Lines of the client before they are parsed as messages: a line that is not JSON, or too long, becomes an
-//! invalid request.
+//! Lines of the client before they are parsed as messages: a line that is no message, or too long, becomes a
+//! request with an id of its own, which [`super::transport`] answers with an error.
 //!
-//! The transport drops such lines without a reply, and a client that waits for one would wait for ever.
+//! The library drops lines that are not JSON. To other invalid lines it replies inside a future that it cancels when
+//! another message arrives, so that the reply may be lost. A client that waits for one would wait for ever.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use rmcp::RoleServer;
+use rmcp::service::RxJsonRpcMessage;
 use serde_json::Value;
 use tokio::io::{AsyncBufRead as _, AsyncRead, BufReader, ReadBuf};
 
 /// The longest message that is read.
 const MAX_BYTES: usize = 8 << 20;
 
-/// JSON that is no message: the transport answers it with an error.
-const INVALID: &[u8] = b"{\"jsonrpc\":\"2.0\"}\n";
+/// The id of a request in the place of an invalid line.
+pub(super) const INVALID_ID: &str = "lockstep: invalid line";
 
-/// Input of which every line is JSON.
+const INVALID: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":\"lockstep: invalid line\",\"method\":\"ping\"}\n";
+
+/// Input of which every line is a message.
 pub(super) struct CheckedLines<R> {
     input: BufReader<R>,
     /// The line that is being read; without its content if it is too long.
@@ -41,14 +46,22 @@ impl<R: AsyncRead> CheckedLines<R> {
     }
 
     fn finish(&mut self) {
-        let is_json = || serde_json::from_slice::<Value>(&self.line).is_ok();
         let is_blank = !self.is_too_long && self.line.trim_ascii().is_empty();
-        if self.is_too_long || !(is_blank || is_json()) {
+        if self.is_too_long || !(is_blank || is_message(&self.line)) {
             self.line = INVALID.to_vec();
         }
         self.is_too_long = false;
         self.passed = Some(0);
     }
+}
+
+/// Returns true for a message, and for a notification that the library may ignore.
+fn is_message(line: &[u8]) -> bool {
+    let is_notification = || {
+        serde_json::from_slice::<Value>(line)
+            .is_ok_and(|value| value["method"].is_string() && value.get("id").is_none())
+    };
+    serde_json::from_slice::<RxJsonRpcMessage<RoleServer>>(line).is_ok() || is_notification()
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for CheckedLines<R> {
@@ -102,18 +115,22 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_json_become_invalid_requests() {
+    fn lines_that_are_no_messages_become_requests_that_are_answered_as_invalid() {
         let invalid = std::str::from_utf8(INVALID).unwrap();
+        assert!(invalid.contains(INVALID_ID) && is_message(INVALID));
+        let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
         let long = format!("[\"{}\"]\n", "x".repeat(MAX_BYTES));
         let deep = format!("{}{}\n", "[".repeat(5_000), "]".repeat(5_000));
         for (input, expected) in [
-            ("{\"a\":1}\n[]\n", "{\"a\":1}\n[]\n"),
+            ("{\"a\":1}\n[]\n", format!("{invalid}{invalid}").as_str()),
+            ("{\"id\":1,\"method\":\"\\ud800\"}\n", invalid),
+            ("{\"method\":\"notifications/x\"}\n", "{\"method\":\"notifications/x\"}\n"),
             ("\n \r\n", "\n \r\n"),
             ("{\n", invalid),
-            ("nonsense\n{}\n", &format!("{invalid}{{}}\n")),
-            (&format!("{long}7\n"), &format!("{invalid}7\n")),
+            (&format!("nonsense\n{ping}"), &format!("{invalid}{ping}")),
+            (&format!("{long}{ping}"), &format!("{invalid}{ping}")),
             (&deep, invalid),
-            ("{}\n{\"cut", "{}\n"),
+            (&format!("{ping}{{\"cut"), ping),
         ] {
             assert_eq!(checked(input.as_bytes()), expected);
         }

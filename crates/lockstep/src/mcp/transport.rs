@@ -4,13 +4,13 @@
 use std::io;
 
 use rmcp::RoleServer;
-use rmcp::model::JsonRpcMessage;
+use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{Stdin, Stdout};
 
-use super::lines::CheckedLines;
+use super::lines::{CheckedLines, INVALID_ID};
 
 /// The pipe to the client.
 pub(super) struct Stdio {
@@ -27,6 +27,10 @@ pub(super) fn stdio() -> Stdio {
     }
 }
 
+fn is_invalid_line(message: &RxJsonRpcMessage<RoleServer>) -> bool {
+    matches!(message, JsonRpcMessage::Request(request) if request.id == RequestId::String(INVALID_ID.into()))
+}
+
 impl Transport<RoleServer> for Stdio {
     type Error = io::Error;
 
@@ -39,9 +43,16 @@ impl Transport<RoleServer> for Stdio {
 
     /// Returns the next message. A notification before the first request would end the session; it has no
     /// meaning, so it is dropped.
+    ///
+    /// This future may be cancelled at any time, so the reply to an invalid line is sent by a task of its own.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let message = self.pipe.receive().await?;
+            if is_invalid_line(&message) {
+                let error = ErrorData::invalid_request("Invalid request", None);
+                tokio::spawn(self.pipe.send(TxJsonRpcMessage::<RoleServer>::error(error, None)));
+                continue;
+            }
             self.met |= matches!(message, JsonRpcMessage::Request(_));
             if self.met {
                 return Some(message);

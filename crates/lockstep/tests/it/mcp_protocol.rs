@@ -70,6 +70,23 @@ fn messages_before_initialize_are_ignored() {
 }
 
 #[test]
+fn every_line_that_is_no_message_is_answered_while_requests_are_answered() {
+    let mut session = Session::start(&inactive());
+    let invalid = [
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud800\"}",
+        "no JSON",
+        "[]",
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":5}",
+    ];
+    for n in 0..400 {
+        session.raw(&json!({"jsonrpc": "2.0", "id": 1_000 + n, "method": "ping"}).to_string());
+        session.raw(invalid[n % invalid.len()]);
+    }
+    let answers: Vec<Value> = (0..800).map(|_| session.next_message()).collect();
+    assert_eq!(answers.iter().filter(|answer| answer["error"]["code"] == -32600).count(), 400);
+}
+
+#[test]
 fn a_thousand_mixed_requests_leave_nothing_behind() {
     let env = workshop();
     let mut session = Session::start(&env);

@@ -105,6 +105,11 @@ impl Session {
         }
     }
 
+    /// Returns the next message, whatever it answers.
+    pub(crate) fn next_message(&mut self) -> Value {
+        self.messages.recv_timeout(BROKEN).expect("a message")
+    }
+
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params);
         self.answer(id)
