@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Rules;
+use crate::entity::frontmatter;
 use crate::facts::{Definition, DefinitionKind, Facts};
 use crate::language::Language;
 use crate::reference::{Outgoing, Reference, Target};
@@ -33,16 +34,25 @@ struct Heading<'a> {
 }
 
 fn sections(text: &str) -> Vec<Definition> {
+    let front = frontmatter(text).map_or(0, |front| front.lines().count() + 2);
     let mut headings: Vec<Heading<'_>> = Vec::new();
     let mut fence: Option<&str> = None;
-    for (line, number) in text.lines().zip(1_u32..) {
+    let mut lines = text.lines().zip(1_u32..).skip(front).peekable();
+    let mut is_start = true;
+    while let Some((line, number)) = lines.next() {
         let start = line.trim_start();
         match fence {
             Some(mark) if start.starts_with(mark) => fence = None,
             None => fence = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark)),
             Some(_) => {}
         }
-        match title(line).filter(|_| fence.is_none()) {
+        let underlined = lines.peek().filter(|(below, _)| is_start && is_underline(below));
+        let title = match underlined {
+            Some(_) => title(line).or_else(|| paragraph_title(line)),
+            None => title(line),
+        };
+        is_start = line.trim().is_empty() || title.is_some() && fence.is_none();
+        match title.filter(|_| fence.is_none()) {
             Some(title) => headings.push(Heading { title, line: number, body: Vec::new() }),
             None => {
                 if let Some(heading) = headings.last_mut() {
@@ -55,10 +65,25 @@ fn sections(text: &str) -> Vec<Definition> {
     headings.iter().map(|heading| definition(heading, &mut taken)).collect()
 }
 
+/// Returns the title of a line that begins with `#`.
 fn title(line: &str) -> Option<&str> {
+    let indent = line.bytes().take_while(|byte| *byte == b' ').count();
+    let line = line.get(indent..).filter(|_| indent < 4)?;
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     let title = line.get(level..)?.strip_prefix([' ', '\t'])?;
     (1..=6).contains(&level).then(|| title.trim().trim_end_matches('#').trim_end())
+}
+
+/// Returns true for the second line of an underlined heading.
+fn is_underline(line: &str) -> bool {
+    let marks = line.trim_end();
+    marks.len() > 1 && (marks.bytes().all(|byte| byte == b'=') || marks.bytes().all(|byte| byte == b'-'))
+}
+
+/// Returns a line as a title if it is a paragraph: no item of a list, quote, row of a table or indented code.
+fn paragraph_title(line: &str) -> Option<&str> {
+    let is_other = line.starts_with([' ', '\t', '-', '*', '+', '>', '|', '<', '=']) || line.contains('|');
+    Some(line.trim()).filter(|title| !is_other && !title.is_empty())
 }
 
 fn definition(heading: &Heading<'_>, taken: &mut BTreeMap<String, u32>) -> Definition {
@@ -74,14 +99,42 @@ fn definition(heading: &Heading<'_>, taken: &mut BTreeMap<String, u32>) -> Defin
     }
 }
 
-/// Returns the anchor of a title, as common renderers create it.
+/// Returns the anchor of a title, as common renderers create it: a declared one (`{#id}`), or the visible text
+/// in lower case with dashes.
 fn anchor(title: &str) -> String {
-    title
+    let declared = title.strip_suffix('}').and_then(|title| title.rsplit_once("{#")).map(|(_, id)| id.trim());
+    if let Some(id) = declared.filter(|id| !id.is_empty() && !id.contains(char::is_whitespace)) {
+        return id.to_owned();
+    }
+    visible(title)
+        .trim()
         .chars()
         .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
         .map(|c| if c == ' ' { '-' } else { c })
         .flat_map(char::to_lowercase)
         .collect()
+}
+
+/// Returns a title without the targets of its links and without tags.
+fn visible(title: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = title;
+    while let Some(at) = rest.find(['<', ']']) {
+        let (before, from) = rest.split_at(at);
+        shown.push_str(before);
+        let hidden = match from.strip_prefix("](") {
+            Some(target) => target.find(')').map(|end| end + 3),
+            None if is_tag(from) && shown.matches('`').count() % 2 == 0 => from.find('>').map(|end| end + 1),
+            None => None,
+        };
+        rest = from.get(hidden.unwrap_or(1)..).unwrap_or_default();
+    }
+    shown.push_str(rest);
+    shown
+}
+
+fn is_tag(text: &str) -> bool {
+    text.strip_prefix('<').is_some_and(|tag| tag.starts_with(|c: char| c == '/' || c.is_ascii_alphabetic()))
 }
 
 #[cfg(test)]
@@ -94,6 +147,27 @@ mod tests {
         let facts = Markdown.facts("x.md", text);
         let names: Vec<_> = facts.definitions.iter().map(|d| (&*d.name, d.line, d.end_line)).collect();
         assert_eq!(names, [("the-plan-again", 1, 5), ("step-1", 6, 7), ("step-1-1", 8, 8)]);
+    }
+
+    #[test]
+    fn underlined_headings_are_told_from_lists_tables_and_settings() {
+        let text = "---\nname: x\n# no heading\n---\nTop\n===\n\nPart one\n--------\n\n- item\n---\n\na | b\n--|--\n\ntext\n\n---\n\none\ntwo\n---\n";
+        let facts = Markdown.facts("x.md", text);
+        let names: Vec<_> = facts.definitions.iter().map(|d| (&*d.name, d.line)).collect();
+        assert_eq!(names, [("top", 5), ("part-one", 8)]);
+    }
+
+    #[test]
+    fn anchors_contain_the_visible_text_or_the_declared_id() {
+        for (title, expected) in [
+            ("[1.0](https://x.org/a) - 2020", "10---2020"),
+            ("Install <a id=\"x\"></a>", "install"),
+            ("Use `Vec<T>` & more", "use-vect--more"),
+            ("Title {#custom_id}", "custom_id"),
+            ("Set {x}", "set-x"),
+        ] {
+            assert_eq!(anchor(title), expected, "{title}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::path::{Paths, token};
 use super::place::Document;
+use super::spelling::{decode, enclosed, spellings};
 use super::{Subject, reference};
 use crate::facts::DefinitionKind;
 use crate::reference::{Certainty, Kind, Reference};
@@ -15,26 +16,43 @@ pub(super) fn referrers(world: &dyn World, subject: &Subject<'_>, found: &mut Ve
     }
     let name = base(subject.path);
     let paths = Paths { world, also: Some(subject.path) };
-    for file in world.containing(name) {
+    let spellings = spellings(name);
+    let mut files: Vec<_> = spellings.iter().flat_map(|spelling| world.containing(spelling)).collect();
+    files.sort_unstable();
+    files.dedup();
+    for file in files {
         let from = world.path(file);
         let Some(text) = world.text(file) else { continue };
         let document = Document::new(from, &text);
-        for (at, _) in text.match_indices(name) {
-            let end = at + name.len();
+        for (at, written) in spellings.iter().flat_map(|spelling| text.match_indices(&**spelling)) {
+            let end = at + written.len();
             let Some(anchor) = text.get(end..).and_then(|after| after.strip_prefix('#')) else { continue };
             let length = anchor
-                .find(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_')))
+                .find(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '%')))
                 .unwrap_or(anchor.len());
             let anchor = anchor.get(..length).unwrap_or_default();
-            let Some((symbol, _)) = sections().find(|(_, section)| &*section.name == anchor) else {
+            let decoded = decode(anchor);
+            let Some((symbol, _)) = sections().find(|(_, section)| is_same_anchor(&section.name, &decoded))
+            else {
                 continue;
             };
-            let leads = token(&text, at, end).and_then(|token| paths.lead(from, &token));
-            if leads.is_some_and(|lead| lead.path == subject.path) {
-                let line = document.spot(at, end).number;
-                let link = reference(file, line, Kind::Path, Certainty::Resolved, anchor);
+            let line = document.spot(at, end);
+            let special = enclosed(line.line(), line.start());
+            let special = special.into_iter().filter(|it| it.start <= at && end <= it.end);
+            let mut leads =
+                token(&text, at, end).into_iter().chain(special).filter_map(|it| paths.lead(from, &it));
+            if leads.any(|lead| lead.path == subject.path) {
+                let link = reference(file, line.number, Kind::Path, Certainty::Resolved, anchor);
                 found.push(Reference { symbol: Some(symbol), ..link });
             }
         }
     }
+}
+
+/// Returns true if two anchors mean the same heading: renderers differ in case and in repeated and outer dashes.
+pub(crate) fn is_same_anchor(left: &str, right: &str) -> bool {
+    let parts = |anchor: &str| -> Vec<String> {
+        anchor.split('-').filter(|part| !part.is_empty()).map(str::to_lowercase).collect()
+    };
+    left == right || parts(left) == parts(right)
 }
