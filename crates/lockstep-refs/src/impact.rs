@@ -15,6 +15,7 @@ mod hunks;
 mod importers;
 mod in_text;
 mod kept;
+mod links;
 mod loose;
 mod lost_includes;
 mod missing_paths;

@@ -19,10 +19,12 @@ use crate::language::Language;
 use crate::reference::{Certainty, Kind, Outgoing, Place, Reference};
 use crate::world::{FileId, World, base, join, parent};
 
+pub(crate) use anchor::is_same_anchor;
 use names::{NameUse, use_of_name, use_of_word};
 use path::{Enclosure, Paths, Token, ends_with, is_path_char};
 use path_place::holds_paths;
 use place::{Document, Spot};
+pub(crate) use spelling::decode;
 use spelling::{enclosed, spellings};
 
 /// A file as others name it in text. It need not be in the world: it may be deleted, or have had this path

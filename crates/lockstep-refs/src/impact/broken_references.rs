@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::dependents::Evidence;
 use super::edit::{Before, Edit};
 use super::hunks::Hunks;
+use super::links::missing_links;
 use super::missing_paths::missing_paths;
 use super::own_file::BrokenReference;
 use super::renamed_types::TypeRenames;
@@ -18,18 +19,18 @@ use crate::facts::{Facts, Import};
 use crate::language::{self, Language};
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Place};
-use crate::world::{FileId, World, base, join, parent, words};
+use crate::world::{FileId, World, base, parent, words};
 
 /// Agents that the client has without a file.
 const BUILT_IN_AGENTS: [&str; 5] =
     ["general-purpose", "Explore", "Plan", "statusline-setup", "output-style-setup"];
 
 /// An unresolved reference.
-struct Missing {
-    line: u32,
-    kind: Kind,
-    pattern: String,
-    reason: String,
+pub(super) struct Missing {
+    pub(super) line: u32,
+    pub(super) kind: Kind,
+    pub(super) pattern: String,
+    pub(super) reason: String,
 }
 
 /// Returns the references of the edited file that are unresolved since the edit. `world` has the file after
@@ -125,9 +126,7 @@ fn missing(world: &dyn World, path: &str, aliases: &Aliases) -> Vec<Missing> {
     if facts.language == Language::Markdown
         && let Some(text) = world.text(file)
     {
-        found.extend(
-            links(&text).into_iter().filter_map(|(line, target)| missing_link(world, path, line, target)),
-        );
+        found.extend(missing_links(world, path, &text));
         found.extend(missing_names_of_framework(world, path, &text, aliases));
     }
     found
@@ -153,64 +152,10 @@ fn may_be_generated(world: &dyn World, facts: &Facts, place: &Place) -> bool {
     })
 }
 
-/// Returns the targets of a Markdown text's inline links into the project, with their lines.
-fn links(text: &str) -> Vec<(u32, &str)> {
-    let mut found = Vec::new();
-    let mut is_code = false;
-    for (line, number) in text.lines().zip(1_u32..) {
-        let start = line.trim_start();
-        if start.starts_with("```") || start.starts_with("~~~") {
-            is_code = !is_code;
-        }
-        if is_code {
-            continue;
-        }
-        for (at, _) in line.match_indices("](") {
-            let in_span = line[..at].matches('`').count() % 2 == 1;
-            let target = line[at + 2..].split([')', ' ']).next().unwrap_or_default();
-            let is_foreign = target.contains([':', '{', '$', '*', '%', '<', '`']) || target.starts_with('/');
-            if !in_span && !is_foreign && !target.is_empty() {
-                found.push((number, target));
-            }
-        }
-    }
-    found
-}
-
-fn missing_link(world: &dyn World, from: &str, line: u32, target: &str) -> Option<Missing> {
-    let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
-    let path = path.split('?').next().unwrap_or(path);
-    let to = if path.is_empty() { from.to_owned() } else { join(parent(from), path)? };
-    let reason = match world.find(&to) {
-        Some(file) => {
-            let facts =
-                world.facts(file).filter(|it| it.language == Language::Markdown && !anchor.is_empty())?;
-            let is_heading = facts.definitions.iter().any(|it| *it.name == *anchor);
-            let text = world.text(file)?;
-            let is_marked =
-                ["id=\"", "name=\"", "{#"].iter().any(|mark| text.contains(&format!("{mark}{anchor}")));
-            // Lines of a source, a footnote, a heading with letters that renderers treat differently.
-            if is_heading || is_marked || !anchor.is_ascii() {
-                return None;
-            }
-            format!("{to} has no heading #{anchor}")
-        }
-        None => {
-            let inside = format!("{to}/");
-            let is_directory =
-                to.is_empty() || world.files().into_iter().any(|file| world.path(file).starts_with(&inside));
-            if is_directory {
-                return None;
-            }
-            format!("{to} does not exist")
-        }
-    };
-    Some(Missing { line, kind: Kind::Path, pattern: target.to_owned(), reason })
-}
-
-/// Agents and skills that the frontmatter of a file names and the project does not have.
+/// Agents and skills that a file names and the project does not have.
 fn missing_names_of_framework(world: &dyn World, path: &str, text: &str, aliases: &Aliases) -> Vec<Missing> {
-    let named: Vec<(u32, EntityKind, &str)> = frontmatter(text).map(framework_names).unwrap_or_default();
+    let mut named: Vec<(u32, EntityKind, &str)> = frontmatter(text).map(framework_names).unwrap_or_default();
+    named.extend(started_agents(text));
     if named.is_empty()
         || !path.split('/').any(|part| matches!(part, ".claude" | "agents" | "skills" | "commands"))
     {
@@ -236,6 +181,25 @@ fn missing_names_of_framework(world: &dyn World, path: &str, text: &str, aliases
     found
 }
 
+/// The agents that a text starts (`subagent_type="NAME"`), with their lines.
+fn started_agents(text: &str) -> impl Iterator<Item = (u32, EntityKind, &str)> {
+    text.lines().zip(1_u32..).flat_map(|(line, number)| {
+        line.match_indices("subagent_type").filter_map(move |(at, key)| {
+            let value = line.get(at + key.len()..)?.trim_start_matches(['"', '\'', '`', ' ']);
+            let value = value.strip_prefix(['=', ':'])?.trim_start();
+            let quote = value.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
+            let name = value.get(1..)?.split(quote).next()?;
+            let is_sample =
+                ["your", "example", "agent-name", "agent-type"].iter().any(|it| name.contains(it));
+            (is_name(&name) && !is_sample).then_some((number, EntityKind::Agent, name))
+        })
+    })
+}
+
+fn is_name(name: &&str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'))
+}
+
 /// The values of `agent:` and `skills:`, with their lines in the file.
 fn framework_names(front: &str) -> Vec<(u32, EntityKind, &str)> {
     let mut found = Vec::new();
@@ -254,9 +218,6 @@ fn framework_names(front: &str) -> Vec<(u32, EntityKind, &str)> {
         };
         list = Some(kind);
         let names = values.split([',', '[', ']']).map(|name| name.trim().trim_matches(['"', '\'']));
-        let is_name = |name: &&str| {
-            !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'))
-        };
         found.extend(names.filter(is_name).map(|name| (number, kind, name)));
     }
     found

@@ -89,7 +89,7 @@ const DELEGATION: &[&str] = &[
 
 /// Returns the use of a distinctive name at a spot. `None` if it certainly means something else.
 pub(crate) fn use_of_name(document: &Document<'_>, spot: &Spot<'_>, kind: EntityKind) -> Option<NameUse> {
-    if is_package_line(document, spot) {
+    if is_package_line(document, spot) || is_route(spot.before) {
         return None;
     }
     if is_declared(document, spot, kind) {
@@ -259,6 +259,14 @@ fn is_slash(before: &str, after: &str) -> bool {
     let Some(bare) = before.strip_suffix('/') else { return false };
     bare.chars().next_back().is_none_or(|c| c.is_whitespace() || "\"'`([|,*".contains(c))
         && !after.starts_with('/')
+}
+
+/// Returns true if a method of HTTP precedes `/name`.
+fn is_route(before: &str) -> bool {
+    let Some(before) = before.strip_suffix('/') else { return false };
+    let word =
+        before.trim_end_matches(['`', '"', '\'', ' ', '*']).rsplit(|c: char| !c.is_alphanumeric()).next();
+    matches!(word, Some("GET" | "POST" | "PUT" | "DELETE" | "PATCH" | "HEAD"))
 }
 
 /// Returns true if `/word` is a command, and not a route of a service.

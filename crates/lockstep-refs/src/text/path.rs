@@ -283,6 +283,9 @@ impl Token<'_> {
 
 /// Returns the base of a path, and the rest of it.
 pub(crate) fn origin(written: &str) -> (&str, Origin) {
+    // An instruction imports a file with `@`. A package has a scope, but no ending.
+    let is_import = written.starts_with('@') && base(written).contains('.');
+    let written = if is_import { written.trim_start_matches('@') } else { written };
     if let Some((_, rest)) = written.split_once(".claude/") {
         let start = written.len() - rest.len() - ".claude/".len();
         let before = written.get(..start).unwrap_or_default();

@@ -96,6 +96,9 @@ const COMMAND_WORDS: &[&str] = &[
     "--file",
     "add_subdirectory(",
     "include",
+    "cat",
+    "bash",
+    "sh",
 ];
 
 /// Returns true if a path is expected at a spot.
