@@ -1,6 +1,8 @@
 //! Compares two contents of a file: the definitions that were removed or renamed, or whose signature or body
 //! changed.
 
+mod implicit;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, OPTIONAL, Reach, Role, Shape};
@@ -9,6 +11,8 @@ use crate::reference::{Certainty, Reference};
 use crate::resolve::path_of;
 use crate::signature::{self, Effect, Fit};
 use crate::syntax::differs_by_name;
+
+pub(crate) use implicit::is_implicit;
 
 /// A changed definition of the former content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,7 +157,8 @@ impl SymbolChange {
             Role::Call | Role::Covered => {
                 let counted = reference.arguments.zip(*arity);
                 let asks_more = self.was.arity.zip(*arity).is_some_and(|(was, is)| is.least > was.least);
-                if asks_more && !keywords.is_empty() {
+                let passes_new = effect.newly_required.iter().all(|name| keywords.contains(name));
+                if asks_more && !keywords.is_empty() && effect.required_names.is_empty() && !passes_new {
                     // The number alone does not show which parameters are passed.
                     return None;
                 }
@@ -261,6 +266,7 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
                 }
                 None if was.container.is_none() && offered.contains(&*was.name) => {}
                 None if is_defined_under_another_condition(was, new) => {}
+                None if implicit::replaces(was, new) => {}
                 None => missing.push(was),
             }
         }
@@ -275,8 +281,9 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
         };
         changes.push(SymbolChange { was: was.clone(), what });
     }
-    settle_renames(&mut changes, &touched);
+    settle_renames(old.language, &mut changes, &touched);
     settle_sections(&mut changes, new);
+    changes.extend(implicit::changes(old, new).into_iter().filter(|it| it.was.reach >= least));
     changes.sort_by_key(|change| change.was.line);
     changes
 }
@@ -306,14 +313,21 @@ impl Renamed {
 
 /// Removes changes that only follow from another rename: of a signature that contains the renamed name, and
 /// of a type whose member was renamed.
-fn settle_renames(changes: &mut Vec<SymbolChange>, touched: &[(usize, &Definition)]) {
+fn settle_renames(language: Language, changes: &mut Vec<SymbolChange>, touched: &[(usize, &Definition)]) {
+    use Language::{CSharp, Kotlin, Php, Swift};
     let renamed: Vec<Renamed> = changes.iter().filter_map(Renamed::of).collect();
     let mut settled = BTreeSet::new();
     for (at, is) in touched {
         let change = &mut changes[*at];
         let was = &change.was;
         if matches!(change.what, What::Resigned { .. } | What::Compatible)
-            && renamed.iter().any(|it| differs_by_name(was.signature, is.signature, &it.from, &it.to))
+            && renamed.iter().any(|it| {
+                // A renamed property is also the name of a parameter of the constructor.
+                let is_constructor =
+                    was.kind == DefinitionKind::Method && matches!(language, CSharp | Kotlin | Php | Swift);
+                let is_parameter = is_constructor && it.container == was.container;
+                !is_parameter && differs_by_name(was.signature, is.signature, &it.from, &it.to)
+            })
         {
             change.what = What::Body;
         }

@@ -19,6 +19,7 @@ mod links;
 mod loose;
 mod lost_includes;
 mod missing_paths;
+mod modifiers;
 mod no_module;
 mod obligations;
 mod overloads;
@@ -29,6 +30,7 @@ mod renamed_types;
 mod renamed_uses;
 mod results;
 mod shadows;
+mod subtypes;
 mod tree;
 mod unparsed;
 mod visibility;
@@ -452,6 +454,8 @@ impl ReferenceJudge<'_, '_> {
             && !overloads::mean_another(&self.trees, change, after, reference)
             && !results::is_indifferent(&self.trees, change, after, reference, &named)
             && !receivers::may_be_changed(&self.trees, change, after, reference)
+            && !modifiers::is_unaffected(&self.trees, self.former.file, (change, after), reference)
+            && !subtypes::still_fit(before, self.former.file, (change, after), reference)
             && !self.around.edited.follows(change, after, reference)
             && !self.declared.shields(change, reference)
             && !self.kept.finds(change, reference)

@@ -146,6 +146,22 @@ pub trait Rules: Sync {
         Vec::new()
     }
 
+    /// Returns true if the type of a former member of a file inherits one that takes the same arguments.
+    fn is_inherited(&self, _world: &dyn World, _file: FileId, _member: &Definition) -> bool {
+        false
+    }
+
+    /// Returns true if a type extends another one, by names that are written in a container of a file.
+    fn is_subtype(
+        &self,
+        _world: &dyn World,
+        _place: (FileId, Option<&str>),
+        _sub: &str,
+        _base: &str,
+    ) -> bool {
+        false
+    }
+
     /// The places where a value is used for an interface of a file, and the value's type lacks a method. Empty if types declare which
     /// interfaces they implement.
     fn unfit_conversions(

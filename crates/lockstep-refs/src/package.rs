@@ -6,7 +6,9 @@
 //! [`search`] checks for every candidate whether its uses [mean](meaning) the [wanted] definition.
 
 mod conversions;
+mod inherited;
 mod meaning;
+mod missing;
 mod names;
 mod packaged;
 mod search;
@@ -18,6 +20,8 @@ use crate::language::Language;
 use crate::world::{FileId, World};
 
 pub(crate) use conversions::unfit_conversions;
+pub(crate) use inherited::{is_inherited, is_subtype};
+pub(crate) use missing::missing_members;
 pub(crate) use names::{Query, full_name};
 pub(crate) use packaged::Packaged;
 pub(crate) use search::{outgoing, referrers, unresolved_imports};
@@ -97,6 +101,11 @@ pub(crate) trait Packages: Sync {
     /// files contain the name to search them all.
     fn homes(&self, _name: &str) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Returns the name by which a type may be written too: `Fast` for the attribute `FastAttribute` of C#.
+    fn short_name<'n>(&self, _name: &'n str) -> Option<&'n str> {
+        None
     }
 
     /// Names of types that every file has without importing them.

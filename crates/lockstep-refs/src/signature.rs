@@ -31,6 +31,10 @@ pub enum Fit {
 pub struct Effect {
     /// For each parameter of the former signature that a call can pass.
     pub parameters: Vec<ParameterEffect>,
+    /// Parameters that every call must pass by name now.
+    pub required_names: Vec<Box<str>>,
+    /// Parameters that every call must pass now, by place or by name.
+    pub newly_required: Vec<Box<str>>,
     /// For every call, whatever it passes: result, modifiers. For a type: for every construction.
     pub every_call: Fit,
     /// For every call that does not depend on the result.
@@ -64,6 +68,8 @@ impl Effect {
         let parameters = Vec::new();
         Self {
             parameters,
+            required_names: Vec::new(),
+            newly_required: Vec::new(),
             every_call: fits,
             besides_result: fits,
             overrides: fits,
@@ -94,7 +100,7 @@ impl Effect {
     /// Returns true if every call fits that passes a fitting number of arguments.
     pub(crate) fn fits_calls(&self) -> bool {
         let fits = |it: &ParameterEffect| it.by_place.unwrap_or(Fit::Fits).max(it.by_name) == Fit::Fits;
-        self.every_call == Fit::Fits && self.parameters.iter().all(fits)
+        self.every_call == Fit::Fits && self.required_names.is_empty() && self.parameters.iter().all(fits)
     }
 
     /// Returns true if an argument that is passed by this name no longer fits.
@@ -124,6 +130,10 @@ impl Effect {
         };
         let named = |name: &str| self.parameters.iter().find(|it| *it.name == *name);
         let by_name = keywords.iter().filter_map(|name| named(name)).map(|it| it.by_name).max();
+        let is_given = |name: &str| positional.is_none() || keywords.iter().any(|it| **it == *name);
+        if !self.required_names.iter().all(|name| is_given(name)) {
+            return Fit::Breaks;
+        }
         [by_place, by_name].into_iter().flatten().max().unwrap_or(Fit::Fits)
     }
 }

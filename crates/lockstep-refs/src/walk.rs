@@ -255,7 +255,7 @@ impl<'t> Walk<'t> {
     }
 
     /// Sets the argument names of the call among the uses from `first` on.
-    fn name_arguments(&mut self, first: usize, arguments: Node<'_>) {
+    pub(crate) fn name_arguments(&mut self, first: usize, arguments: Node<'_>) {
         let named: Vec<Box<str>> = children(arguments)
             .into_iter()
             .filter_map(argument_name)
@@ -346,13 +346,39 @@ impl<'t> Walk<'t> {
         let parent =
             self.collector.facts.definitions.iter().rfind(is_around).and_then(|it| it.extends.first());
         if let Some(parent) = parent.and_then(|it| it.split('<').next()).map(str::to_owned) {
-            let (before, name) =
-                parent.rsplit_once('.').map_or((None, parent.as_str()), |(of, it)| (Some(of), it));
-            self.used(node, name, Role::Call, before.map(|of| Shape::Name(of.into())), count);
+            // It is a call of the constructor, and no use of the type's name.
+            let name = parent.rsplit('.').next().unwrap_or(&parent).to_owned();
+            self.used(node, &name, Role::Call, Some(Shape::Of(parent.into())), count);
         }
         if let Some(arguments) = arguments {
             self.children(arguments);
         }
+    }
+
+    /// Records the calls of the base type's constructor that are not written: in constructors that call no other one, and in a class
+    /// without constructors.
+    pub(crate) fn default_calls(
+        &mut self,
+        name: Node<'_>,
+        base: Node<'_>,
+        constructors: &[Node<'_>],
+        calls_another: impl Fn(Node<'_>) -> bool,
+    ) {
+        let base = dotted(self.text(self.head(base)));
+        let simple = base.rsplit('.').next().unwrap_or(&base);
+        let mut places: Vec<Node<'_>> =
+            constructors.iter().filter(|it| !calls_another(**it)).copied().collect();
+        if constructors.is_empty() {
+            places.push(name);
+        }
+        let is_class = |it: &crate::facts::Definition| is_type(it) && it.line == line_of(name);
+        let class = self.collector.facts.definitions.iter().rposition(is_class);
+        let before = self.collector.within;
+        self.collector.within = class.and_then(|at| u32::try_from(at).ok()).or(before);
+        for place in places.into_iter().map(|it| it.child_by_field_name("name").unwrap_or(it)) {
+            self.used(place, simple, Role::Call, Some(Shape::Of(base.as_str().into())), Some(0));
+        }
+        self.collector.within = before;
     }
 
     /// Records the use of a bare name, unless it is a local variable.
@@ -610,19 +636,23 @@ impl<'t> Walk<'t> {
         let before = self.collector.within;
         self.collector.within = self.collector.define(definition);
         for node in &type_.extends {
-            let head = self.head(*node);
-            self.leave_out(head);
-            if grammar.paths.contains(&head.kind()) {
-                self.path(head, Role::Extend, None);
-            } else {
-                self.named(head, Role::Extend, None);
-            }
+            self.extended(*node);
         }
         let container = self.collector.enter(&dotted(name));
         self.leave_out(name_node);
         self.children(type_.node);
         self.collector.leave(container);
         self.collector.within = before;
+    }
+
+    /// Records a type that another one extends.
+    pub(crate) fn extended(&mut self, node: Node<'_>) {
+        let head = self.head(node);
+        self.leave_out(head);
+        match self.grammar.paths.contains(&head.kind()) {
+            true => self.path(head, Role::Extend, None),
+            false => self.named(head, Role::Extend, None),
+        }
     }
 
     /// Records a variable, constant or field.

@@ -65,13 +65,21 @@ impl<'a> Kept<'a> {
         match change.what {
             What::Narrowed => self.has(reference),
             What::Renamed(_) => {
-                self.has_renamed(change, reference)
+                self.is_inherited(change)
+                    || self.has_renamed(change, reference)
                     || self.has_moved(&change.was, reference)
                     || self.repackaged && self.has(reference)
             }
-            What::Removed => self.has_moved(&change.was, reference),
+            What::Removed => self.is_inherited(change) || self.has_moved(&change.was, reference),
             _ => false,
         }
+    }
+
+    /// Returns true if the type of a removed member inherits another one of its name.
+    fn is_inherited(&self, change: &SymbolChange) -> bool {
+        let Some((after, file)) = self.after.zip(self.world.find(&self.edit.path)) else { return false };
+        change.was.container.is_some()
+            && language::rules(after.language).is_inherited(self.world, file, &change.was)
     }
 
     /// Returns true if the file still exports a definition that it no longer has: then the file itself

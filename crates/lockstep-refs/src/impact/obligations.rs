@@ -104,6 +104,8 @@ pub(super) struct Obligations {
     unmet: Vec<Unmet>,
     /// The paths of the types that define their new members for all implementers.
     implemented: BTreeSet<String>,
+    /// The paths of types with the same header that require nothing new of subtypes.
+    relieved: BTreeSet<String>,
     /// The places of the implementers that were checked one by one.
     checked: BTreeSet<(FileId, u32)>,
     /// The paths of fields that are only no longer optional.
@@ -130,8 +132,13 @@ impl Obligations {
         // A member with another name is missed by that.
         let is_renamed =
             |it: &Obligation| changes.iter().any(|change| change.what.new_name() == Some(&*it.member));
-        for obligation in added(old, new).into_iter().filter(|it| !is_renamed(it)) {
+        let mut asking = BTreeSet::new();
+        for obligation in added(old, new) {
             let owner = path_of(&obligation.owner);
+            asking.insert(owner.clone());
+            if is_renamed(&obligation) {
+                continue;
+            }
             match obligation.action {
                 Action::Implement => {
                     if obligation.is_met {
@@ -148,6 +155,7 @@ impl Obligations {
                 }
             }
         }
+        found.relieved = relieved(old, new, &asking);
         if let (Some(former), Some(now)) = (former, world.text(file)) {
             let grown = unions::grown((old, former), (new, &now));
             grown.iter().for_each(|it| matches::find(&search, it, &mut found.unmet));
@@ -175,6 +183,7 @@ impl Obligations {
         is_resigned
             && (reference.role == Role::Extend
                 && (self.implemented.contains(&path)
+                    || self.relieved.contains(&path)
                     || self.checked.contains(&(reference.file, reference.line)))
                 || self.required.contains(&path))
     }
@@ -224,6 +233,20 @@ impl Search<'_> {
         found.retain(|it| it.certainty <= Certainty::Possible);
         found
     }
+}
+
+/// The types that have the same header as before, and require no member that they did not require.
+fn relieved(old: &Facts, new: &Facts, asking: &BTreeSet<String>) -> BTreeSet<String> {
+    use Language::{CSharp, Java, Kotlin, Php, Swift};
+    if !matches!(new.language, CSharp | Java | Kotlin | Php | Swift) {
+        return BTreeSet::new();
+    }
+    let is_kept = |it: &&Definition| {
+        let same = |was: &Definition| path_of(was) == path_of(it) && was.header == it.header;
+        is_type(it) && !it.header.is_empty() && old.definitions.iter().any(same)
+    };
+    let kept = new.definitions.iter().filter(is_kept).map(path_of);
+    kept.filter(|path| !asking.contains(path)).collect()
 }
 
 /// The obligations of members that types have now and did not have before.

@@ -9,6 +9,7 @@ mod declarations;
 mod overrides;
 mod requirements;
 mod unbound;
+mod unresolved;
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,8 +21,8 @@ use super::edited::{Edited, keywords};
 use super::kept::Kept;
 use super::loose;
 use super::tree::Trees;
-use super::{overloads, passes_by_place, receivers, results};
-use crate::change::{SymbolChange, What, compare_reaching, renamed_path, renamed_types};
+use super::{modifiers, overloads, passes_by_place, receivers, results};
+use crate::change::{SymbolChange, What, compare_reaching, is_implicit, renamed_path, renamed_types};
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Import, Reach, Role, Use};
 use crate::language::{self, Language};
 use crate::memo::Memo;
@@ -97,6 +98,7 @@ pub(super) fn broken(
             && !overloads::mean_another(&trees, change, Some(present), &reference)
             && !results::is_indifferent(&trees, change, Some(present), &reference, &named)
             && !receivers::may_be_changed(&trees, change, Some(present), &reference)
+            && !modifiers::is_unaffected(&trees, file, (change, Some(present)), &reference)
             && !kept.finds(change, &reference)
             && !edited.follows(change, Some(present), &reference);
         if is_broken {
@@ -123,6 +125,10 @@ pub(super) fn broken(
             if !elsewhere.contains(&(it.line, it.name.clone())) {
                 broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
             }
+        }
+        for it in unresolved::unresolved_names(world, file, (contents.facts, former), (present, &text)) {
+            let reason = || format!("{} is no longer imported", it.name);
+            broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, reason);
         }
     }
     for it in overrides::unmatched_overrides(world, (&text, present), &suspects.changed) {
@@ -374,9 +380,12 @@ fn suspect(new: &Facts, change: &SymbolChange, container: Option<Box<str>>) -> O
             let mut present =
                 new.definitions.iter().filter(same_path).filter(|it| it.kind == change.was.kind);
             let present = present
-                .find(|it| it.signature != change.was.signature || it.parameters != change.was.parameters)?;
+                .find(|it| it.signature != change.was.signature || it.parameters != change.was.parameters);
+            let unwritten =
+                || Definition { container: container.clone(), line: NO_LINE, ..change.was.clone() };
+            let present = present.cloned().or_else(|| is_implicit(&change.was).then(unwritten))?;
             // A call with the former number of arguments meant this one.
-            Some(Definition { arity: change.was.arity, ..present.clone() })
+            Some(Definition { arity: change.was.arity, ..present })
         }
         What::Narrowed | What::Body | What::Compatible | What::Unknown => None,
     }

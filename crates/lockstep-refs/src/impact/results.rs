@@ -2,9 +2,9 @@
 
 use tree_sitter::Node;
 
-use super::tree::{Source, Trees, ancestors};
-use crate::change::SymbolChange;
-use crate::facts::{Definition, Facts};
+use super::tree::{Source, Trees, ancestors, descendants};
+use crate::change::{SymbolChange, What};
+use crate::facts::{Definition, DefinitionKind, Facts, Role};
 use crate::language::Language;
 use crate::reference::Reference;
 use crate::signature;
@@ -63,27 +63,64 @@ pub(super) fn is_indifferent(
     reference: &Reference,
     keywords: &[Box<str>],
 ) -> bool {
-    if !change.fits_besides_result(reference, keywords) {
+    let was = &change.was;
+    let is_field = matches!(was.kind, DefinitionKind::Field | DefinitionKind::Value);
+    let is_read = is_field && reference.role == Role::Value && matches!(change.what, What::Resigned { .. });
+    if !is_read && !change.fits_besides_result(reference, keywords) {
         return false;
     }
-    let was = &change.was;
     let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
     let Some(after) = after else { return false };
     let mut present = after.definitions.iter().filter(same);
     let (Some(now), None) = (present.next(), present.next()) else { return false };
-    let Some(result) = signature::result_type(after.language, now) else { return false };
+    let result =
+        if is_read { Some(String::from("a value")) } else { signature::result_type(after.language, now) };
+    let Some(result) = result else { return false };
     let Some(source) = trees.get(reference.file) else { return false };
     let leaves = source.leaves(reference.line, &reference.pattern);
-    !leaves.is_empty() && leaves.into_iter().all(|leaf| is_unused_or_consumed(&source, leaf, &result))
+    !leaves.is_empty()
+        && leaves.into_iter().all(|leaf| is_unused_or_consumed(&source, leaf, &result, is_read))
 }
 
-fn is_unused_or_consumed(source: &Source, leaf: Node<'_>, result: &str) -> bool {
+fn is_unused_or_consumed(source: &Source, leaf: Node<'_>, result: &str, is_read: bool) -> bool {
     if source.language == Language::Rust && ancestors(leaf).any(|it| it.kind() == "token_tree") {
         return is_formatted(source, leaf) && words_of(result).all(|word| DISPLAYED.contains(&word));
     }
-    let Some(call) = call_of(leaf) else { return false };
+    let call = if is_read { Some(member_of(leaf)) } else { call_of(leaf) };
+    let Some(call) = call else { return false };
+    let is_value = !matches!(result, "" | "void" | "Void" | "()");
     is_unused(source, call)
-        || !matches!(result, "" | "void" | "Void" | "()") && is_consumed(source, call, result)
+        || is_value && (is_consumed(source, call, result) || is_kept_for_consumers(source, call, result))
+        || result.ends_with('?') && is_checked_for_null(source, call)
+}
+
+/// Returns true if a call initialises a variable without a written type, and each use of that is unused or consumed.
+fn is_kept_for_consumers(source: &Source, call: Node<'_>, result: &str) -> bool {
+    use Language::{CSharp, Java, Kotlin, Swift};
+    let declaration = call.parent().filter(|it| it.kind() == "variable_declarator");
+    let declaration = declaration.and_then(|it| it.parent()).or_else(|| call.parent());
+    let Some(declaration) = declaration.filter(|it| it.kind().ends_with("declaration")) else { return false };
+    let written = source.text.get(declaration.start_byte()..call.start_byte()).unwrap_or_default();
+    let tokens: Vec<&str> = written.split_whitespace().collect();
+    let name = match (source.language, tokens.as_slice()) {
+        (Java | CSharp, ["var", name, "="]) | (Kotlin, ["val" | "var", name, "="]) => *name,
+        (Swift, ["let" | "var", name, "="]) => *name,
+        _ => return false,
+    };
+    let block =
+        ancestors(declaration).find(|it| matches!(it.kind(), "block" | "statements" | "function_body"));
+    let is_use = |it: &Node<'_>| {
+        it.child_count() == 0 && it.start_byte() > call.end_byte() && source.text(*it) == name
+    };
+    let Some(block) = block else { return false };
+    descendants(block).into_iter().filter(is_use).all(|it| is_consumed(source, it, result))
+}
+
+/// Returns true if a call of Kotlin is used in a way that allows null.
+fn is_checked_for_null(source: &Source, call: Node<'_>) -> bool {
+    const CHECKS: &[&str] = &["!!", "?.", "?:"];
+    let rest = source.text.get(call.end_byte()..).unwrap_or_default().trim_start();
+    source.language == Language::Kotlin && CHECKS.iter().any(|it| rest.starts_with(it))
 }
 
 fn words_of(result: &str) -> impl Iterator<Item = &str> {
@@ -117,6 +154,19 @@ pub(super) fn call_of(leaf: Node<'_>) -> Option<Node<'_>> {
     None
 }
 
+/// Returns the expression of which a leaf is the last name: `a.b` for `b`.
+pub(super) fn member_of(leaf: Node<'_>) -> Node<'_> {
+    let mut inner = leaf;
+    for node in ancestors(leaf) {
+        let is_path = ["member", "field_access", "navigation", "field_expression"];
+        if !is_path.iter().any(|it| node.kind().contains(it)) || node.end_byte() != inner.end_byte() {
+            break;
+        }
+        inner = node;
+    }
+    inner
+}
+
 /// Returns true if a call is a statement of its own.
 fn is_unused(source: &Source, call: Node<'_>) -> bool {
     let mut inner = call;
@@ -129,12 +179,17 @@ fn is_unused(source: &Source, call: Node<'_>) -> bool {
                 let pattern = node.child_by_field_name("pattern").map(|it| source.text(it));
                 return pattern == Some("_") && node.child_by_field_name("type").is_none();
             }
+            // `_ = f()`.
+            kind if kind.contains("assignment") => {
+                let target = source.text(node).strip_prefix('_').unwrap_or_default();
+                return target.trim_start().starts_with('=');
+            }
             // The last expression of a block of Rust is its value.
             "expression_statement" => {
                 return source.language != Language::Rust || source.text(node).ends_with(';');
             }
-            "block" if source.language == Language::Kotlin => return is_dropped(inner, node),
-            "statements" if source.language == Language::Swift => return is_dropped(inner, node),
+            "block" if source.language == Language::Kotlin => return is_dropped(source, inner, node),
+            "statements" if source.language == Language::Swift => return is_dropped(source, inner, node),
             _ => return false,
         }
         inner = node;
@@ -142,11 +197,13 @@ fn is_unused(source: &Source, call: Node<'_>) -> bool {
     false
 }
 
-/// Returns true if a statement of Kotlin or Swift is not the value of its block: the last one may be.
-fn is_dropped(statement: Node<'_>, block: Node<'_>) -> bool {
+/// Returns true if a statement of Kotlin or Swift is not the value of its block: the last one of a lambda may be, and the only one
+/// of a function of Swift.
+fn is_dropped(source: &Source, statement: Node<'_>, block: Node<'_>) -> bool {
     let is_last = statement.next_named_sibling().is_none();
     let is_body = block.parent().is_some_and(|it| it.kind() == "function_body");
-    !is_last || is_body && block.named_child_count() > 1
+    let is_only = source.language == Language::Swift && block.named_child_count() == 1;
+    !is_last || is_body && !is_only
 }
 
 /// Returns true if the result is passed to something that accepts every value.
@@ -166,7 +223,9 @@ fn is_consumed(source: &Source, call: Node<'_>, result: &str) -> bool {
                 let end = inner.start_byte();
                 let text = source.text.get(node.start_byte()..end).unwrap_or_default();
                 let name: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-                return CONSUMERS.contains(&name.trim_end_matches('('));
+                let name = name.trim_end_matches('(');
+                let short = name.strip_prefix("System.").filter(|it| it.starts_with("Console."));
+                return CONSUMERS.contains(&short.unwrap_or(name));
             }
             _ => return false,
         }

@@ -17,7 +17,7 @@ const MAX_FILES: usize = 300;
 
 /// The trees of a world's files, each parsed once.
 pub(super) struct Trees<'w> {
-    world: &'w dyn World,
+    pub(super) world: &'w dyn World,
     parsed: RefCell<HashMap<FileId, Option<Rc<Source>>>>,
 }
 

@@ -7,7 +7,7 @@ use crate::language::Language;
 use crate::limits::Limit;
 use crate::package::{Bindings, Bound, Leads, MAX_FILES, Packaged, Packages, Query};
 use crate::scope;
-use crate::syntax::{children, digest, header, line_of};
+use crate::syntax::{TOKEN_END, children, digest, header, line_of};
 use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 use crate::world::{FileId, World};
 
@@ -100,6 +100,10 @@ impl Packages for CSharp {
             Limit::first(query.world.containing(last), MAX_FILES).into_iter().filter(holds).collect();
         // The project's namespaces are not declared, so an unknown one belongs to a package.
         if files.is_empty() { Leads::Outside } else { Leads::To(files) }
+    }
+
+    fn short_name<'n>(&self, name: &'n str) -> Option<&'n str> {
+        name.strip_suffix("Attribute").filter(|short| !short.is_empty())
     }
 
     fn sees_around(&self) -> bool {
@@ -209,7 +213,7 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             let arguments = child(node, "argument_list");
             match is_parent {
                 true => walk.parent_made(node, arguments),
-                false => arguments.into_iter().for_each(|arguments| walk.children(arguments)),
+                false => walk.own_creation(node, arguments),
             }
         }
         "argument" => walk.children_but(node, field("name")),
@@ -307,6 +311,7 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
     let body = node.child_by_field_name("body");
     let reach = reach(walk, node);
     walk.type_(&Type { node, name, kind, reach, extends, body });
+    default_calls(walk, node, name, body);
     if let Some(list) = child(node, "parameter_list") {
         let container = walk.collector.enter(walk.text(name));
         for parameter in children(list).into_iter().filter(|_| node.kind() == "record_declaration") {
@@ -322,6 +327,20 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
         walk.collector.define(definition);
         walk.collector.leave(container);
     }
+}
+
+/// Records the calls of the base's constructor that are not written.
+fn default_calls(walk: &mut Walk<'_>, node: Node<'_>, name: Node<'_>, body: Option<Node<'_>>) {
+    let Some(bases) = child(node, "base_list").filter(|it| child(*it, "argument_list").is_none()) else {
+        return;
+    };
+    let Some(base) = bases.named_child(0).filter(|_| node.kind() == "class_declaration") else { return };
+    let members = body.map(children).unwrap_or_default();
+    let written: Vec<_> = members
+        .into_iter()
+        .filter(|it| it.kind() == "constructor_declaration" && !has(walk, *it, "static"))
+        .collect();
+    walk.default_calls(name, base, &written, |it| child(it, "constructor_initializer").is_some());
 }
 
 fn function(walk: &mut Walk<'_>, node: Node<'_>) {
@@ -388,10 +407,37 @@ fn property(walk: &mut Walk<'_>, node: Node<'_>) {
     let inside = node.child_by_field_name("value").or_else(|| node.child_by_field_name("accessors"));
     let reach = reach(walk, node);
     let at = walk.value(node, name, DefinitionKind::Field, reach, gives, inside);
+    let is_declared =
+        node.parent().and_then(|it| it.parent()).is_some_and(|it| it.kind() == "interface_declaration")
+            && !walk.text(inside.unwrap_or(node)).contains("=>")
+            && !walk.text(inside.unwrap_or(node)).trim_start_matches('{').contains('{');
+    if let Some(declared) =
+        at.and_then(|at| walk.collector.facts.definitions.get_mut(at as usize)).filter(|_| is_declared)
+    {
+        declared.body = digest([], "", |_| false);
+    }
+    mark_unsettable(walk, node, at);
     let before = walk.collector.within;
     walk.collector.within = at;
     walk.children_but(node, Some(name));
     walk.collector.within = before;
+}
+
+/// Marks a property that others cannot assign as `readonly`.
+fn mark_unsettable(walk: &mut Walk<'_>, node: Node<'_>, at: Option<u32>) {
+    const HIDDEN: &[&str] = &["private", "protected"];
+    let accessors = node.child_by_field_name("accessors").map(children).unwrap_or_default();
+    let sets = |it: &Node<'_>| {
+        let words = walk.text(*it).split(|c: char| !c.is_alphanumeric()).take(3).collect::<Vec<_>>();
+        words.iter().any(|it| matches!(*it, "set" | "init")) && !words.iter().any(|it| HIDDEN.contains(it))
+    };
+    if accessors.iter().any(sets) {
+        return;
+    }
+    if let Some(property) = at.and_then(|at| walk.collector.facts.definitions.get_mut(at as usize)) {
+        property.header = format!("readonly{TOKEN_END}{}", property.header).into();
+        property.signature ^= 1;
+    }
 }
 
 /// Records variables: fields in a type, local variables in functions.

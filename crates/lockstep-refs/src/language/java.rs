@@ -58,7 +58,11 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             let Some(name) = field("name") else { return false };
             let owner = walk.collector.container().map(Shape::Of);
             walk.value(node, name, DefinitionKind::Variant, Reach::Everyone, owner, None);
-            field("arguments").into_iter().chain(field("body")).for_each(|part| walk.visit(part));
+            field("arguments").into_iter().for_each(|part| walk.visit(part));
+            if let (Some(body), Some(owner)) = (field("body"), walk.collector.container()) {
+                let base = owner.rsplit('.').next().unwrap_or(&owner);
+                subtype(walk, node, base, body);
+            }
         }
         "local_variable_declaration" | "resource" | "enhanced_for_statement" => locals(walk, node),
         "catch_formal_parameter" | "instanceof_expression" => {
@@ -121,8 +125,12 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     true
 }
 
+fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
+    children(node).into_iter().find(|child| child.kind() == kind)
+}
+
 fn modifiers(node: Node<'_>) -> Option<Node<'_>> {
-    children(node).into_iter().find(|child| child.kind() == "modifiers")
+    child(node, "modifiers")
 }
 
 fn reach(walk: &Walk<'_>, node: Node<'_>) -> Reach {
@@ -160,9 +168,23 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
     let body = node.child_by_field_name("body");
     let reach = reach(walk, node);
     walk.type_(&Type { node, name, kind, reach, extends, body });
+    if let Some(superclass) = child(node, "superclass") {
+        default_calls(walk, name, superclass, body);
+    }
     if node.kind() == "record_declaration" {
         record(walk, node, name);
     }
+}
+
+/// Records the calls of the base's constructor that are not written.
+fn default_calls(walk: &mut Walk<'_>, name: Node<'_>, superclass: Node<'_>, body: Option<Node<'_>>) {
+    let Some(base) = superclass.named_child(0) else { return };
+    let members = body.map(children).unwrap_or_default();
+    let written: Vec<_> = members.into_iter().filter(|it| it.kind() == "constructor_declaration").collect();
+    walk.default_calls(name, base, &written, |it| {
+        let body = it.child_by_field_name("body");
+        body.and_then(|it| child(it, "explicit_constructor_invocation")).is_some()
+    });
 }
 
 /// Records the components of a record: accessors, and the constructor that takes them.
@@ -254,10 +276,15 @@ fn locals(walk: &mut Walk<'_>, node: Node<'_>) {
 fn anonymous(walk: &mut Walk<'_>, node: Node<'_>, body: Node<'_>) {
     let Some(made) = node.child_by_field_name("type") else { return };
     walk.creation(made, node.child_by_field_name("arguments"));
+    subtype(walk, node, &dotted(walk.text(walk.head(made))), body);
+}
+
+/// Walks the body of a type without a name.
+fn subtype(walk: &mut Walk<'_>, node: Node<'_>, base: &str, body: Node<'_>) {
     let name = format!("_{}", line_of(node));
     let mut definition = walk.collector.definition(&name, DefinitionKind::Type, node);
     definition.reach = Reach::File;
-    definition.extends = vec![dotted(walk.text(walk.head(made))).into()];
+    definition.extends = vec![base.into()];
     let before = walk.collector.within;
     walk.collector.within = walk.collector.define(definition);
     let container = walk.collector.enter(&name);

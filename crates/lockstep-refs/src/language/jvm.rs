@@ -31,7 +31,9 @@ impl Packages for Jvm {
             }
             let last = || import.module.rsplit('.').next().unwrap_or_default().into();
             let local = import.alias.clone().unwrap_or_else(last);
-            bindings.names.push(Bound { local, full: import.module.to_string(), line: import.line });
+            // Members of a companion are members of its class.
+            let full = import.module.replace(".Companion.", ".");
+            bindings.names.push(Bound { local, full, line: import.line });
         }
         bindings
     }

@@ -3,11 +3,11 @@
 use tree_sitter::Node;
 
 use super::jvm::Jvm;
-use crate::facts::{DefinitionKind, Reach, Role, Shape};
+use crate::facts::{Arity, DefinitionKind, Reach, Role, Shape, Use};
 use crate::language::Language;
 use crate::package::Packaged;
 use crate::scope;
-use crate::syntax::{children, digest, header};
+use crate::syntax::{children, digest, header, line_of};
 use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 
 static GRAMMAR: Grammar = Grammar {
@@ -127,7 +127,17 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "constructor_invocation" => {
             let arguments = child(node, "value_arguments");
             if let Some(made) = child(node, "user_type") {
-                walk.path(made, Role::Call, arguments.and_then(walk::argument_count));
+                // It is a call of the constructor: the type's name is part of the header.
+                let base = dotted(walk.text(made));
+                let simple = base.rsplit('.').next().unwrap_or(&base).to_owned();
+                let count = arguments.and_then(walk::argument_count);
+                let first = walk.collector.facts.uses.len();
+                walk.used(made, &simple, Role::Call, Some(Shape::Of(base.into())), count);
+                arguments.into_iter().for_each(|it| walk.name_arguments(first, it));
+                let header = node.parent().and_then(|it| it.parent()).and_then(|it| it.parent());
+                if header.is_none_or(|it| it.kind() != "class_declaration") {
+                    walk.path(made, Role::Extend, None);
+                }
                 child(made, "type_arguments").into_iter().for_each(|held| walk.children(held));
             }
             arguments.into_iter().for_each(|arguments| walk.children(arguments));
@@ -137,13 +147,17 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             let arguments = child(node, "value_arguments");
             match is_parent {
                 true => walk.parent_made(node, arguments),
-                false => arguments.into_iter().for_each(|arguments| walk.children(arguments)),
+                false => walk.own_creation(node, arguments),
             }
         }
         "value_argument" => {
             // `name = value`: the name is the parameter's.
             let named = node.child(1).is_some_and(|equals| equals.kind() == "=");
             walk.children_but(node, node.named_child(0).filter(|_| named));
+        }
+        "string_literal" | "multiline_string_literal" => {
+            templates(walk, node);
+            return false;
         }
         "user_type" => {
             walk.path(node, Role::Type, None);
@@ -159,6 +173,24 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     true
 }
 
+/// Records the names in a string: `$name`. The grammar reads them as text.
+fn templates(walk: &mut Walk<'_>, node: Node<'_>) {
+    let text = walk.text(node);
+    let mut line = line_of(node);
+    for (number, part) in text.split('$').enumerate() {
+        let end = part.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(part.len());
+        let name = &part[..end];
+        let is_name = number > 0 && name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        if is_name && walk.collector.scopes.get(name).is_none() {
+            let (within, keywords) = (walk.collector.within, Vec::new());
+            let name = name.into();
+            let used = Use { name, line, role: Role::Value, of: None, arguments: None, keywords, within };
+            walk.collector.facts.uses.push(used);
+        }
+        line += u32::try_from(part.matches('\n').count()).unwrap_or(0);
+    }
+}
+
 fn call(walk: &mut Walk<'_>, node: Node<'_>) {
     let Some(callee) = node.named_child(0) else { return };
     let before = walk.collector.facts.uses.len();
@@ -166,7 +198,7 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) {
     let lambda = child(node, "annotated_lambda");
     if let Some(lambda) = lambda {
         // The function after the parentheses is the last argument.
-        let of_call = |used: &&mut crate::facts::Use| used.role == Role::Call;
+        let of_call = |used: &&mut Use| used.role == Role::Call;
         let called = walk.collector.facts.uses.iter_mut().skip(before).rev().find(of_call);
         if let Some(called) = called.filter(|_| callee.kind() != "call_expression") {
             called.arguments = Some(called.arguments.unwrap_or(0) + 1);
@@ -239,8 +271,23 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
             }
         }
         constructor(walk, list, &parameters(walk, list));
+        if child(node, "modifiers").is_some_and(|it| walk.text(it).split_whitespace().any(|it| it == "data"))
+        {
+            copy(walk, list);
+        }
         walk.collector.leave(container);
     }
+}
+
+/// Records the method `copy` of a data class: it takes any of the properties.
+fn copy(walk: &mut Walk<'_>, list: Node<'_>) {
+    let mut definition = walk.collector.definition("copy", DefinitionKind::Method, list);
+    let most = u16::try_from(children(list).len()).ok();
+    definition.arity = Some(Arity { least: 0, most });
+    definition.signature = digest([list], walk.collector.text, |_| false);
+    definition.header = header(list, None, &[], walk.collector.text);
+    definition.gives = walk.collector.container().map(Shape::Of);
+    walk.collector.define(definition);
 }
 
 /// A constructor, by the name of its type.

@@ -6,7 +6,7 @@ use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach,
 use crate::language::Language;
 use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query, full_name};
 use crate::scope;
-use crate::syntax::children;
+use crate::syntax::{children, line_of};
 use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 use crate::world::{FileId, World, join, parent};
 
@@ -207,6 +207,7 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
                     let shape = walk.shape(right);
                     walk.collector.scopes.bind(walk.text(left), shape);
                 }
+                "list_literal" | "array_creation_expression" => bind_variables(walk, left),
                 _ => walk.visit(left),
             }
         }
@@ -218,6 +219,7 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             let one = parts
                 .get(1)
                 .map(|one| if one.kind() == "pair" { children(*one).pop().unwrap_or(*one) } else { *one });
+            parts.get(1).into_iter().for_each(|it| bind_variables(walk, *it));
             one.into_iter().for_each(|one| walk.collector.scopes.bind(walk.text(one), element.clone()));
             parts.iter().skip(2).for_each(|part| walk.visit(*part));
         }
@@ -233,8 +235,15 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             match made_type(node) {
                 Some(made) if is_own_type(walk.text(made)) => walk.own_creation(made, arguments),
                 Some(made) => walk.creation(made, arguments),
-                None => walk.children(node),
+                None => match child(node, "anonymous_class") {
+                    Some(class) => anonymous(walk, class),
+                    None => walk.children(node),
+                },
             }
+        }
+        "array_creation_expression" => {
+            callable(walk, node);
+            return false;
         }
         "function_call_expression" => {
             // `define('NAME', value)`.
@@ -268,13 +277,41 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "argument" => walk.children_but(node, field("name")),
         "use_declaration" => children(node).into_iter().for_each(|part| walk.visit_type(part)),
-        "variable_name" | "namespace_name" => {}
+        "variable_name" => {
+            // A variable that nothing binds is recorded, for an edit that removes the binding.
+            let is_bound = walk.collector.scopes.get(walk.text(node)).is_some();
+            let is_global =
+                matches!(walk.text(node), "$this" | "$GLOBALS") || walk.text(node).starts_with("$_");
+            if !is_bound && !is_global {
+                walk.collector.use_name(node, Role::Value, None, None);
+            }
+        }
+        "static_variable_declaration" | "global_declaration" | "anonymous_function_use_clause" => {
+            bind_variables(walk, node);
+        }
+        "namespace_name" => {}
         "attribute" => {
             node.named_child(0).into_iter().for_each(|name| walk.creation(name, field("parameters")))
         }
         _ => return false,
     }
     true
+}
+
+/// Binds the variables in a node that are not bound yet.
+fn bind_variables(walk: &mut Walk<'_>, node: Node<'_>) {
+    for variable in children(node) {
+        match variable.kind() {
+            "variable_name" if walk.collector.scopes.get(walk.text(variable)).is_none() => {
+                walk.collector.scopes.bind(walk.text(variable), Shape::Unknown);
+            }
+            "variable_name" => {}
+            _ => bind_variables(walk, variable),
+        }
+    }
+    if node.kind() == "variable_name" && walk.collector.scopes.get(walk.text(node)).is_none() {
+        walk.collector.scopes.bind(walk.text(node), Shape::Unknown);
+    }
 }
 
 fn using(walk: &mut Walk<'_>, node: Node<'_>) {
@@ -321,6 +358,47 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
     let traits = inside.into_iter().filter(|part| part.kind() == "use_declaration").flat_map(children);
     extends.extend(traits.filter(|part| matches!(part.kind(), "name" | "qualified_name")));
     walk.type_(&Type { node, name, kind, reach: Reach::Everyone, extends, body });
+}
+
+/// `new class(…) extends T implements I { … }`: a type without a name.
+fn anonymous(walk: &mut Walk<'_>, node: Node<'_>) {
+    let clauses =
+        children(node).into_iter().filter(|it| matches!(it.kind(), "base_clause" | "class_interface_clause"));
+    let bases: Vec<Node<'_>> = clauses.flat_map(children).collect();
+    let arguments = child(node, "arguments");
+    if let Some(base) = child(node, "base_clause").and_then(|it| it.named_child(0)) {
+        walk.creation(base, arguments);
+    } else {
+        arguments.into_iter().for_each(|arguments| walk.children(arguments));
+    }
+    let name = format!("_{}", line_of(node));
+    let mut definition = walk.collector.definition(&name, DefinitionKind::Type, node);
+    definition.reach = Reach::File;
+    definition.extends = bases.iter().map(|it| dotted(walk.text(*it)).into()).collect();
+    let before = walk.collector.within;
+    walk.collector.within = walk.collector.define(definition);
+    bases.into_iter().for_each(|it| walk.extended(it));
+    let container = walk.collector.enter(&name);
+    node.child_by_field_name("body").into_iter().for_each(|body| walk.visit(body));
+    walk.collector.leave(container);
+    walk.collector.within = before;
+}
+
+/// `[$object, 'method']` and `[T::class, 'method']` name a method.
+fn callable(walk: &mut Walk<'_>, node: Node<'_>) {
+    let elements = children(node);
+    let [first, second] = elements.as_slice() else { return };
+    let (Some(of), Some(text)) = (first.named_child(0), second.named_child(0)) else { return };
+    let name = child(text, "string_content").filter(|_| second.named_child_count() == 1);
+    let of = match of.kind() {
+        "class_constant_access_expression" if walk.text(of).ends_with("::class") => of.named_child(0),
+        "variable_name" | "member_access_expression" => Some(of),
+        _ => None,
+    };
+    if let (Some(name), Some(of)) = (name, of) {
+        let shape = walk.shape(of);
+        walk.collector.use_name(name, Role::Value, Some(shape), None);
+    }
 }
 
 fn function(walk: &mut Walk<'_>, node: Node<'_>) {

@@ -2,12 +2,14 @@
 
 mod mixin;
 
+use std::collections::HashMap;
+
 use tree_sitter::Node;
 
-use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
+use crate::facts::{Arity, Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
 use crate::language::Language;
 use crate::package::{Bindings, Leads, Packaged, Packages, Query};
-use crate::syntax::{children, digest, line_of};
+use crate::syntax::{TOKEN_END, children, digest, line_of};
 use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted, snake};
 use crate::world::{FileId, World, base, join, parent};
 
@@ -141,6 +143,13 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "method_parameters" | "block_parameters" | "lambda_parameters" => {
             let values = children(node).into_iter().filter_map(|it| it.child_by_field_name("value"));
             values.for_each(|value| walk.visit(value));
+        }
+        // `map(&:name)`.
+        "block_argument" => {
+            let symbol = node.named_child(0).filter(|it| it.kind() == "simple_symbol");
+            let Some(symbol) = symbol else { return false };
+            let name = walk.text(symbol).trim_start_matches(':').to_owned();
+            walk.used(symbol, &name, Role::Call, Some(Shape::Unknown), Some(0));
         }
         "exception_variable" => {
             node.named_child(0)
@@ -301,14 +310,10 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
             walk.collector.leave(container);
         }
         None => {
-            walk.type_(&Type {
-                node,
-                name,
-                kind: DefinitionKind::Type,
-                reach: Reach::Everyone,
-                extends,
-                body,
-            });
+            let (kind, reach, from) =
+                (DefinitionKind::Type, Reach::Everyone, walk.collector.facts.definitions.len());
+            walk.type_(&Type { node, name, kind, reach, extends, body });
+            body.into_iter().for_each(|body| mark_hidden(walk, body, from));
         }
     }
     walk.collector.scopes.close();
@@ -377,9 +382,11 @@ fn assignment(walk: &mut Walk<'_>, node: Node<'_>) {
         "constant" if makes_type(walk, right) => {
             let mut definition = walk.collector.definition(walk.text(left), DefinitionKind::Type, node);
             definition.line = line_of(left);
-            definition.signature = digest([right], walk.collector.text, |_| false);
+            definition.signature =
+                digest([right], walk.collector.text, |it| it.kind() == "simple_symbol" || it.kind() == ",");
             walk.collector.define(definition);
             let container = walk.collector.enter(walk.text(left));
+            struct_constructor(walk, right);
             for symbol in right.child_by_field_name("arguments").map(children).unwrap_or_default() {
                 if symbol.kind() == "simple_symbol" {
                     let name = walk.text(symbol).trim_start_matches(':').to_owned();
@@ -407,6 +414,48 @@ fn assignment(walk: &mut Walk<'_>, node: Node<'_>) {
         _ => {
             walk.visit(left);
             walk.visit(right);
+        }
+    }
+}
+
+/// Records the constructor of a struct: it takes a value for each member.
+fn struct_constructor(walk: &mut Walk<'_>, node: Node<'_>) {
+    let list = node.child_by_field_name("arguments").map(children).unwrap_or_default();
+    let members = list.iter().filter(|it| it.kind() == "simple_symbol").count();
+    let is_struct = node.child_by_field_name("receiver").is_some_and(|it| walk.text(it) == "Struct");
+    if !is_struct || members != list.len() {
+        return;
+    }
+    let mut definition = walk.collector.definition("initialize", DefinitionKind::Method, node);
+    definition.arity = Some(Arity { least: 0, most: u16::try_from(members).ok() });
+    walk.collector.define(definition);
+}
+
+/// Marks the methods of a class behind `private` or `protected`: they are called without a receiver.
+fn mark_hidden(walk: &mut Walk<'_>, body: Node<'_>, from: usize) {
+    let mut visibility = None;
+    let mut hidden: HashMap<u32, &str> = HashMap::new();
+    for part in children(body) {
+        match (part.kind(), walk.text(part)) {
+            ("identifier", word @ ("private" | "protected")) => visibility = Some(word),
+            ("identifier", "public") => visibility = None,
+            ("method", _) => {
+                let name = part.child_by_field_name("name");
+                hidden.extend(name.zip(visibility).map(|(name, word)| (line_of(name), word)));
+            }
+            // `private def name`.
+            ("call", text) if text.starts_with("private def") || text.starts_with("protected def") => {
+                let word = if text.starts_with("private") { "private" } else { "protected" };
+                hidden.insert(line_of(part), word);
+            }
+            _ => {}
+        }
+    }
+    let methods = walk.collector.facts.definitions.iter_mut().skip(from);
+    for method in methods.filter(|it| it.kind == DefinitionKind::Method) {
+        if let Some(word) = hidden.get(&method.line) {
+            method.header = format!("{word}{TOKEN_END}{}", method.header).into();
+            method.signature ^= 1;
         }
     }
 }

@@ -319,6 +319,11 @@ fn property(walk: &mut Walk<'_>, node: Node<'_>) {
     let at = walk.value(node, name, kind, reach, gives, value.or(computed));
     let before = walk.collector.within;
     walk.collector.within = at.or(before);
+    // `@Wrapper var x`.
+    let attributes = child(node, "modifiers").map(children).unwrap_or_default();
+    for wrapper in attributes.into_iter().filter_map(|it| child(it, "user_type")) {
+        walk.visit_type(wrapper);
+    }
     type_.into_iter().for_each(|it| walk.visit_type(it));
     walk.collector.scopes.open();
     value.into_iter().chain(computed).for_each(|it| walk.visit(it));

@@ -41,7 +41,9 @@ impl Wanted<'_, '_> {
     /// Checks a call that creates an object with this constructor: of its type, of a type that inherits it,
     /// or from the constructor of a subtype.
     fn construction_meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
-        if used.of == Some(Shape::Parent) && used.name == self.definition.name {
+        if matches!(used.of, Some(Shape::Parent | Shape::Itself | Shape::Of(_)))
+            && used.name == self.definition.name
+        {
             return self.member_meant(file, view, used);
         }
         if self.is_base_of(file, view, used) {
@@ -63,6 +65,11 @@ impl Wanted<'_, '_> {
 
     /// A function that is called as if it were a member of the type it extends.
     fn extension_meant(&self, file: FileId, view: &View, used: &Use, extended: &str) -> Option<Certainty> {
+        if let Some(certainty) =
+            self.full_name_meant(file, view, used, &self.full).filter(|_| used.of.is_some())
+        {
+            return Some(certainty);
+        }
         let bound = self
             .query
             .bindings(view)

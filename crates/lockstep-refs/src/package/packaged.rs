@@ -1,9 +1,14 @@
 //! The rules of a language that is read by a [`Grammar`] and resolved by its [`Packages`].
 
-use super::{Packages, outgoing, referrers, unfit_conversions, unresolved_imports};
+use std::ops::Range;
+
+use super::{
+    Packages, is_inherited, is_subtype, missing_members, outgoing, referrers, unfit_conversions,
+    unresolved_imports,
+};
 use crate::facts::{Definition, Facts};
 use crate::language::Rules;
-use crate::reference::{Outgoing, Place, Reference, Target};
+use crate::reference::{MissingName, Outgoing, Place, Reference, Target};
 use crate::walk::{self, Grammar};
 use crate::world::{FileId, World};
 
@@ -28,6 +33,18 @@ impl Rules for Packaged {
 
     fn unresolved_imports(&self, world: &dyn World, file: FileId) -> Vec<Place> {
         unresolved_imports(world, self.packages, file)
+    }
+
+    fn missing_members(&self, world: &dyn World, file: FileId, lines: &[Range<u32>]) -> Vec<MissingName> {
+        missing_members(world, self.packages, file, lines)
+    }
+
+    fn is_inherited(&self, world: &dyn World, file: FileId, member: &Definition) -> bool {
+        is_inherited(world, self.packages, file, member)
+    }
+
+    fn is_subtype(&self, world: &dyn World, place: (FileId, Option<&str>), sub: &str, base: &str) -> bool {
+        is_subtype(world, self.packages, place, sub, base)
     }
 
     fn unfit_conversions(

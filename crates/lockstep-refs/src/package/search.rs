@@ -158,10 +158,11 @@ fn defining(
 pub(super) fn container_of(view: &View, within: Option<u32>) -> Option<&str> {
     let definition = view.facts.definitions.get(usize::try_from(within?).ok()?)?;
     if is_type(definition) {
-        return view.facts.definitions.iter().skip(within? as usize + 1).find_map(|inner| {
+        let inside = view.facts.definitions.iter().skip(within? as usize + 1).find_map(|inner| {
             let path = inner.container.as_deref()?;
             (path.rsplit('.').next() == Some(&definition.name)).then_some(path)
         });
+        return inside.or(definition.container.as_deref());
     }
     definition.container.as_deref()
 }

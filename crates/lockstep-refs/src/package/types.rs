@@ -16,6 +16,9 @@ const MAX_FILES: usize = 200;
 const POINTED: &str = "->";
 const POINTS: &str = "operator->";
 
+/// Properties of collections that are one of the elements.
+const ELEMENTS: &[&str] = &["first", "last"];
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     /// Of a type of the project, with its type arguments.
@@ -185,6 +188,9 @@ impl Query<'_> {
             },
             Value::Path(path) => {
                 let longer = format!("{path}.{name}");
+                if name == "Companion" {
+                    return Value::Path(path);
+                }
                 if let Some(symbol) = self.type_of(place.file, place.container, &path)
                     && let Some(member) = self.members(symbol, name).first()
                 {
@@ -195,6 +201,7 @@ impl Query<'_> {
                 }
                 self.top(place, &longer).map_or(Value::Path(longer.into()), |symbol| self.given(symbol))
             }
+            Value::Outside(mut held) if ELEMENTS.contains(&name) => held.pop().unwrap_or(Value::Unknown),
             // A method of a collection returns its elements.
             Value::Outside(held) if !held.is_empty() => Value::Outside(held),
             Value::Outside(held) if self.packages.keeps_outside() => Value::Outside(held),

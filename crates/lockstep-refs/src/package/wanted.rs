@@ -212,7 +212,10 @@ impl<'q, 'w> Wanted<'q, 'w> {
 
     pub(super) fn candidates(&self) -> Vec<FileId> {
         let names = self.names();
-        let mut found: BTreeSet<FileId> = names.iter().flat_map(|name| self.query.containing(name)).collect();
+        let short =
+            self.query.packages.short_name(&self.definition.name).filter(|_| is_type(self.definition));
+        let written = names.iter().copied().chain(short);
+        let mut found: BTreeSet<FileId> = written.flat_map(|name| self.query.containing(name)).collect();
         if self.query.packages.is_structural() && self.definition.kind == DefinitionKind::Method {
             found.extend(self.givers().iter().flat_map(|name| self.query.containing(name)));
         }

@@ -22,6 +22,10 @@ pub(super) fn of_functions(language: Language, old: &Header<'_>, new: &Header<'_
     effect.raise_by_result(result(language, &in_new_names(old, new), &new.result, &free));
     let (overrides, values) = count(language, &old.parameters, &new.parameters);
     effect.raise((Fit_, overrides, values));
+    let required = newly_required(old, new);
+    let named = required.iter().filter(|it| it.takes == Takes::Named);
+    effect.required_names = named.map(|it| it.name.into()).collect();
+    effect.newly_required = required.iter().map(|it| it.name.into()).collect();
     for (at, parameter) in old.parameters.iter().enumerate().filter(|(_, it)| it.takes != Takes::Block) {
         let (one, overrides, values) = of_parameter(language, (at, parameter), old, new, &free);
         effect.raise((Fit_, overrides, values));
@@ -65,6 +69,15 @@ fn of_parameter(
     let effect =
         ParameterEffect { name: was.name.into(), by_place: (!is_named).then_some(by_place), by_name };
     (effect, overrides, values)
+}
+
+/// Returns the parameters that must be passed, and did not have to be before.
+fn newly_required<'h, 't>(old: &Header<'_>, new: &'h Header<'t>) -> Vec<&'h Parameter<'t>> {
+    let is_required = |it: &&Parameter<'_>| {
+        !it.is_optional && matches!(it.takes, Takes::Named | Takes::One) && !it.name.is_empty()
+    };
+    let was_required = |name: &str| old.parameters.iter().filter(is_required).any(|it| it.name == name);
+    new.parameters.iter().filter(is_required).filter(|it| !was_required(it.name)).collect()
 }
 
 /// Returns the parameter for the argument at a position.

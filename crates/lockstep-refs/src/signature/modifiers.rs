@@ -109,11 +109,11 @@ fn is_visibility(language: Language, word: &str) -> bool {
 }
 
 fn visibility(language: Language, old: &[&str], new: &[&str]) -> Fits {
-    use Language::{CSharp, Java, Kotlin, Php};
+    use Language::{CSharp, Java, Kotlin, Php, Ruby};
     let rank = |list: &[&str]| {
         let given = list.iter().find(|it| is_visibility(language, it));
         let default = match language {
-            Kotlin | Php | Language::TypeScript | Language::Tsx => "public",
+            Kotlin | Php | Ruby | Language::TypeScript | Language::Tsx => "public",
             CSharp => "private",
             Java => "package",
             _ => "internal",
@@ -122,7 +122,7 @@ fn visibility(language: Language, old: &[&str], new: &[&str]) -> Fits {
     };
     let (before, now) = (rank(old), rank(new));
     match language {
-        Java | CSharp | Kotlin | Php if now > before => (Unknown, Fit_, Fit_),
+        Java | CSharp | Kotlin | Php | Ruby if now > before => (Unknown, Fit_, Fit_),
         // An override must not be less visible than the overridden member.
         Java | CSharp | Kotlin | Php if now < before => (Fit_, Unknown, Fit_),
         _ => NOTHING,

@@ -77,7 +77,8 @@ pub(super) fn of_values(language: Language, old: &[&str], new: &[&str]) -> Effec
     let (old_words, old_type) = typed(language, &old);
     let (new_words, new_type) = typed(language, &new);
     let has = |list: &[&str], word: &str| list.contains(&word);
-    for word in ["final", "readonly", "val", "const"] {
+    let is_constant = if language == Language::Swift { "let" } else { "const" };
+    for word in ["final", "readonly", "val", is_constant] {
         if has(&new_words, word) && !has(&old_words, word) {
             // Assignments no longer compile, but it is unknown whether a use is one.
             effect.raise((Unknown, Fit_, Unknown));

@@ -172,6 +172,26 @@ fn edits_in_java_break_what_the_compiler_rejects() {
 }
 
 #[test]
+fn edits_in_csharp_break_what_the_compiler_rejects() {
+    check(include_str!("../everyday/csharp.txt"));
+}
+
+#[test]
+fn edits_in_kotlin_break_what_the_compiler_rejects() {
+    check(include_str!("../everyday/kotlin.txt"));
+}
+
+#[test]
+fn edits_in_swift_break_what_the_compiler_rejects() {
+    check(include_str!("../everyday/swift.txt"));
+}
+
+#[test]
+fn edits_in_php_ruby_and_bash_break_what_fails_at_run_time() {
+    check(include_str!("../everyday/scripts.txt"));
+}
+
+#[test]
 fn edits_in_python_break_what_fails_at_import_or_call() {
     check(include_str!("../everyday/python.txt"));
 }

@@ -67,7 +67,7 @@ fn unbound_locals(versions: &Versions<'_>, old: &Facts, new: &Facts) -> Vec<Unbo
         let Some(definition) = used.within.and_then(|at| new.definitions.get(at as usize)) else { continue };
         let Some(line) = line_of(&present, used.line) else { continue };
         // A local variable may represent an expression in another line.
-        if !words(&line).any(|word| word == name) {
+        if !words(&line).any(|word| word == name.trim_start_matches('$')) {
             continue;
         }
         let was_there = counterparts(old, definition)

@@ -112,7 +112,6 @@ fn types_are_found_by_using_alias_and_namespaces_around() {
             "App/Main.cs:16 Type",
             "App/Main.cs:16 Owner",
             "App/Wild.cs:3 Extend",
-            "App/Wild.cs:5 Call(1)",
         ]
     );
     assert_eq!(

@@ -130,7 +130,6 @@ fn types_are_found_by_import_package_wildcard_and_full_name() {
             "shop/app/Main.java:18 Type",
             "shop/app/Main.java:18 Owner",
             "shop/app/Wild.java:5 Extend",
-            "shop/app/Wild.java:6 Call(1)",
             "shop/store/Item.java:8 Type",
         ]
     );

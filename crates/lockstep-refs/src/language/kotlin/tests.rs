@@ -102,7 +102,6 @@ fn names_are_found_by_import_alias_wildcard_and_package() {
             "src/app/Main.kt:6 Import",
             "src/app/Main.kt:11 Type",
             "src/app/Main.kt:20 Owner",
-            "src/app/Wild.kt:5 Call(2)",
             "src/app/Wild.kt:5 Extend",
             "src/shop/Item.java:6 Type",
         ]

@@ -1,0 +1,336 @@
+//! Uses that a changed modifier does not affect: another visibility, `static`, exceptions. The place of a use decides.
+
+use tree_sitter::Node;
+
+use super::results::{call_of, member_of};
+use super::tree::{Source, Trees, ancestors};
+use crate::change::{SymbolChange, What};
+use crate::facts::{Definition, DefinitionKind, Facts, Role, Shape, Use};
+use crate::language::Language;
+use crate::reference::Reference;
+use crate::syntax::{TOKEN_END, children};
+use crate::world::{FileId, World, base, parent, words};
+
+const VISIBILITIES: &[&str] = &["public", "protected", "internal", "private", "fileprivate"];
+/// Words that decide whether a field can be assigned.
+const MUTABILITIES: &[&str] = &["const", "final", "let", "readonly", "val", "var"];
+
+/// Classes of exceptions that catch many others.
+const BROAD: &[&str] = &["Exception", "Throwable"];
+/// Exceptions of Java that are `IOException`s.
+const IO_EXCEPTIONS: &[&str] = &[
+    "CharacterCodingException",
+    "ConnectException",
+    "EOFException",
+    "FileNotFoundException",
+    "FileSystemException",
+    "MalformedURLException",
+    "NoSuchFileException",
+    "SocketException",
+    "SocketTimeoutException",
+    "UnknownHostException",
+    "UnsupportedEncodingException",
+];
+/// Functions of Kotlin whose lambda may suspend.
+const SUSPENDING: &[&str] = &[
+    "async",
+    "channelFlow",
+    "coroutineScope",
+    "flow",
+    "launch",
+    "runBlocking",
+    "runTest",
+    "supervisorScope",
+    "withContext",
+    "withTimeout",
+];
+
+/// Returns true if only modifiers of a definition changed, and the place of a reference does not depend on them. `after` has the
+/// present definition, in the file `home`.
+pub(super) fn is_unaffected(
+    trees: &Trees<'_>,
+    home: FileId,
+    (change, after): (&SymbolChange, Option<&Facts>),
+    reference: &Reference,
+) -> bool {
+    let Some(after) = after.filter(|_| matches!(change.what, What::Resigned { .. } | What::Narrowed)) else {
+        return false;
+    };
+    let Some(now) = present(after, &change.was) else { return false };
+    let difference = Difference::new(&change.was, now);
+    if difference.is_empty() {
+        return false;
+    }
+    let place = Site { trees, home, world: trees.world, after, reference };
+    if difference.is_within(VISIBILITIES) {
+        return place.sees(now);
+    }
+    if difference.is_within(&["static"]) {
+        return place.fits_static(difference.adds("static"));
+    }
+    if difference.is_within(MUTABILITIES) {
+        return matches!(change.was.kind, DefinitionKind::Field | DefinitionKind::Value)
+            && place.only_reads();
+    }
+    difference.all_in_suffix() && place.handles(&difference)
+}
+
+/// Returns the definition that a changed one has become, if only one can be meant.
+pub(super) fn present<'f>(after: &'f Facts, was: &Definition) -> Option<&'f Definition> {
+    let same = |it: &&Definition| {
+        it.name == was.name && it.kind == was.kind && it.container == was.container && it.arity == was.arity
+    };
+    let mut found = after.definitions.iter().filter(same).filter(|it| it.header != was.header);
+    let first = found.next();
+    first.filter(|_| found.next().is_none())
+}
+
+/// The words that two headers do not share.
+struct Difference<'h> {
+    added: Vec<&'h str>,
+    removed: Vec<&'h str>,
+    /// The words behind the parameters of both.
+    suffixes: Vec<&'h str>,
+}
+
+impl<'h> Difference<'h> {
+    fn new(was: &'h Definition, now: &'h Definition) -> Self {
+        let tokens = |header: &'h str| -> Vec<&'h str> { header.split(TOKEN_END).collect() };
+        let (old, new) = (tokens(&was.header), tokens(&now.header));
+        let without = |list: &[&'h str], other: &[&'h str]| {
+            let mut rest = other.to_vec();
+            let mut left = list.to_vec();
+            left.retain(|token| match rest.iter().position(|it| it == token) {
+                Some(at) => {
+                    rest.remove(at);
+                    false
+                }
+                None => true,
+            });
+            left
+        };
+        let suffix = |list: &[&'h str]| -> Vec<&'h str> {
+            let close = list.iter().rposition(|it| *it == ")").map_or(list.len(), |at| at + 1);
+            list.get(close..).unwrap_or_default().to_vec()
+        };
+        Self {
+            added: without(&new, &old),
+            removed: without(&old, &new),
+            suffixes: [suffix(&old), suffix(&new)].concat(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty()
+    }
+
+    fn is_within(&self, known: &[&str]) -> bool {
+        self.added.iter().chain(&self.removed).all(|it| known.contains(it))
+    }
+
+    fn adds(&self, word: &str) -> bool {
+        self.added.contains(&word)
+    }
+
+    /// Returns true if only words behind the parameters were added, or `suspend`.
+    fn all_in_suffix(&self) -> bool {
+        self.removed.is_empty() && self.added.iter().all(|it| self.suffixes.contains(it) || *it == "suspend")
+    }
+}
+
+/// The place of a reference.
+struct Site<'a> {
+    trees: &'a Trees<'a>,
+    /// The file of the definition.
+    home: FileId,
+    world: &'a dyn World,
+    after: &'a Facts,
+    reference: &'a Reference,
+}
+
+impl Site<'_> {
+    /// Returns true if a member with other visibility can still be named here.
+    fn sees(&self, now: &Definition) -> bool {
+        let visibility = now.header.split(TOKEN_END).find(|it| VISIBILITIES.contains(it));
+        let is_redefined = matches!(self.reference.role, Role::Override | Role::Redefine);
+        match (self.after.language, visibility) {
+            (_, Some("public")) => true,
+            (Language::Ruby, _) => self.is_own_member(),
+            (_, Some("private" | "fileprivate")) => false,
+            _ if is_redefined => false,
+            (Language::Java, None) => self.is_in_package(),
+            (Language::Java, Some("protected")) => self.is_in_package() || self.is_own_member(),
+            (_, Some("protected")) => self.is_own_member(),
+            (Language::CSharp | Language::Kotlin, Some("internal")) => self.is_in_module(),
+            (Language::Kotlin | Language::Php, None) => true,
+            _ => false,
+        }
+    }
+
+    fn is_in_package(&self) -> bool {
+        self.world.facts(self.reference.file).is_some_and(|facts| facts.package == self.after.package)
+    }
+
+    /// Returns true if every use here is of a member of the enclosing type or of its base.
+    fn is_own_member(&self) -> bool {
+        let uses = self.uses();
+        !uses.is_empty() && uses.iter().all(|it| matches!(it.of, None | Some(Shape::Itself | Shape::Parent)))
+    }
+
+    /// Returns true if the file belongs to the same build as the definition's.
+    fn is_in_module(&self) -> bool {
+        const BUILDS: &[&str] = &["build.gradle", "build.gradle.kts", "pom.xml"];
+        let is_build = |path: &str| BUILDS.contains(&base(path)) || path.ends_with(".csproj");
+        let files = self.world.files();
+        let roots: Vec<&str> =
+            files.into_iter().map(|it| self.world.path(it)).filter(|it| is_build(it)).map(parent).collect();
+        let root_of = |path: &str| {
+            let inside = |root: &&&str| root.is_empty() || path.starts_with(&format!("{root}/"));
+            roots.iter().filter(inside).max_by_key(|root| root.len()).copied()
+        };
+        root_of(self.world.path(self.home)) == root_of(self.world.path(self.reference.file))
+    }
+
+    fn uses(&self) -> Vec<Use> {
+        let here = |it: &&Use| it.line == self.reference.line && it.name == self.reference.pattern;
+        let facts = self.world.facts(self.reference.file);
+        facts.iter().flat_map(|it| &it.uses).filter(here).cloned().collect()
+    }
+
+    /// Returns true if the uses here fit a member that is static now, or no longer is.
+    fn fits_static(&self, is_static: bool) -> bool {
+        let (uses, language) = (self.uses(), self.after.language);
+        if matches!(self.reference.role, Role::Override | Role::Redefine) || uses.is_empty() {
+            return false;
+        }
+        let names_type = |shape: &Shape| match shape {
+            Shape::Name(path) => {
+                path.rsplit('.').next().is_some_and(|name| name.starts_with(char::is_uppercase))
+                    || matches!(&**path, "self" | "static" | "parent")
+            }
+            _ => false,
+        };
+        uses.iter().all(|it| match &it.of {
+            None | Some(Shape::Itself) if !is_static => !self.is_in_static_function(),
+            // An instance method of Swift names a static member by its type.
+            None => language != Language::Swift,
+            Some(of) if is_static => names_type(of) || matches!(language, Language::Java | Language::Php),
+            Some(of) => !names_type(of),
+        })
+    }
+
+    /// Returns true if nothing here assigns the field.
+    fn only_reads(&self) -> bool {
+        let Some(source) = self.trees.get(self.reference.file) else { return false };
+        let leaves = source.leaves(self.reference.line, &self.reference.pattern);
+        !leaves.is_empty() && leaves.into_iter().all(|leaf| !is_assigned(&source, member_of(leaf)))
+    }
+
+    fn is_in_static_function(&self) -> bool {
+        let facts = self.world.facts(self.reference.file);
+        let around = |at: u32| {
+            let definition = facts.as_deref()?.definitions.get(at as usize)?;
+            Some(definition.header.split(TOKEN_END).any(|it| it == "static"))
+        };
+        self.reference.within.and_then(around).unwrap_or(true)
+    }
+
+    /// Returns true if every call here handles the exceptions, or is where it may wait.
+    fn handles(&self, difference: &Difference<'_>) -> bool {
+        let Some(source) = self.trees.get(self.reference.file) else { return false };
+        let leaves = source.leaves(self.reference.line, &self.reference.pattern);
+        let handles = |leaf: &Node<'_>| {
+            let Some(call) = call_of(*leaf).or_else(|| creation_of(*leaf)) else { return false };
+            let text = |node: Node<'_>| source.text(node).to_owned();
+            match source.language {
+                Language::Java => {
+                    let thrown: Vec<&str> =
+                        difference.added.iter().filter(|it| ends_like_type(it)).copied().collect();
+                    !thrown.is_empty() && thrown.iter().all(|it| is_caught(call, it, &text))
+                }
+                Language::Swift => difference.added.iter().all(|word| {
+                    let mark = if *word == "async" { "await" } else { "try" };
+                    ancestors(call).take(4).any(|it| it.kind() == format!("{mark}_expression"))
+                }),
+                Language::Kotlin => difference.added == ["suspend"] && may_suspend(call, &text),
+                _ => false,
+            }
+        };
+        !leaves.is_empty() && leaves.iter().all(handles)
+    }
+}
+
+/// Returns true if an expression is the target of an assignment.
+fn is_assigned(source: &Source, expression: Node<'_>) -> bool {
+    let Some(around) = expression.parent() else { return false };
+    let is_first = around.named_child(0) == Some(expression);
+    let kind = around.kind();
+    let written = source.text(around);
+    match kind {
+        _ if kind.contains("assignable") => is_assigned(source, around),
+        _ if kind.contains("assignment") => is_first,
+        _ if kind.contains("update") || kind.contains("unary") || kind.contains("prefix") => {
+            ["++", "--", "&"].iter().any(|it| written.starts_with(it) || written.ends_with(it))
+        }
+        "postfix_expression" => written.ends_with("++") || written.ends_with("--"),
+        _ => false,
+    }
+}
+
+fn ends_like_type(word: &str) -> bool {
+    word.starts_with(char::is_uppercase)
+}
+
+/// The creation of an object of the type that a leaf names.
+fn creation_of(leaf: Node<'_>) -> Option<Node<'_>> {
+    leaf.parent().filter(|it| it.kind() == "object_creation_expression")
+}
+
+/// Returns true if an exception of Java that a call throws is caught or declared around it.
+fn is_caught(call: Node<'_>, exception: &str, text: &dyn Fn(Node<'_>) -> String) -> bool {
+    let catches = |written: &str| {
+        words(written).any(|it| {
+            it == exception
+                || BROAD.contains(&it)
+                || it == "IOException" && IO_EXCEPTIONS.contains(&exception)
+        })
+    };
+    let mut inner = call;
+    for node in ancestors(call) {
+        match node.kind() {
+            "lambda_expression" | "class_body" => return false,
+            "try_statement" | "try_with_resources_statement" => {
+                let is_tried = node.child_by_field_name("body") == Some(inner)
+                    || node.child_by_field_name("resources") == Some(inner);
+                let clauses = children(node).into_iter().filter(|it| it.kind() == "catch_clause");
+                let mut types = clauses.filter_map(|it| it.named_child(0));
+                if is_tried && types.any(|it| catches(&text(it))) {
+                    return true;
+                }
+            }
+            "method_declaration" | "constructor_declaration" => {
+                return children(node).into_iter().any(|it| it.kind() == "throws" && catches(&text(it)));
+            }
+            _ => {}
+        }
+        inner = node;
+    }
+    false
+}
+
+/// Returns true if a call of Kotlin is in a function or lambda that may suspend.
+fn may_suspend(call: Node<'_>, text: &dyn Fn(Node<'_>) -> String) -> bool {
+    ancestors(call).any(|node| match node.kind() {
+        "function_declaration" => {
+            let modifiers = children(node).into_iter().filter(|it| it.kind() == "modifiers");
+            modifiers.into_iter().any(|it| words(&text(it)).any(|word| word == "suspend"))
+        }
+        "call_expression" => {
+            let written = node.named_child(0).map(text).unwrap_or_default();
+            let name = written.split(['(', '<']).next().unwrap_or_default();
+            let name = name.rsplit('.').next().unwrap_or(name);
+            node != call && SUSPENDING.contains(&name)
+        }
+        _ => false,
+    })
+}

@@ -1,0 +1,56 @@
+//! Names that resolved by an import that the edit removed, in lines that did not change.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::facts::Facts;
+use crate::language::{self, Language};
+use crate::overlay::Overlay;
+use crate::world::{FileId, World};
+
+/// A name that no longer resolves.
+pub(super) struct Unresolved {
+    pub(super) line: u32,
+    pub(super) name: Box<str>,
+}
+
+/// Returns the names of a file that resolved to another file before an edit of its imports, and do not now. The languages are those
+/// whose imports open whole packages, or that look names up in their own package.
+pub(super) fn unresolved_names(
+    world: &dyn World,
+    file: FileId,
+    (old, former): (&Facts, &Arc<str>),
+    (new, text): (&Facts, &str),
+) -> Vec<Unresolved> {
+    use Language::{CSharp, Java, Kotlin, Php};
+    let imports = |facts: &Facts| -> Vec<(Box<str>, Option<Box<str>>)> {
+        facts.imports.iter().map(|it| (it.module.clone(), it.alias.clone())).collect()
+    };
+    let is_kept = |it: &(Box<str>, Option<Box<str>>)| imports(new).contains(it);
+    if !matches!(new.language, CSharp | Java | Kotlin | Php) || imports(old).iter().all(is_kept) {
+        return Vec::new();
+    }
+    let rules = language::rules(new.language);
+    let before = Overlay::new(world, world.path(file), Arc::new(old.clone()), Some(Arc::clone(former)));
+    let Some(former_file) = before.find(world.path(file)) else { return Vec::new() };
+    let trimmed = |text: &str, line: u32| -> Option<String> {
+        text.lines().nth((line as usize).checked_sub(1)?).map(|it| it.trim().to_owned())
+    };
+    let is_import = |facts: &Facts, line: u32| facts.imports.iter().any(|it| it.line == line);
+    let then: BTreeSet<(String, Box<str>)> = rules
+        .outgoing(&before, former_file)
+        .references
+        .into_iter()
+        .filter(|(_, place)| !is_import(old, place.line))
+        .filter_map(|(_, place)| Some((trimmed(former, place.line)?, place.pattern)))
+        .collect();
+    let now: BTreeSet<(u32, Box<str>)> =
+        rules.outgoing(world, file).references.into_iter().map(|(_, it)| (it.line, it.pattern)).collect();
+    let is_lost = |line: u32, name: &str| {
+        trimmed(text, line).is_some_and(|text| then.contains(&(text, name.into())))
+            && !now.contains(&(line, name.into()))
+            && !new.definitions.iter().any(|it| *it.name == *name)
+    };
+    let uses = new.uses.iter().filter(|it| is_lost(it.line, &it.name));
+    uses.map(|it| Unresolved { line: it.line, name: it.name.clone() }).collect()
+}
