@@ -4,7 +4,7 @@
 use std::fs;
 
 use lockstep_cli::plugin::hooks_json;
-use lockstep_cli::reference::{cli_page, configuration_page, mcp_page};
+use lockstep_cli::reference_pages::{cli_page, configuration_page, mcp_page};
 
 use crate::{XtaskResult, clients, workspace};
 

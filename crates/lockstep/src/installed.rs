@@ -13,10 +13,10 @@ use lockstep_text::{printable_path, single_line};
 use serde::Serialize;
 
 use crate::cli::VERSION;
+use crate::command_output::CommandOutput;
 use crate::doctor::registered_commands;
 use crate::env_vars::PATH;
-use crate::program;
-use crate::reply::CommandOutput;
+use crate::executable;
 use crate::setup::git_hook_programs;
 
 /// The name of the program.
@@ -78,7 +78,7 @@ fn copies_on_path(own: Option<&Path>) -> Vec<ProgramCopy> {
     let directories: Vec<PathBuf> =
         PATH.get().map(|path| env::split_paths(&path).collect()).unwrap_or_default();
     let files = directories.iter().filter(|directory| directory.is_absolute()).map(|dir| dir.join(NAME));
-    let files = files.filter(|path| path.to_str().is_some_and(|path| program::find(path).is_some()));
+    let files = files.filter(|path| path.to_str().is_some_and(|path| executable::find(path).is_some()));
     files
         .filter(|path| path.canonicalize().is_ok_and(|real| seen.insert(real)))
         .map(|path| ProgramCopy {
@@ -122,7 +122,7 @@ fn hooks(root: &Path) -> Vec<RegisteredProgram> {
 /// Returns the version of a program that a file of the repository names. A program inside the project, or a command that is more
 /// than a program, is not started: the repository may be hostile.
 fn registered_version(program: &str, root: &Path) -> Option<String> {
-    let path = program::find(&program::unquoted(program)?)?.canonicalize().ok()?;
+    let path = executable::find(&executable::unquoted(program)?)?.canonicalize().ok()?;
     (!path.starts_with(root)).then(|| version_of(&path)).flatten()
 }
 

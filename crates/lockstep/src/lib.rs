@@ -3,14 +3,16 @@
 //! [`cli`] has a file per verb, [`hook`] replies to clients. Both are thin: decisions are made in the pure
 //! crates, and state is in the store. Only this crate reads the environment and the clock.
 
+mod build_time;
 mod cache;
 mod cascade;
 pub mod cli;
 mod clock;
+mod command_output;
 mod doctor;
-mod document;
 pub mod env_vars;
 mod error;
+mod executable;
 pub mod exit_code;
 pub mod hook;
 mod impact;
@@ -18,14 +20,12 @@ mod installed;
 mod map;
 mod mcp;
 mod meter;
+mod output_format;
 pub mod plugin;
-mod program;
 mod progress_bar;
 mod project;
-pub mod reference;
-mod reply;
+pub mod reference_pages;
 mod setup;
-mod source_date;
 mod steps;
 mod task;
 mod terminal;

@@ -8,8 +8,8 @@ use anstyle::Style;
 use clap::ValueEnum;
 use lockstep_text::{escape_unprintable, printable, single_line};
 
-use crate::document::OutputFormat;
 use crate::env_vars::NO_COLOR;
+use crate::output_format::OutputFormat;
 
 /// The values of `--color`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ProjectProvider;
+use crate::command_output::CommandOutput;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
-use crate::reply::CommandOutput;
 
 /// The extracted text, or the reason why there is none.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -4,17 +4,17 @@
 //! line, `cascade run` and the MCP server call the same functions.
 
 pub(crate) mod active;
-mod begin;
+mod analysis;
 pub(crate) mod completion;
-mod disk;
-mod findings;
-pub(crate) mod next;
-pub(crate) mod oracle;
+pub(crate) mod dispatch;
+mod inspector;
 mod prompts;
 mod reports;
 pub(crate) mod run;
+mod start;
 pub(crate) mod status;
-pub(crate) mod supervise;
+pub(crate) mod supervisor;
+pub(crate) mod verification;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,9 +27,9 @@ use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
 use lockstep_store::cascades::CascadeRecord;
 
-pub(crate) use begin::CascadeSource;
-pub(crate) use disk::DiskInspector;
+pub(crate) use inspector::DiskInspector;
 pub(crate) use prompts::GroupPrompt;
+pub(crate) use start::CascadeSource;
 
 use crate::error::{CommandError, CommandErrorKind};
 use crate::impact::tree::Workspace;

@@ -16,8 +16,8 @@ use lockstep_refs::entity::{Entity, entities};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::disk::DiskInspector;
-use super::findings::imports;
+use super::analysis::imports;
+use super::inspector::DiskInspector;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::impact::analysis::{ImpactAnalysis, deadline_after};
 

@@ -7,7 +7,7 @@ use lockstep_cascade::report::HeldAlert;
 use lockstep_fs::write_atomically;
 use lockstep_store::StoreError;
 
-use super::disk::DiskInspector;
+use super::inspector::DiskInspector;
 use crate::error::CommandError;
 
 impl DiskInspector<'_> {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::LoadedCascade;
-use crate::reply::CommandOutput;
+use crate::command_output::CommandOutput;
 
 /// The output if there is no cascade.
 pub(crate) const NO_CASCADE: &str = "There was no cascade yet.\n";

@@ -5,13 +5,13 @@ use serde::Serialize;
 
 use super::{CommandContext, CommandStatus, refuse_in_session};
 use crate::clock;
+use crate::command_output::CommandOutput as _;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::reply::CommandOutput as _;
 use crate::steps::StepContext;
-use crate::steps::listing::AuditFilter;
+use crate::steps::audit::unverified as unverified_note;
+use crate::steps::audit_query::AuditFilter;
 use crate::steps::seen::Unseen;
-use crate::steps::trail::unverified as unverified_note;
 
 /// Show and verify the audit trail of the steps
 ///

@@ -9,12 +9,12 @@ use lockstep_text::single_line;
 
 use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::document::OutputFormat;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::impact::analysis::ImpactAnalysis;
 use crate::impact::findings::{Findings, gcc, sarif};
 use crate::impact::question::{ChangeSource, ImpactQuery, ImpactResult, shown_path};
 use crate::impact::text::{self, ImpactView};
+use crate::output_format::OutputFormat;
 use crate::progress_bar::ProgressBar;
 
 /// Show which files a change affects, and what it breaks

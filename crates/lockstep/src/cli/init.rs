@@ -9,20 +9,20 @@ use lockstep_index::index::is_stored;
 use lockstep_index::sweep::baseline;
 use lockstep_store::StateDir;
 
-use super::planned::PlanOutput;
+use super::plan_output::PlanOutput;
 use super::{CommandContext, CommandStatus};
-use crate::document::OutputFormat;
 use crate::env_vars::HOME;
 use crate::error::{CommandError, CommandErrorKind};
+use crate::executable;
 use crate::hook::HookClient;
 use crate::impact::background::start_index_build;
-use crate::program;
+use crate::output_format::OutputFormat;
 use crate::project::ActiveProject;
 use crate::setup::{
     Installation, LOCAL_SETTINGS, PlannedFileEdit, SHARED_SETTINGS, SetupPlan, build_cache, has_plugin,
     hook_blockers, plan_configuration, plan_git_hook, plan_plugin, plan_registration, plan_removal, root_of,
 };
-use crate::steps::commits::git;
+use crate::steps::ungated_commits::git;
 
 /// The time that `init` waits for the index. The index of a larger project is finished in the background.
 const INDEX_WAIT: Duration = Duration::from_secs(2);
@@ -244,7 +244,7 @@ fn clients(args: &InitArgs, root: &Path) -> Vec<HookClient> {
         return vec![HookClient::Claude];
     }
     let at_home = || HOME.get().is_some_and(|home| Path::new(&home).join(".claude").is_dir());
-    let claude = root.join(".claude").is_dir() || program::find("claude").is_some() || at_home();
+    let claude = root.join(".claude").is_dir() || executable::find("claude").is_some() || at_home();
     if claude { vec![HookClient::Claude] } else { Vec::new() }
 }
 
@@ -255,16 +255,16 @@ fn advise(clients: &[HookClient], plugin: bool, plan: &mut SetupPlan) {
              `lockstep impact` and `lockstep refs` need none."
                 .to_owned(),
         );
-    } else if plugin && program::self_command() != "lockstep" {
+    } else if plugin && executable::self_command() != "lockstep" {
         plan.notes.push(
             "`lockstep` is not on PATH, and the plugin looks for it there only: put it on PATH before you start a session."
                 .to_owned(),
         );
-    } else if program::self_command() != "lockstep" {
+    } else if executable::self_command() != "lockstep" {
         plan.notes.push(format!(
             "`lockstep` is not on PATH, so the hooks call {}. Put it on PATH and run `lockstep init` again before you share \
              the settings.",
-            program::self_command()
+            executable::self_command()
         ));
     }
 }

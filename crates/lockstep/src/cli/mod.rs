@@ -19,7 +19,7 @@ mod map;
 mod mcp;
 mod own;
 mod phase;
-mod planned;
+mod plan_output;
 mod prompt;
 mod refs;
 mod schema;
@@ -36,11 +36,11 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use lockstep_text::{is_unprintable, single_line};
 
-use crate::document::OutputFormat;
+use crate::command_output::CommandOutput;
 use crate::env_vars::CLAUDECODE;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::exit_code;
-use crate::reply::CommandOutput;
+use crate::output_format::OutputFormat;
 use crate::terminal::{ColorChoice, Terminal, print_error};
 
 /// The version, with the commit in a release.

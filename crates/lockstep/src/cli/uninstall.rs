@@ -7,7 +7,7 @@ use std::time::Duration;
 use lockstep_index::index::wait_for_writer;
 use lockstep_store::StateDir;
 
-use super::planned::PlanOutput;
+use super::plan_output::PlanOutput;
 use super::{CommandContext, CommandStatus};
 use crate::error::{CommandError, CommandErrorKind};
 use crate::setup::{

@@ -5,13 +5,13 @@ use std::process::{Command, Stdio};
 use lockstep_rehearsal::client::{NEWEST, VERSIONS};
 
 use super::DoctorCheck;
-use crate::program;
+use crate::executable;
 
 const NAME: &str = "client";
 
 /// Compares the client's version with the tested ones; `None` if there is no client on PATH.
 pub(super) fn check() -> Option<DoctorCheck> {
-    let program = program::find("claude")?;
+    let program = executable::find("claude")?;
     let output = Command::new(&program).arg("--version").stdin(Stdio::null()).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let version = text.split_whitespace().next().filter(|word| number(word).is_some());

@@ -13,7 +13,7 @@ use lockstep_rehearsal::transcript::RequestAgent;
 use serde_json::json;
 
 use super::{DoctorCheck, entries};
-use crate::program;
+use crate::executable;
 use crate::project::ActiveProject;
 use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
 
@@ -30,7 +30,7 @@ pub(crate) fn check(project: &ActiveProject) -> DoctorCheck {
     if entries(project).is_empty() {
         return DoctorCheck::skipped(NAME, "no hook is registered, so there is nothing to prove");
     }
-    let Some(program) = program::find("claude") else {
+    let Some(program) = executable::find("claude") else {
         return DoctorCheck::skipped(NAME, "`claude` is not on PATH, so no client was run");
     };
     match run_scenario(project, ClientBinary::at(program)) {

@@ -17,8 +17,8 @@ use lockstep_text::printable_path;
 use super::fault::HookError;
 use super::{HookRun, cwd_of};
 use crate::env_vars::{CLAUDE_CONFIG_DIR, HOME};
-use crate::steps::runs::{RecordedInvocation, SessionRuns};
-use crate::steps::trail::event;
+use crate::steps::audit::event;
+use crate::steps::step_runs::{RecordedInvocation, SessionRuns};
 
 /// The size limit of scripts, which is also the client's.
 const MAX_SCRIPT: u64 = 1 << 20;

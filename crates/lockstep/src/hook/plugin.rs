@@ -10,7 +10,7 @@ use lockstep_setup::claude::{PlainEntry, Severity, inspect, plain_entries};
 use super::route::{REGISTRATIONS, accepts};
 use crate::cache::entry::HookPart;
 use crate::env_vars::{CLAUDE_PROJECT_DIR, client_directory};
-use crate::program;
+use crate::executable;
 use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
 
 /// Returns true if the client runs an entry of ours from its settings for this event.
@@ -63,7 +63,7 @@ fn runs_hook(words: &[String], is_this_program: &dyn Fn(&str) -> bool) -> bool {
 fn is_this_program(name: &str) -> bool {
     let is_certain = name == "lockstep" || name.starts_with('/');
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
-    is_certain && own.is_some() && program::find(name).and_then(|path| path.canonicalize().ok()) == own
+    is_certain && own.is_some() && executable::find(name).and_then(|path| path.canonicalize().ok()) == own
 }
 
 /// The seconds that the entries of `init` have for an event.

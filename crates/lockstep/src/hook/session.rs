@@ -19,7 +19,7 @@ use super::fault::HookError;
 use crate::cascade::active;
 use crate::env_vars::LOCKSTEP_GROUP;
 use crate::impact::original::{Originals, Since};
-use crate::steps::runs::SessionRuns;
+use crate::steps::step_runs::SessionRuns;
 use crate::task::callers::Callers;
 
 /// The time that the start of a first session waits for the index. A larger project is indexed during the session.

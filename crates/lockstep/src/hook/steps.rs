@@ -23,10 +23,10 @@ use lockstep_wire::claude::transcript;
 use super::fault::HookError;
 use super::route::HookAction;
 use super::{HookRun, combine_decisions, cwd_of, panic_message};
+use crate::steps::audit::event;
 use crate::steps::files::StepFile;
 use crate::steps::gates::{AgentWork, ChangedPath};
-use crate::steps::runs::{SessionRuns, StepRun, read_transcript};
-use crate::steps::trail::event;
+use crate::steps::step_runs::{SessionRuns, StepRun, read_transcript};
 use crate::steps::{StepContext, StepsError};
 use crate::trust::user_dir;
 

@@ -16,8 +16,8 @@ use super::suggestion::similar_names;
 use super::target::{Group, Sought};
 use super::tree::Workspace;
 use super::undefined;
+use crate::command_output::CommandOutput;
 use crate::error::{CommandError, CommandErrorKind};
-use crate::reply::CommandOutput;
 
 /// The default time limit of a search.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(10);

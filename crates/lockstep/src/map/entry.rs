@@ -11,9 +11,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::CurrentMap;
+use crate::command_output::CommandOutput;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::impact::tree::Workspace;
-use crate::reply::CommandOutput;
 
 /// A file, its references, and the files that reference it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -3,24 +3,24 @@
 //!
 //! A tool reads arguments, calls the function of the command with the same name, and sends the result as data
 //! and as text. Nothing is decided here. [`tools`] has a file per subject, [`tool`] defines a tool,
-//! [`server`] implements the protocol, [`work`] is a running request, [`pages`] stores results that are too
+//! [`server`] implements the protocol, [`call_context`] is a running request, [`pagination`] stores results that are too
 //! long for one answer.
 //!
 //! This is the only part of the program with an async runtime, of one thread; the work itself runs on threads
 //! that may block.
 
-mod caller;
-mod cut;
+mod call_context;
+mod identity;
 mod limits;
 mod lines;
-pub(crate) mod page;
-mod pages;
+mod pagination;
+pub(crate) mod reference_page;
 mod resources;
 mod server;
+mod slicing;
 mod tool;
 mod tools;
 mod transport;
-mod work;
 
 use std::path::PathBuf;
 
@@ -30,10 +30,10 @@ use crate::cli::VERSION;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::terminal::print_error;
 
-pub(crate) use caller::CallerIdentity;
+pub(crate) use identity::CallerIdentity;
 
 /// Threads that may block: as many requests as are worked on at once, and both ends of the pipe.
-const BLOCKING_THREADS: usize = work::MAX_CONCURRENT_CALLS + 4;
+const BLOCKING_THREADS: usize = call_context::MAX_CONCURRENT_CALLS + 4;
 
 /// Serves until standard input ends.
 pub(crate) fn serve(directory: PathBuf, caller: CallerIdentity) -> Result<(), CommandError> {

@@ -14,14 +14,14 @@ use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 
-use super::work::CallContext;
+use super::call_context::CallContext;
 use crate::cache::extract::ExtractOutput;
 use crate::clock;
+use crate::command_output::CommandOutput as _;
 use crate::error::CommandError;
 use crate::impact::tree::Workspace;
 use crate::map::CurrentMap;
 use crate::project::ActiveProject;
-use crate::reply::CommandOutput as _;
 use crate::task::TaskContext;
 
 /// The form of each address, with its description.

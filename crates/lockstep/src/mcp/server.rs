@@ -15,13 +15,13 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use tokio::sync::{Mutex, Semaphore, mpsc};
 
-use super::caller::CallerIdentity;
+use super::call_context::{CallContext, MAX_CONCURRENT_CALLS, ProgressSender, ProgressStep};
+use super::identity::CallerIdentity;
 use super::limits::{McpClientLimits, text_cost};
-use super::pages::{PageStore, ResultPage};
+use super::pagination::{PageStore, ResultPage};
 use super::resources;
 use super::tool::{CURSOR, ToolDefinition, ToolEffect};
 use super::tools;
-use super::work::{CallContext, MAX_CONCURRENT_CALLS, ProgressSender, ProgressStep};
 use crate::cli::VERSION;
 
 /// The instructions of the server for a model.

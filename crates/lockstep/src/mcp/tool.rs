@@ -8,10 +8,10 @@ use schemars::generate::{Contract, SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::pages::NEXT_CURSOR;
-use super::work::CallContext;
+use super::call_context::CallContext;
+use super::pagination::NEXT_CURSOR;
+use crate::command_output::CommandOutput;
 use crate::error::{CommandError, CommandErrorKind};
-use crate::reply::CommandOutput;
 use crate::steps::StepsError;
 use crate::steps::output::StepRefusalOutput;
 use crate::task::TaskError;

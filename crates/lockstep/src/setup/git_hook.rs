@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{PlannedFileEdit, SetupPlan, read};
 use crate::error::{CommandError, CommandErrorKind};
-use crate::program;
-use crate::steps::commits::git;
+use crate::executable;
+use crate::steps::ungated_commits::git;
 
 /// The mode of a hook: without the bit for executing, git passes it over.
 const EXECUTABLE: u32 = 0o755;
@@ -212,13 +212,13 @@ fn refuse_link(hook: Hook, path: &Path) -> Result<(), CommandError> {
 fn script(hook: Hook, root: &Path) -> String {
     let prefix = git(root, &["rev-parse", "--show-prefix"]).unwrap_or_default();
     let prefix = prefix.trim_end().trim_end_matches('/');
-    let program = program::self_command();
+    let program = executable::self_command();
     match hook {
         Hook::PreCommit => {
             let place = if prefix.is_empty() {
                 String::new()
             } else {
-                format!(" -C {}", program::shell_quote(prefix))
+                format!(" -C {}", executable::shell_quote(prefix))
             };
             pre_commit(&program, &place)
         }
@@ -226,7 +226,7 @@ fn script(hook: Hook, root: &Path) -> String {
             let below = if prefix.is_empty() {
                 String::new()
             } else {
-                format!(" --below {}", program::shell_quote(prefix))
+                format!(" --below {}", executable::shell_quote(prefix))
             };
             reference_transaction(&program, &below)
         }

@@ -21,8 +21,8 @@ use lockstep_setup::install_record::{InstallRecord, RestoreAction, restore};
 
 use crate::cache::entry::hook_arguments;
 use crate::error::{CommandError, CommandErrorKind};
+use crate::executable;
 use crate::hook::route::{HookRegistrationSpec, REGISTRATIONS};
-use crate::program;
 
 pub(crate) use file_edit::PlannedFileEdit;
 pub(crate) use git_hook::{git_hook_programs, plan_git_hook, plan_git_hook_removal, silent_git_hooks};
@@ -48,7 +48,7 @@ pub(crate) fn root_of(dir: &Path) -> Result<PathBuf, CommandError> {
 
 /// The entries for every event that leads somewhere; as many for a session's start as the session cache needs.
 pub(crate) fn hook_entries(session_starts: usize) -> Vec<HookEntry> {
-    let command = format!("{} hook claude", program::self_command());
+    let command = format!("{} hook claude", executable::self_command());
     let of_registration = |registration: &HookRegistrationSpec| {
         let entries = if registration.event == "SessionStart" { session_starts } else { 1 };
         let entry = |arguments: String| HookEntry {

@@ -10,10 +10,10 @@ use lockstep_config::Project;
 use lockstep_store::StateDir;
 
 use super::{PLUGIN_DIR, PlannedFileEdit, SetupPlan, confined, read};
+use crate::build_time;
 use crate::cache::{self, ProjectProvider, SessionCacheError, delivery};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::source_date;
 
 /// Paths that show that there is content for a cache.
 const TRACES: [&str; 3] = [".isdlc", ".claude/skills", ".claude/agents"];
@@ -62,7 +62,7 @@ fn build(
     let there = path.exists();
     let built = cache.build(
         &ProjectProvider::new(project),
-        source_date::build_timestamp(),
+        build_time::build_timestamp(),
         BuildOptions::default(),
     )?;
     if !there && !Path::new(target).starts_with(StateDir::NAME) {

@@ -21,9 +21,9 @@ use lockstep_steps::{prompt_check, step::transition};
 use lockstep_store::StoreError;
 use lockstep_store::step_lock::StepLock;
 
+use super::audit::{TrailsRead, event, with_state};
 use super::files::StepFile;
-use super::runs::{RecordedInvocation, StepRun};
-use super::trail::{TrailsRead, event, with_state};
+use super::step_runs::{RecordedInvocation, StepRun};
 use super::{StepContext, StepsError};
 
 /// A changed file: how it is shown, and its path from the root.

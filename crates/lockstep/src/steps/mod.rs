@@ -1,20 +1,20 @@
 //! Steps in a project: their files, tables, locks and trail. Hooks, commands and the MCP server use this
 //! module; the decisions are made in `lockstep-steps`.
 
-pub(crate) mod commits;
+pub(crate) mod audit;
+pub(crate) mod audit_query;
 pub(crate) mod evidence;
 pub(crate) mod files;
 pub(crate) mod gates;
-pub(crate) mod listing;
 pub(crate) mod moves;
 mod open_steps;
 pub(crate) mod output;
-pub(crate) mod phases;
-pub(crate) mod prompts;
+pub(crate) mod prompt_check;
+pub(crate) mod record_phase;
 pub(crate) mod rules;
-pub(crate) mod runs;
 pub(crate) mod seen;
-pub(crate) mod trail;
+pub(crate) mod step_runs;
+pub(crate) mod ungated_commits;
 pub(crate) mod view;
 pub(crate) mod write;
 

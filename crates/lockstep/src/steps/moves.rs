@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use lockstep_steps::gate::GateResult;
 
-use super::commits::git;
+use super::audit::event;
 use super::seen::{Commit, Seen};
-use super::trail::event;
+use super::ungated_commits::git;
 use super::{StepContext, StepsError};
 
 /// A ref that git is about to write.

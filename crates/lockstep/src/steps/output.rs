@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::files::StepFile;
-use crate::reply::CommandOutput;
+use crate::command_output::CommandOutput;
 
 /// A step that was written.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

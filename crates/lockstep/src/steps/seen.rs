@@ -9,7 +9,7 @@ use lockstep_steps::audit::TrailEntry;
 use serde::Serialize;
 use serde_json::json;
 
-use super::trail::event;
+use super::audit::event;
 use super::{StepContext, StepsError};
 
 /// A commit that passed no gate.

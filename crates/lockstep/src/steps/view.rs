@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::files::StepFile;
 use super::{StepContext, StepsError};
-use crate::reply::CommandOutput;
+use crate::command_output::CommandOutput;
 
 /// A step, with its holder and whether its state was recorded.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

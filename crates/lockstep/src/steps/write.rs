@@ -12,8 +12,8 @@ use lockstep_store::project_memory::{Identity, Unwritten};
 use lockstep_store::step_lock::StepLock;
 use serde_json::json;
 
+use super::audit::{event, with_state};
 use super::files::StepFile;
-use super::trail::{event, with_state};
 use super::{StepContext, StepsError};
 
 impl StepContext<'_> {

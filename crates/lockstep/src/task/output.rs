@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::write::WriteResult;
-use crate::reply::CommandOutput;
+use crate::command_output::CommandOutput;
 
 /// A written version, or one with unchanged content.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

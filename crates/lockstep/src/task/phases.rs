@@ -12,7 +12,7 @@ use lockstep_task::problem::DocumentProblem;
 use super::output::{TaskRefusalOutput, TaskWriteOutput};
 use super::writer::TaskWriter;
 use super::{TaskContext, TaskError, files};
-use crate::reply::CommandOutput;
+use crate::command_output::CommandOutput;
 
 /// The files a phase is completed with, as they were named from `directory`.
 #[derive(Debug, Clone)]

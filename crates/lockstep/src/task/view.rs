@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::output::TaskRefusalOutput;
 use super::writer::TaskWriter;
 use super::{CurrentTask, TaskContext};
+use crate::command_output::CommandOutput;
 use crate::error::{CommandError, CommandErrorKind};
-use crate::reply::CommandOutput;
 
 /// A version of the task.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

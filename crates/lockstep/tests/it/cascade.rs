@@ -7,7 +7,7 @@ use lockstep_testkit::TestEnv;
 use serde_json::Value;
 
 use crate::active;
-use crate::planted::{commit, list, rust, status};
+use crate::rename_fixtures::{commit, list, rust, status};
 
 fn json(env: &TestEnv, args: &[&str]) -> Value {
     let text = env.lockstep(args.iter().chain(&["--format", "json"])).assert_success();

@@ -4,7 +4,7 @@
 use std::fs;
 
 use crate::active;
-use crate::planted::{RENAMER, commit, list, run, rust, status};
+use crate::rename_fixtures::{RENAMER, commit, list, run, rust, status};
 
 /// A deleted file has no stale reference, but it is not up to date either.
 #[test]

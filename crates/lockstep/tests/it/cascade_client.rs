@@ -12,7 +12,7 @@ use lockstep_testkit::{ProcessOutput, TestEnv};
 use serde_json::json;
 
 use crate::active;
-use crate::planted::{commit, list, rust, status, tools};
+use crate::rename_fixtures::{commit, list, rust, status, tools};
 
 /// Scripts a model's work on a group: it reads and edits each file, then reports.
 fn scenario(env: &TestEnv, edits: &[(&str, &str, &str)]) -> Scenario {

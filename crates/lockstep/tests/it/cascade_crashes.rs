@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use lockstep_testkit::{ProcessOutput, TestEnv};
 
-use crate::planted::{RENAMER, list, run, run_command, rust, status, touched};
+use crate::rename_fixtures::{RENAMER, list, run, run_command, rust, status, touched};
 
 const POINTS: u32 = 20;
 

@@ -2,7 +2,7 @@
 
 use crate::active;
 use crate::guide::Guide;
-use crate::planted::commit;
+use crate::rename_fixtures::commit;
 
 #[test]
 fn the_guide_to_the_cascade_is_true() {

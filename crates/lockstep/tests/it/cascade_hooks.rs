@@ -4,7 +4,7 @@
 use lockstep_testkit::{HookEvent, TestEnv};
 
 use crate::active;
-use crate::planted::{commit, list, rust, status};
+use crate::rename_fixtures::{commit, list, rust, status};
 
 /// An agent has changed files with its shell, and stops.
 fn agent_stops(env: &TestEnv, agent: &str) {

@@ -8,7 +8,7 @@ use std::process::Command;
 use lockstep_rehearsal::typescript::compiler_or_skip;
 
 use crate::active;
-use crate::planted::{RENAMER, changed, commit, list, run, rust, status, tools, touched, typescript};
+use crate::rename_fixtures::{RENAMER, changed, commit, list, run, rust, status, tools, touched, typescript};
 
 const CARGO: &[&str] = &["--verify", "cargo check --quiet --offline"];
 
@@ -227,7 +227,7 @@ fn an_isolated_agent_brings_back_only_its_own_files() {
 fn an_agent_that_takes_too_long_is_ended_with_all_it_started() {
     let env = rust(1, 1);
     let mark = format!("{}", env.root().display());
-    let mut command = crate::planted::run_command(
+    let mut command = crate::rename_fixtures::run_command(
         &env,
         "(setsid sleep 300 &) ; sleep 300 & sleep 300\n",
         &["--time-limit", "1"],
@@ -291,7 +291,7 @@ fn a_verification_alone_can_be_the_next_iterations_work() {
     let output = run(&env, RENAMER, &["--verify", "echo nothing to see; exit 1"]);
     assert_eq!(output.code, Some(1), "{}", output.snapshot());
     assert!(
-        list(&crate::planted::status(&env), "warnings")
+        list(&crate::rename_fixtures::status(&env), "warnings")
             .iter()
             .any(|w| w.contains("names no file of the project"))
     );

@@ -7,7 +7,7 @@ use std::process::Command;
 use lockstep_testkit::TestEnv;
 
 use crate::active;
-use crate::planted::{commit, list, run, status};
+use crate::rename_fixtures::{commit, list, run, status};
 
 /// Replaces whole words in the assigned files.
 const WHOLE_WORDS: &str = r"for f in $LOCKSTEP_FILES; do sed -i 's/\bstrip_ansi\b/strip_tty/g' $f; done";

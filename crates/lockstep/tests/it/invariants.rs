@@ -22,7 +22,7 @@ use lockstep_cli::hook::route::REGISTRATIONS;
 use lockstep_testkit::{HookEvent, TestEnv};
 use serde_json::Value;
 
-use crate::planted::{RENAMER, commit, list, run, rust, status, touched};
+use crate::rename_fixtures::{RENAMER, commit, list, run, rust, status, touched};
 use crate::{active, observed, plant_users};
 
 /// A subagent renamed `hello` in `a.py`, which `use_a.py` uses, and stops.

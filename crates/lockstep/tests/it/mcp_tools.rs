@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use crate::mcp_session::{Session, text};
 use crate::steps::yes;
 use crate::task_pipeline::{gate, l2};
-use crate::{configured, inactive, planted};
+use crate::{configured, inactive, rename_fixtures};
 
 /// A project with something of everything: a change to follow, a step, a task, a framework, and what a phase leaves.
 pub(crate) fn workshop() -> TestEnv {
-    let env = planted::rust(1, 2);
+    let env = rename_fixtures::rust(1, 2);
     fixture::write(&env.project(), FixtureSize::SMALL).unwrap();
     env.write("src/auth.rs", "x\n");
     env.write("work/1/L2-summary.md", l2("P1-work"));
@@ -162,7 +162,7 @@ fn a_tool_says_what_the_verb_says() {
 
 #[test]
 fn a_cascade_goes_to_convergence_through_tools() {
-    let env = planted::rust(1, 1);
+    let env = rename_fixtures::rust(1, 1);
     let mut session = Session::start(&env);
     let started = session.data("cascade_start", json!({}));
     assert_eq!(started["cascade"]["active"], true, "{started:#}");

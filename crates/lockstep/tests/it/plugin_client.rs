@@ -7,7 +7,7 @@ use std::process::Command;
 use lockstep_rehearsal::run::RehearsalResult;
 use lockstep_rehearsal::transcript::RequestAgent;
 
-use crate::documents::repository;
+use crate::doc_examples::repository;
 use crate::system::{Stage, change};
 
 const ALERT: &str = "SRC IMPACT ALERT:";

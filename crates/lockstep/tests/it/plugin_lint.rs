@@ -8,7 +8,7 @@ use lockstep_rehearsal::client::ClientBinary;
 use lockstep_task::access::{AccessTable, AgentRule, CreatePermission, Principal, SkillRule};
 use serde_json::Value;
 
-use crate::documents::repository;
+use crate::doc_examples::repository;
 
 /// The fields that Claude Code 2.1.197 accepts in a skill's frontmatter; fields that it marks as internal are
 /// left out.
@@ -200,7 +200,7 @@ fn every_tool_is_known_to_the_client_and_what_is_taken_away_was_not_given() {
 /// The server has the tools that agents are given.
 #[test]
 fn the_servers_tools_are_there() {
-    let page = lockstep_cli::reference::mcp_page();
+    let page = lockstep_cli::reference_pages::mcp_page();
     for tool in READING_TOOLS {
         assert!(page.contains(&format!("`{tool}`")), "{tool}");
     }

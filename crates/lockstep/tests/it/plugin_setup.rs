@@ -139,7 +139,7 @@ fn without_program(env: &TestEnv, event: &HookEvent, session: &str) -> (String, 
     let mut command = Command::new("sh");
     command.args(["-c", line]).current_dir(env.project()).env_clear();
     command.env("PATH", "/usr/bin:/bin").env("CLAUDE_PROJECT_DIR", env.project());
-    command.env("CLAUDE_PLUGIN_ROOT", crate::documents::repository().join("plugin"));
+    command.env("CLAUDE_PLUGIN_ROOT", crate::doc_examples::repository().join("plugin"));
     command.env("CLAUDE_PLUGIN_DATA", env.home().join("data")).env("CLAUDE_CODE_SESSION_ID", session);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let output = env.run(command, event.json(&env.project()).as_bytes());

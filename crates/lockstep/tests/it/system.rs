@@ -13,7 +13,7 @@ use lockstep_rehearsal::transcript::{RequestAgent, TextSource};
 use lockstep_testkit::{ProcessOutput, TestEnv};
 use serde_json::{Value, json};
 
-use crate::planted::commit;
+use crate::rename_fixtures::commit;
 use crate::task_pipeline::{gate, l2};
 use crate::{active, inactive};
 

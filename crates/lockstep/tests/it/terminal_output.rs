@@ -4,7 +4,7 @@ use lockstep_testkit::attacks::{HOSTILE_NAME as HOSTILE, controls_terminal};
 use lockstep_testkit::{HookEvent, TestEnv};
 
 use crate::active;
-use crate::planted::commit;
+use crate::rename_fixtures::commit;
 
 #[track_caller]
 fn is_harmless(env: &TestEnv, arguments: &[&str]) {

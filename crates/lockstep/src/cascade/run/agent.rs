@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use lockstep_fs::process::{adopt_orphans, in_own_group};
 use lockstep_fs::write_atomically;
 
-use crate::cascade::supervise::{is_stopped, kill_descendants, kill_orphans};
+use crate::cascade::supervisor::{is_stopped, kill_descendants, kill_orphans};
 use crate::error::{CommandError, CommandErrorKind};
 
 /// The interval between checks whether an agent has ended.

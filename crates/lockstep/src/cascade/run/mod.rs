@@ -5,9 +5,9 @@
 //! run.
 
 pub(crate) mod agent;
-pub(crate) mod isolate;
 mod lock;
 mod preset;
+pub(crate) mod worktree;
 
 use std::thread;
 use std::time::Duration;
@@ -20,8 +20,8 @@ use lockstep_fs::write_atomically;
 use lockstep_text::{count, printable_path};
 
 use self::agent::{AgentExit, AgentProcess, AgentSpec, POLL_INTERVAL};
-use self::isolate::IsolatedWorktree;
 use self::lock::RunLock;
+use self::worktree::IsolatedWorktree;
 use super::{CascadeContext, DiskInspector, LoadedCascade, dispatch_group};
 use crate::error::CommandError;
 
@@ -53,7 +53,7 @@ pub(crate) fn run(
 ) -> Result<(), CommandError> {
     let project = cascades.project();
     let _lock = RunLock::acquire(&project.state)?;
-    isolate::remove_leftovers(&cascades.tree, &project.state)?;
+    worktree::remove_leftovers(&cascades.tree, &project.state)?;
     // Another run may have continued it until the lock was free.
     if let Some(now) =
         cascades.active_or_newest(&super::CascadeSelector { id: Some(opened.record.id), session: None })?

@@ -3,11 +3,11 @@
 use lockstep_cache::{BuildOptions, BuildReport};
 use serde::Serialize;
 
+use crate::build_time;
 use crate::cache::{self, ProjectProvider};
 use crate::cli::{CommandContext, CommandStatus};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
-use crate::source_date;
 
 /// Build the session cache
 ///
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &CacheBuildArgs, context: &CommandContext) -> Result<Com
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let cache = cache::open(&project)?;
     let options = BuildOptions { force: args.force, ..BuildOptions::default() };
-    let built = cache.build(&ProjectProvider::new(&project), source_date::build_timestamp(), options)?;
+    let built = cache.build(&ProjectProvider::new(&project), build_time::build_timestamp(), options)?;
     show(&built, &project, context);
     Ok(CommandStatus::Success)
 }

@@ -1,9 +1,9 @@
-//! `lockstep cache`: a file per subcommand; `section`, `agent` and `phase` are one in [`extract`].
+//! `lockstep cache`: a file per subcommand; `section`, `agent` and `phase` are one in [`section`].
 
 mod build;
 mod check;
-mod extract;
 mod inject;
+mod section;
 mod show;
 mod skill;
 
@@ -31,11 +31,11 @@ enum CacheCommand {
     Build(build::CacheBuildArgs),
     Check(check::CacheCheckArgs),
     Show(show::CacheShowArgs),
-    Section(extract::CacheSectionArgs),
-    Agent(extract::CacheAgentArgs),
-    Phase(extract::CachePhaseArgs),
-    Persona(extract::PersonaArgs),
-    Topic(extract::TopicArgs),
+    Section(section::CacheSectionArgs),
+    Agent(section::CacheAgentArgs),
+    Phase(section::CachePhaseArgs),
+    Persona(section::PersonaArgs),
+    Topic(section::TopicArgs),
     Skill(skill::CacheSkillArgs),
     Inject(inject::CacheInjectArgs),
 }
@@ -45,11 +45,11 @@ pub(crate) fn run(args: &CacheArgs, context: &CommandContext) -> Result<CommandS
         CacheCommand::Build(args) => build::run(args, context),
         CacheCommand::Check(args) => check::run(args, context),
         CacheCommand::Show(args) => show::run(args, context),
-        CacheCommand::Section(args) => extract::section(args, context),
-        CacheCommand::Agent(args) => extract::agent(args, context),
-        CacheCommand::Phase(args) => extract::phase(args, context),
-        CacheCommand::Persona(args) => extract::persona(args, context),
-        CacheCommand::Topic(args) => extract::topic(args, context),
+        CacheCommand::Section(args) => section::section(args, context),
+        CacheCommand::Agent(args) => section::agent(args, context),
+        CacheCommand::Phase(args) => section::phase(args, context),
+        CacheCommand::Persona(args) => section::persona(args, context),
+        CacheCommand::Topic(args) => section::topic(args, context),
         CacheCommand::Skill(args) => skill::run(args, context),
         CacheCommand::Inject(args) => inject::run(args, context),
     }

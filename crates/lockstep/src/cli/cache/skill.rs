@@ -10,12 +10,12 @@ use lockstep_cache::{BuildOptions, ContentStrategy, SessionCache};
 use lockstep_fs::write_atomically;
 
 use super::build;
+use crate::build_time;
 use crate::cache::{self, ProjectProvider};
 use crate::cli::{CommandContext, CommandStatus};
 use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
 use crate::setup::confined;
-use crate::source_date;
 
 /// Register external skills, bind them to agents and phases, remove them
 ///
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &CacheSkillArgs, context: &CommandContext) -> Result<Com
     manifest.write(&edited)?;
     let built = cache.build(
         &ProjectProvider::new(&project),
-        source_date::build_timestamp(),
+        build_time::build_timestamp(),
         BuildOptions::default(),
     )?;
     build::show(&built, &project, context);

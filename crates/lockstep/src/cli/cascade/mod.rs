@@ -14,7 +14,7 @@ use lockstep_cascade::state::CascadeStatus;
 use lockstep_model::ids::SessionId;
 
 use super::{CommandContext, CommandStatus};
-use crate::cascade::supervise::{self, SuperviseArgs};
+use crate::cascade::supervisor::{self, SuperviseArgs};
 use crate::cascade::{CascadeContext, CascadeSelector};
 use crate::env_vars::CLAUDE_CODE_SESSION_ID;
 use crate::error::CommandError;
@@ -72,7 +72,7 @@ fn current_session() -> Option<SessionId> {
 /// The exit code of the process that watches an agent; `None` for every other command.
 pub(crate) fn run_supervisor(args: &CascadeArgs) -> Option<ExitCode> {
     match &args.command {
-        CascadeCommand::Supervise(args) => Some(supervise::main(args)),
+        CascadeCommand::Supervise(args) => Some(supervisor::main(args)),
         _ => None,
     }
 }

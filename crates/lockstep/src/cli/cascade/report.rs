@@ -3,8 +3,8 @@
 use super::CascadeSelectorArgs;
 use crate::cascade::CascadeContext;
 use crate::cli::{CommandContext, CommandStatus};
-use crate::document::OutputFormat;
 use crate::error::{CommandError, CommandErrorKind};
+use crate::output_format::OutputFormat;
 
 /// Print the report of a cascade: L1 as YAML, L2 as Markdown, everything as JSON
 ///

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::start::SourceArgs;
 use super::{CascadeSelectorArgs, status, status_of};
-use crate::cascade::run::{DELIVERY_INSTRUCTIONS, RunOptions, isolate, run as run_cascade};
+use crate::cascade::run::{DELIVERY_INSTRUCTIONS, RunOptions, run as run_cascade, worktree};
 use crate::cascade::{CascadeContext, GroupPrompt, LoadedCascade};
 use crate::cli::{CommandContext, CommandStatus};
 use crate::error::{CommandError, CommandErrorKind};
@@ -65,7 +65,7 @@ pub(crate) fn run(
         return dry_run(args, context, cascades, active);
     }
     if args.isolate {
-        isolate::check(&cascades.tree)?;
+        worktree::check(&cascades.tree)?;
     }
     let mut opened = match active {
         Some(active) => active,

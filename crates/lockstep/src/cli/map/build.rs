@@ -9,10 +9,10 @@ use lockstep_text::count_of;
 use serde::Serialize;
 
 use crate::cli::{CommandContext, CommandStatus};
-use crate::document::OutputFormat;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::impact::tree::Workspace;
 use crate::map::{MapUpdateMode, MapUpdateReport, MapUpdateRequest};
+use crate::output_format::OutputFormat;
 use crate::project::ActiveProject;
 
 /// Rebuild the map

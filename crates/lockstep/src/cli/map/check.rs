@@ -8,10 +8,10 @@ use lockstep_text::{count_of, single_line};
 use serde::Serialize;
 
 use crate::cli::{CommandContext, CommandStatus};
-use crate::document::OutputFormat;
 use crate::error::CommandError;
 use crate::impact::tree::Workspace;
 use crate::map::CurrentMap;
+use crate::output_format::OutputFormat;
 use crate::progress_bar::ProgressBar;
 
 /// Check the map, and change nothing

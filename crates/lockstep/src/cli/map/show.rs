@@ -10,11 +10,11 @@ use lockstep_map::view::View;
 use lockstep_text::{count_of, single_line};
 
 use crate::cli::{CommandContext, CommandStatus};
-use crate::document::OutputFormat;
 use crate::error::CommandError;
 use crate::impact::tree::Workspace;
 use crate::map::CurrentMap;
 use crate::map::entry::MapEntry;
+use crate::output_format::OutputFormat;
 use crate::progress_bar::ProgressBar;
 
 /// Show all files, one of them, or the graph

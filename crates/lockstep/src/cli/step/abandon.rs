@@ -3,7 +3,7 @@
 use lockstep_store::audit::Append;
 
 use super::{ActorArgs, CommandContext, CommandStatus, given_or_deleted};
-use crate::steps::trail::event;
+use crate::steps::audit::event;
 use crate::steps::{StepContext, StepsError};
 
 /// Abandon a step, on record

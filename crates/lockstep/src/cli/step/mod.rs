@@ -5,7 +5,7 @@ mod accept;
 mod adopt;
 mod boundary;
 mod finish;
-mod hold;
+mod lock;
 mod new;
 mod phase;
 mod show;
@@ -50,8 +50,8 @@ enum StepCommand {
     Abandon(abandon::AbandonArgs),
     Adopt(adopt::AdoptArgs),
     Accept(accept::AcceptArgs),
-    Lock(hold::LockArgs),
-    Unlock(hold::UnlockArgs),
+    Lock(lock::LockArgs),
+    Unlock(lock::UnlockArgs),
     Stale(stale::StepStaleArgs),
 }
 
@@ -72,8 +72,8 @@ pub(crate) fn run(args: &StepArgs, context: &CommandContext) -> Result<CommandSt
             refuse_in_session("accept other rules")?;
             accept::run(args, &steps, context)
         }
-        StepCommand::Lock(args) => hold::lock(args, &steps, context),
-        StepCommand::Unlock(args) => hold::unlock(args, &steps, context),
+        StepCommand::Lock(args) => lock::lock(args, &steps, context),
+        StepCommand::Unlock(args) => lock::unlock(args, &steps, context),
         StepCommand::Stale(args) => stale::run(args, &steps, context),
     };
     match answer {

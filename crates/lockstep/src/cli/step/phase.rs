@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use lockstep_steps::step::evidence::PhaseOutcome;
 
 use super::{ActorArgs, CommandContext, CommandStatus, resolve_step};
-use crate::steps::phases::{Act, PhaseRecorder};
+use crate::steps::record_phase::{Act, PhaseRecorder};
 use crate::steps::{StepContext, StepsError};
 
 /// Record what happens with a phase

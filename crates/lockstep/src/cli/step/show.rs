@@ -5,7 +5,7 @@ use lockstep_text::single_line;
 use serde::Serialize;
 
 use super::{CommandContext, CommandStatus, resolve_step};
-use crate::reply::CommandOutput as _;
+use crate::command_output::CommandOutput as _;
 use crate::steps::files::StepFile;
 use crate::steps::{StepContext, StepsError};
 

@@ -4,7 +4,7 @@ use lockstep_task::problem::{Diagnostics, DocumentProblem};
 use lockstep_task::write_check::RefusalReason;
 
 use crate::cli::{CommandContext, CommandStatus};
-use crate::reply::CommandOutput as _;
+use crate::command_output::CommandOutput as _;
 use crate::task::output::{TaskRefusalOutput, TaskWriteOutput};
 use crate::task::write::WriteResult;
 

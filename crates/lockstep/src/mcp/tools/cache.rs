@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::cache::extract::ExtractOutput;
+use crate::mcp::call_context::CallContext;
 use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
-use crate::mcp::work::CallContext;
 use crate::project::ActiveProject;
 
 /// Get a section of the session cache in its original form: constitution, configuration, skills, agents and

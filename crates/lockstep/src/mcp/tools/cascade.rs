@@ -8,14 +8,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cascade::completion::{CompletionReport, GroupCompletion};
-use crate::cascade::next::DispatchOutput as Groups;
+use crate::cascade::dispatch::DispatchOutput as Groups;
 use crate::cascade::status::{CascadeStatusOutput, NO_CASCADE};
 use crate::cascade::{CascadeContext, CascadeSelector, CascadeSource, LoadedCascade};
+use crate::command_output::CommandOutput;
 use crate::error::{CommandError, CommandErrorKind};
-use crate::mcp::caller;
+use crate::mcp::call_context::CallContext;
+use crate::mcp::identity;
 use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
-use crate::mcp::work::CallContext;
-use crate::reply::CommandOutput;
 
 /// A cascade, or a note that there is none.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -37,7 +37,7 @@ impl CommandOutput for CascadeOutput {
 }
 
 fn which(id: Option<i64>) -> CascadeSelector {
-    CascadeSelector { id, session: caller::current_session() }
+    CascadeSelector { id, session: identity::current_session() }
 }
 
 /// Start a cascade: the files that depend on a change are brought up to date, iteration by iteration.
@@ -84,7 +84,7 @@ impl McpTool for CascadeStartTool {
             (None, Some(session)) => CascadeSource::Session(session.clone()),
             (None, None) => CascadeSource::Tree,
         };
-        let own = caller::current_session().or(session);
+        let own = identity::current_session().or(session);
         Ok(CascadeOutput::of(&cascades.start(source, tier, own.as_ref())?))
     }
 }

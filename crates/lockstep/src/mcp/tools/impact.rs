@@ -9,12 +9,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::command_output::CommandOutput;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::impact::lookup::{ReferenceDirection, ReferencesOutput, TIME_LIMIT};
 use crate::impact::question::{ChangeSource, ImpactQuery};
+use crate::mcp::call_context::CallContext;
 use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
-use crate::mcp::work::CallContext;
-use crate::reply::CommandOutput;
 
 /// Longer than any client waits.
 const MAX_SECONDS: f64 = 600.0;

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::command_output::CommandOutput;
 use crate::impact::tree::Workspace;
 use crate::map::CurrentMap;
 use crate::map::entry::MapEntry;
+use crate::mcp::call_context::CallContext;
 use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
-use crate::mcp::work::CallContext;
-use crate::reply::CommandOutput;
 
 /// Get a file's entry in the map of the codebase: what it references, who references it, and how much hangs on it.
 ///

@@ -7,12 +7,12 @@ use serde::Deserialize;
 
 use crate::clock;
 use crate::error::{CommandError, CommandErrorKind};
+use crate::mcp::call_context::CallContext;
 use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
-use crate::mcp::work::CallContext;
 use crate::project::ActiveProject;
-use crate::steps::listing::{AuditEntriesOutput, AuditFilter};
+use crate::steps::audit_query::{AuditEntriesOutput, AuditFilter};
 use crate::steps::output::StepWriteOutput;
-use crate::steps::phases::{Act, PhaseRecorder};
+use crate::steps::record_phase::{Act, PhaseRecorder};
 use crate::steps::view::StepView;
 use crate::steps::{StepContext, StepsError};
 

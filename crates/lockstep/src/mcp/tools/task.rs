@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clock;
+use crate::command_output::CommandOutput;
 use crate::error::{CommandError, CommandErrorKind};
-use crate::mcp::caller::{self, IdentityClaim};
+use crate::mcp::call_context::CallContext;
+use crate::mcp::identity::{self, IdentityClaim};
 use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
-use crate::mcp::work::CallContext;
 use crate::project::ActiveProject;
-use crate::reply::CommandOutput;
 use crate::task::TaskContext;
 use crate::task::output::TaskWriteOutput;
 use crate::task::phases::PhaseFiles;
@@ -212,7 +212,7 @@ impl McpTool for PhaseEnterTool {
         let phase = phase(&input.phase)?;
         let project = ActiveProject::discover(&work.directory)?;
         let tasks = TaskContext::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
-        Ok(EntryContextOutput(tasks.enter(phase, caller::current_session().as_ref())??))
+        Ok(EntryContextOutput(tasks.enter(phase, identity::current_session().as_ref())??))
     }
 }
 

@@ -6,7 +6,7 @@ use lockstep_steps::problem::StepProblem;
 use lockstep_steps::prompt_check::{PromptCheck, PromptRules, check};
 
 use super::{StepContext, StepsError};
-use crate::reply::CommandOutput;
+use crate::command_output::CommandOutput;
 
 impl StepContext<'_> {
     /// Checks that a prompt has its markers, its sections, and their required contents. An ad-hoc prompt is

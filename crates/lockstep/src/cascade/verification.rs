@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lockstep_cascade::event::VerificationResult;
 
-use super::disk::DiskInspector;
+use super::inspector::DiskInspector;
 use super::run::agent::{AgentProcess, AgentSpec};
 use crate::error::{CommandError, CommandErrorKind};
 

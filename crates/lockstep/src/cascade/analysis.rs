@@ -14,7 +14,7 @@ use lockstep_refs::language;
 use lockstep_refs::reference::{Certainty, Kind};
 use lockstep_refs::world::World;
 
-use super::disk::DiskInspector;
+use super::inspector::DiskInspector;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::impact::analysis::{ImpactAnalysis, deadline_after};
 

@@ -4,8 +4,8 @@ use lockstep_cache::extract::ExtractQuery;
 
 use crate::cache::extract::ExtractOutput;
 use crate::cli::{CommandContext, CommandStatus};
-use crate::document::OutputFormat;
 use crate::error::CommandError;
+use crate::output_format::OutputFormat;
 use crate::project::ActiveProject;
 use crate::terminal::print_error;
 

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::StepContext;
+use crate::command_output::CommandOutput;
 use crate::error::{CommandError, CommandErrorKind};
-use crate::reply::CommandOutput;
 
 /// Which entries are wanted.
 #[derive(Debug, Clone, Default)]

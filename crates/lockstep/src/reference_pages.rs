@@ -49,7 +49,7 @@ pub fn configuration_page() -> String {
 
 /// `docs/reference/mcp.md`.
 pub fn mcp_page() -> String {
-    format!("# MCP server\n\n{MADE}\n\n{}", crate::mcp::page::page())
+    format!("# MCP server\n\n{MADE}\n\n{}", crate::mcp::reference_page::page())
 }
 
 fn verbs(command: &Command) -> impl Iterator<Item = &Command> {

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::prompts::GroupPrompt;
 use super::{CascadeContext, CascadeSelector, dispatch_group};
+use crate::command_output::CommandOutput;
 use crate::error::CommandError;
-use crate::reply::CommandOutput;
 
 /// The work that is due now.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

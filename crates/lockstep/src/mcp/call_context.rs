@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use lockstep_index::index::{Phase, Progress};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::caller::CallerIdentity;
+use super::identity::CallerIdentity;
 
 /// The number of requests that are processed at the same time; the others wait.
 pub(super) const MAX_CONCURRENT_CALLS: usize = 4;

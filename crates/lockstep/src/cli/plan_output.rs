@@ -6,7 +6,7 @@ use lockstep_text::single_line;
 use serde::Serialize;
 
 use super::CommandContext;
-use crate::document::OutputFormat;
+use crate::output_format::OutputFormat;
 use crate::setup::{PLUGIN_DIR, SetupPlan};
 
 /// A plan, carried out or not.

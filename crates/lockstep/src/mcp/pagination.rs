@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::cut::{cut, piece_costs};
 use super::limits::{McpClientLimits, text_cost};
-use crate::document::OutputFormat;
+use super::slicing::{cut, piece_costs};
 use crate::error::{CommandError, CommandErrorKind};
+use crate::output_format::OutputFormat;
 
 /// The maximum number of stored results.
 const MAX_ANSWERS: usize = 16;

@@ -14,7 +14,7 @@ use lockstep_refs::impact::{After, Before, Edit};
 use lockstep_store::Store;
 use lockstep_store::cascades::CascadeUpdate;
 
-use super::{LoadedCascade, findings, oracle, reports};
+use super::{LoadedCascade, analysis, reports, verification};
 use crate::clock;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::impact::tree::Workspace;
@@ -249,7 +249,7 @@ impl Inspector for DiskInspector<'_> {
         for path in &assigned {
             self.keep_present(path, now.digest(path));
         }
-        let mut left = findings::stale_lines(self, cascade)?;
+        let mut left = analysis::stale_lines(self, cascade)?;
         let files = assigned.iter().map(|path| {
             // A link in the place of a file has no content of its own: the file is gone.
             let is_file = fs::symlink_metadata(self.tree.root.join(path)).is_ok_and(|meta| meta.is_file());
@@ -263,11 +263,11 @@ impl Inspector for DiskInspector<'_> {
     }
 
     fn check(&mut self, cascade: &Cascade) -> CheckResult {
-        let found = findings::of_cascade(self, cascade).and_then(|mut findings| {
+        let found = analysis::of_cascade(self, cascade).and_then(|mut findings| {
             if let Some(command) = self.verify {
                 let number = cascade.iteration().map_or(0, |iteration| iteration.number);
-                let oracle = oracle::run_verification(self, command, number)?;
-                findings::add_grouping_input(self, &mut findings, &oracle)?;
+                let oracle = verification::run_verification(self, command, number)?;
+                analysis::add_grouping_input(self, &mut findings, &oracle)?;
                 findings.oracle = Some(oracle);
             }
             Ok(findings)

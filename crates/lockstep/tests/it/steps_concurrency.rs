@@ -93,7 +93,7 @@ fn eight_processes_with_five_hundred_entries_each_are_one_chain() {
     yes(&env, "step new 01-01 --project auth --phases tdd-3");
     let writer = || {
         let mut own = Command::new(std::env::current_exe().unwrap());
-        own.args(["--exact", "--ignored", "steps_at_once::writer_process_appends_five_hundred_entries"]);
+        own.args(["--exact", "--ignored", "steps_concurrency::writer_process_appends_five_hundred_entries"]);
         own.env(TRAIL_OF, env.project()).stdout(Stdio::piped()).spawn().unwrap()
     };
     let writers: Vec<Child> = (0..8).map(|_| writer()).collect();

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use lockstep_steps::gate::GateResult;
 use lockstep_steps::step::Step;
 
+use super::audit::event;
 use super::gates::ChangedPath;
-use super::trail::event;
 use super::{StepContext, StepsError};
 use crate::env_vars::{GIT_DIR, GIT_INDEX_FILE};
 

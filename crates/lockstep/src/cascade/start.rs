@@ -16,7 +16,7 @@ use lockstep_model::ids::SessionId;
 use lockstep_refs::impact::{Before, Edit};
 use lockstep_store::cascades::CascadeUpdate;
 
-use super::findings::{dependents, grouping_input};
+use super::analysis::{dependents, grouping_input};
 use super::{CascadeContext, LoadedCascade, load};
 use crate::clock;
 use crate::error::{CommandError, CommandErrorKind};
