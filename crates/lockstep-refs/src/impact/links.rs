@@ -56,15 +56,14 @@ fn prose(text: &str) -> Vec<(&str, u32)> {
 /// Returns the targets of a line's links into the project: inline, of a definition, of an HTML attribute.
 fn links(line: &str) -> Vec<&str> {
     let mut starts: Vec<usize> = line.match_indices("](").map(|(at, _)| at + 2).collect();
-    let start = line.trim_start();
-    if start.starts_with('[') && !start.starts_with("[^") {
-        let after = line.find("]:").map(|at| at + 2);
-        starts.extend(after.map(|at| at + line[at..].len() - line[at..].trim_start().len()));
+    let label = line.trim_start().strip_prefix('[').filter(|rest| !rest.starts_with('^'));
+    if let Some(definition) = label.and_then(|rest| rest.split_once(']')?.1.strip_prefix(':')) {
+        starts.push(line.len() - definition.trim_start().len());
     }
     for attribute in [" src=\"", " href=\"", " src='", " href='"] {
         starts.extend(line.match_indices(attribute).map(|(at, _)| at + attribute.len()));
     }
-    let is_shown = |at: &usize| line[..*at].matches('`').count() % 2 == 0;
+    let is_shown = |at: &usize| line[..*at].matches('`').count().is_multiple_of(2);
     starts.into_iter().filter(is_shown).filter_map(|at| target(&line[at..])).collect()
 }
 
@@ -93,7 +92,7 @@ fn imports(line: &str) -> Vec<&str> {
     for (at, _) in line.match_indices('@') {
         let (before, after) = (&line[..at], &line[at + 1..]);
         let is_start = before.chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(');
-        let is_shown = before.matches('`').count() % 2 == 0;
+        let is_shown = before.matches('`').count().is_multiple_of(2);
         let is_path = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
         let path = after.split(|c| !is_path(c)).next().unwrap_or_default().trim_end_matches('.');
         let is_file = IMPORTED.iter().any(|ending| path.ends_with(ending)) && !path.starts_with('/');

@@ -29,7 +29,7 @@ use crate::memo::Memo;
 use crate::overlay::Overlay;
 use crate::parses::Parses;
 use crate::reference::{Certainty, Kind, Reference, Target};
-use crate::signature::{self, Fit};
+use crate::signature::Fit;
 use crate::syntax::{TOKEN_END, is_nothing};
 use crate::world::{FileId, World, base};
 use unbound::Versions;
@@ -84,12 +84,7 @@ pub(super) fn broken(
     for reference in left_behind(world, file, &suspects, (&edit.path, &text, present)) {
         let Some(change) = reference.symbol.and_then(|at| suspects.changes.get(at)) else { continue };
         let named = keywords(world, &reference);
-        let is_misfit = misfits(present.language, change, &reference, &named)
-            || reference.role == Role::Call
-                && reference.certainty == Certainty::Resolved
-                && reference
-                    .symbol
-                    .is_some_and(|at| gives_another_number(&change.was, &suspects.symbols[at], present));
+        let is_misfit = misfits(present.language, change, &reference, &named);
         let is_broken = (is_misfit && !passes_by_place(world, change, &reference)
             || present.language == Language::Python
                 && loose::misses(world, change, Some(present), &reference))
@@ -257,26 +252,6 @@ fn misfits(language: Language, change: &SymbolChange, reference: &Reference, key
         _ => false,
     };
     is_misfit && reference.certainty <= Certainty::Possible
-}
-
-/// Returns true if a function of Go returns another number of values.
-fn gives_another_number(was: &Definition, is: &Definition, facts: &Facts) -> bool {
-    let count = |it: &Definition| -> Option<usize> {
-        let result = signature::result_type(facts.language, it)?;
-        let mut depth = 0_usize;
-        let mut count = usize::from(!result.trim().is_empty());
-        for token in result.split(' ') {
-            match token {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth = depth.saturating_sub(1),
-                "," if depth == 1 && result.starts_with('(') => count += 1,
-                _ => {}
-            }
-        }
-        Some(count)
-    };
-    let is_kept = is.line == NO_LINE || facts.language != Language::Go;
-    !is_kept && count(was).zip(count(is)).is_some_and(|(was, is)| was != is)
 }
 
 /// Returns true if a function with another number of parameters no longer has its expected type. TypeScript

@@ -124,7 +124,9 @@ fn visible(title: &str) -> String {
         shown.push_str(before);
         let hidden = match from.strip_prefix("](") {
             Some(target) => target.find(')').map(|end| end + 3),
-            None if is_tag(from) && shown.matches('`').count() % 2 == 0 => from.find('>').map(|end| end + 1),
+            None if is_tag(from) && shown.matches('`').count().is_multiple_of(2) => {
+                from.find('>').map(|end| end + 1)
+            }
             None => None,
         };
         rest = from.get(hidden.unwrap_or(1)..).unwrap_or_default();

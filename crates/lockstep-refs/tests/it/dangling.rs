@@ -54,7 +54,10 @@ fn links_and_hook_commands_that_lead_nowhere_dangle() {
             "docs/a.md",
             "[x](b.md) [y](gone.md#z) `[c](code.md)` [w](https://x.org/a.md) [d](sub) [r](/root.md)\n```\n[f](f.md)\n```\n",
         ),
-        ("docs/b.md", "[up](../../issues/1.md) [i](img/x.png) [g](guide.html) [h](a.html)\n"),
+        (
+            "docs/b.md",
+            "[up](../../issues/1.md) [i](img/x.png) [g](guide.html) [h](a.html)\n[i](img/x.png) [^1]: gone.md\n",
+        ),
         ("docs/img/x.png", ""),
         ("docs/sub/e.md", "[a](../a.md) [n](../n/q.md)\n"),
         (".claude/hooks/there.sh", ""),

@@ -72,7 +72,7 @@ const SUSPECTS: &[&str] = &[
     ". /proc/self/fd/0 <<< 'git commit'",
     "source /dev/fd/0 <<< 'git commit'",
     "bun x git commit",
-    "rustc - <<< 'fn main(){std::process::Command::new(\"git\").arg(\"commit\").status();}'",
+    "rustc - <<< 'fn main(){process::Command::new(\"git\").arg(\"commit\").status();}'",
     "python3 -m dulwich commit",
     "echo 'git commit' | tee >(sh)",
     "echo 'git commit' > >(sh)",

@@ -80,6 +80,7 @@ mod setup;
 mod steps;
 mod steps_agent_tools;
 mod steps_audit;
+mod steps_boundary;
 mod steps_client;
 mod steps_commits;
 mod steps_concurrency;

@@ -84,13 +84,13 @@ pub(crate) fn stop(env: &TestEnv, agent: &str, again: bool) -> HookEvent {
 }
 
 /// An agent that runs the step: its invocation has passed and its transcript is there.
-fn running(env: &TestEnv, agent: &str) {
+pub(crate) fn running(env: &TestEnv, agent: &str) {
     let prompt = prompt(env);
     assert_eq!(denied(&env.hook(&invoke(&prompt))), None);
     transcript(env, agent, &prompt, 3);
 }
 
-fn edit(env: &TestEnv, agent: &str, path: &str) -> HookEvent {
+pub(crate) fn edit(env: &TestEnv, agent: &str, path: &str) -> HookEvent {
     let main = env.outside_dir().join("transcripts/s1.jsonl");
     HookEvent::from_sample(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
         .by_agent(agent, "implementer")
@@ -101,7 +101,7 @@ fn edit(env: &TestEnv, agent: &str, path: &str) -> HookEvent {
         )
 }
 
-fn events(env: &TestEnv) -> Vec<String> {
+pub(crate) fn events(env: &TestEnv) -> Vec<String> {
     let entries: Vec<Value> = serde_json::from_str(&yes(env, "audit show --format json")).unwrap();
     entries.iter().map(|entry| entry["event"].as_str().unwrap().to_owned()).collect()
 }
@@ -227,107 +227,6 @@ fn an_old_client_that_does_not_say_who_stops_is_asked_once_too() {
 }
 
 #[test]
-fn the_boundary_holds_for_the_agent_of_the_step_and_for_nobody_else() {
-    let env = active();
-    let args = [
-        "step",
-        "new",
-        "01-01",
-        "--project",
-        "auth",
-        "--phases",
-        "tdd-3",
-        "--allow",
-        "src/**",
-        "--forbid",
-        "src/gen/**",
-    ];
-    env.lockstep(args).assert_success();
-    running(&env, "a1");
-    transcript(&env, "a2", "Look around.", 1);
-    for (path, refused) in
-        [("src/a.rs", false), ("docs/x.md", true), ("src/gen/x.rs", true), ("src/../docs/x.md", true)]
-    {
-        assert_eq!(denied(&env.hook(&edit(&env, "a1", path))).is_some(), refused, "{path}");
-        assert_eq!(denied(&env.hook(&edit(&env, "a2", path))), None);
-        assert_eq!(denied(&env.hook(&edit(&env, "a1", path).by_lead())), None);
-    }
-    let own = denied(&env.hook(&edit(&env, "a1", "steps/01-01.json"))).unwrap();
-    assert!(own.contains("written by `lockstep step` only"), "{own}");
-    assert!(denied(&env.hook(&edit(&env, "a1", "steps/audit-2026-02-14.log"))).is_some());
-    fs::create_dir_all(env.project().join("docs")).unwrap();
-    fs::create_dir_all(env.project().join("src")).unwrap();
-    std::os::unix::fs::symlink("../docs", env.project().join("src/link")).unwrap();
-    assert!(
-        denied(&env.hook(&edit(&env, "a1", "src/link/new.md"))).is_some(),
-        "a link does not hide where a file lies"
-    );
-    // The client would create the file to which the link leads.
-    std::os::unix::fs::symlink("../docs/not-yet.md", env.project().join("src/dangling.rs")).unwrap();
-    std::os::unix::fs::symlink("dangling.rs", env.project().join("src/twice.rs")).unwrap();
-    for path in ["src/dangling.rs", "src/twice.rs"] {
-        assert!(denied(&env.hook(&edit(&env, "a1", path))).is_some(), "{path}");
-    }
-    assert_eq!(events(&env).iter().filter(|event| *event == "BOUNDARY_REFUSED").count(), 8);
-}
-
-#[test]
-fn a_step_agent_writes_neither_gits_files_nor_files_with_a_second_name() {
-    for (boundary, is_bounded) in [(&["--forbid", "docs/**"][..], true), (&[], false)] {
-        let env = active();
-        let new = ["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3"];
-        env.lockstep(new.iter().chain(boundary)).assert_success();
-        running(&env, "a1");
-        env.write("docs/x.md", "old");
-        env.write("src/a.rs", "old");
-        fs::hard_link(env.project().join("docs/x.md"), env.project().join("src/linked.rs")).unwrap();
-        for path in [".git/hooks/pre-commit", ".git/refs/heads/main", "sub/.GIT/config", "src/../.git/config"]
-        {
-            assert!(denied(&env.hook(&edit(&env, "a1", path))).is_some(), "{path}");
-        }
-        for path in ["/repo/src/linked.rs", "/proc/self/fd/3", "/dev/fd/3"] {
-            let input = json!({"file_path": path, "old_string": "a", "new_string": "b"});
-            let event = edit(&env, "a1", "x").with("tool_input", input);
-            assert_eq!(denied(&env.hook(&event)).is_some(), is_bounded, "{path}");
-        }
-        assert_eq!(denied(&env.hook(&edit(&env, "a1", "src/a.rs"))), None);
-        assert_eq!(denied(&env.hook(&edit(&env, "a1", ".gitignore"))), None);
-    }
-}
-
-#[test]
-fn a_notebook_edit_with_two_paths_is_refused() {
-    let env = active();
-    env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
-        .assert_success();
-    running(&env, "a1");
-    for paths in [("src/a.ipynb", "docs/x.ipynb"), ("docs/x.ipynb", "src/a.ipynb")] {
-        let input = json!({"file_path": paths.0, "notebook_path": paths.1, "new_source": "x"});
-        let event = edit(&env, "a1", "x").with("tool_name", "NotebookEdit").with("tool_input", input);
-        let output = env.hook(&event);
-        assert_eq!(output.code, Some(2), "{paths:?}: {}", output.snapshot());
-    }
-}
-
-#[test]
-fn shell_writes_outside_the_boundary_are_found_at_stop() {
-    let env = active();
-    env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
-        .assert_success();
-    env.write("docs/x.md", "old");
-    env.hook(&HookEvent::session_start()).assert_silent();
-    running(&env, "a1");
-    env.shell("echo new > docs/x.md; mkdir -p src; echo fine > src/a.rs");
-    env.hook(&HookEvent::bash().by_agent("a1", "implementer")).assert_silent();
-    let question = asked(&env.hook(&stop(&env, "a1", false))).unwrap();
-    assert!(
-        question.contains("docs/x.md was changed, outside the step's boundary: allowed is src/**"),
-        "{question}"
-    );
-    assert!(!question.contains("src/a.rs") && question.matches("was changed").count() == 1, "{question}");
-}
-
-#[test]
 fn turns_over_the_budget_warn_or_block() {
     for (config, blocks) in [("", false), ("[steps]\nover_budget = \"block\"\n", true)] {
         let env = configured(config);
@@ -443,32 +342,6 @@ fn a_command_that_needs_no_step_is_not_judged_at_its_end() {
     env.hook(&invoke(research)).assert_silent();
     transcript(&env, "a1", research, 1);
     env.hook(&stop(&env, "a1", false)).assert_silent();
-}
-
-#[test]
-fn a_boundary_is_widened_on_record_and_not_by_hand() {
-    let env = active();
-    env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
-        .assert_success();
-    running(&env, "a1");
-    let before = denied(&env.hook(&edit(&env, "a1", "docs/x.md"))).unwrap();
-    assert!(before.contains("lockstep step boundary"), "{before}");
-    env.lockstep([
-        "step",
-        "boundary",
-        "01-01",
-        "--allow",
-        "src/**",
-        "--allow",
-        "docs/**",
-        "--why",
-        "they belong together",
-    ])
-    .assert_success();
-    assert_eq!(denied(&env.hook(&edit(&env, "a1", "docs/x.md"))), None);
-    assert!(yes(&env, "audit show --event STEP_BOUNDARY_CHANGED").contains("(they belong together)"));
-    by_hand(&env, |value| value["boundary"] = json!({"allowed": ["**"]}));
-    assert!(asked(&env.hook(&stop(&env, "a1", false))).unwrap().contains("by hand"));
 }
 
 #[test]
