@@ -1,7 +1,7 @@
 //! The session cache: a framework's static content, built once into one file and delivered at session start
 //! within the client's limits.
 //!
-//! The core is pure: strategies create a section's content from texts, [`budget`](mod@compose) combines them
+//! The core is pure: strategies create a section's content from texts, [`mod@budget`] combines them
 //! within the budget, [`cache_document`] writes and parses the file, and [`delivery`] splits it into parts. Only
 //! `reader`, [`SessionCache`] and the functions they call access the disk. The crate does not know clients' wire
 //! formats, and of `lockstep.toml` only the [`CacheSettings`]; text of other subsystems comes through a

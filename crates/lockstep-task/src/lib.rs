@@ -1,8 +1,8 @@
 //! The task: one versioned document for all phases of a piece of work.
 //!
 //! Everything here is pure: text and values in, values out. A closure answers whether a file exists, the time
-//! is a parameter, and the store saves versions. Read [`document`] first, then [`version::swap`], then
-//! [`update`], which judges a complete write; [`client`] does so for a client's own task list.
+//! is a parameter, and the store saves versions. Read [`document`] first, then [`version::compare_and_swap`], then
+//! [`write_check`], which judges a complete write; [`client_list`] does so for a client's own task list.
 
 pub mod access;
 pub mod audit;
