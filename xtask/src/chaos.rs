@@ -164,5 +164,5 @@ fn build() -> XtaskResult<PathBuf> {
     let mut cargo = workspace::cargo();
     cargo.args(["build", "--quiet", "--locked", "-p", "lockstep-cli", "--bin", "lockstep"]);
     workspace::output(cargo)?;
-    Ok(Metadata::load()?.target_directory.join("debug/lockstep"))
+    Ok(Metadata::load(&[])?.target_directory.join("debug/lockstep"))
 }

@@ -21,7 +21,7 @@ const ALLOWED: &[&str] = &[
 ];
 
 pub(crate) fn run() -> XtaskResult {
-    let metadata = Metadata::load()?;
+    let metadata = Metadata::load(&[])?;
     let problems: Vec<String> = metadata
         .packages
         .iter()

@@ -13,7 +13,7 @@ pub(crate) struct Metadata {
     pub(crate) packages: Vec<Package>,
     pub(crate) target_directory: PathBuf,
     workspace_members: BTreeSet<String>,
-    resolve: Resolve,
+    pub(crate) resolve: Resolve,
 }
 
 /// A package, ours or another's.
@@ -21,38 +21,39 @@ pub(crate) struct Metadata {
 pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
-    id: String,
+    pub(crate) id: String,
     pub(crate) license: Option<String>,
+    pub(crate) source: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Resolve {
-    nodes: Vec<Node>,
+pub(crate) struct Resolve {
+    pub(crate) nodes: Vec<Node>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Node {
-    id: String,
-    deps: Vec<Dependency>,
+pub(crate) struct Node {
+    pub(crate) id: String,
+    pub(crate) deps: Vec<Dependency>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Dependency {
-    pkg: String,
-    dep_kinds: Vec<DependencyKind>,
+pub(crate) struct Dependency {
+    pub(crate) pkg: String,
+    pub(crate) dep_kinds: Vec<DependencyKind>,
 }
 
 #[derive(Debug, Deserialize)]
-struct DependencyKind {
-    /// Absent for what is linked into the program; `dev` or `build` otherwise.
-    kind: Option<String>,
+pub(crate) struct DependencyKind {
+    /// Absent for a linked package; `dev` or `build` otherwise.
+    pub(crate) kind: Option<String>,
 }
 
 impl Metadata {
-    /// Asks cargo, by the lock file as it is.
-    pub(crate) fn load() -> XtaskResult<Self> {
+    /// Runs `cargo metadata` with the lock file as it is; `options` are appended.
+    pub(crate) fn load(options: &[&str]) -> XtaskResult<Self> {
         let mut cargo = workspace::cargo();
-        cargo.args(["metadata", "--format-version", "1", "--locked"]);
+        cargo.args(["metadata", "--format-version", "1", "--locked"]).args(options);
         Ok(serde_json::from_slice(&workspace::output(cargo)?)?)
     }
 
@@ -80,7 +81,7 @@ impl Metadata {
         reached
     }
 
-    fn node(&self, id: &str) -> Option<&Node> {
+    pub(crate) fn node(&self, id: &str) -> Option<&Node> {
         self.resolve.nodes.iter().find(|node| node.id == id)
     }
 }

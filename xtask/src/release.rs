@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ReleaseArgs) -> XtaskResult {
     let binaries = binaries(args)?;
     let out = match &args.out {
         Some(out) => std::path::absolute(out)?,
-        None => Metadata::load()?.target_directory.join("packages"),
+        None => Metadata::load(&[])?.target_directory.join("packages"),
     };
     let release = Release {
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &TidyArgs) -> XtaskResult {
     for rule in RULES {
         report(&mut told, rule.asks, rule.why, files.iter().flat_map(rule.breaches).collect());
     }
-    let metadata = Metadata::load()?;
+    let metadata = Metadata::load(&[])?;
     report(
         &mut told,
         dependencies::NO_RUNTIME,

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &CascadeArgs) -> XtaskResult {
     let mut cargo = workspace::cargo();
     cargo.args(["build", "--quiet", "--locked", "-p", "lockstep-cli", "--bin", "lockstep"]);
     workspace::output(cargo)?;
-    let lockstep = Metadata::load()?.target_directory.join("debug/lockstep");
+    let lockstep = Metadata::load(&[])?.target_directory.join("debug/lockstep");
     let mut table = String::from(
         "| language | rounds | files to follow | way | matched | missed | spurious | ended |\n|---|--:|--:|---|--:|--:|--:|---|\n",
     );

@@ -27,7 +27,7 @@ impl Programs {
         // One after the other: cargo unifies features within one call, and the product must not get those of xtask.
         cargo_build(profile, &["-p", "lockstep-cli", "--bin", "lockstep"])?;
         cargo_build(profile, &["-p", "xtask", "--bin", "bare", "--bin", "bare_linked", "--bin", "peak"])?;
-        let built = Metadata::load()?.target_directory.join(folder);
+        let built = Metadata::load(&[])?.target_directory.join(folder);
         let scripts = workspace::root().join("xtask/bench");
         let programs = Self {
             lockstep: built.join("lockstep"),

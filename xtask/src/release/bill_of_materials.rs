@@ -4,63 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::metadata::{Dependency, Metadata, Package};
 use crate::{XtaskResult, workspace};
 
 /// The package of the binary.
 const PROGRAM: &str = "lockstep-cli";
 
-#[derive(Debug, Deserialize)]
-struct Graph {
-    packages: Vec<Package>,
-    resolve: Resolve,
-}
-
-#[derive(Debug, Deserialize)]
-struct Package {
-    id: String,
-    name: String,
-    version: String,
-    license: Option<String>,
-    source: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Resolve {
-    nodes: Vec<Node>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Node {
-    id: String,
-    deps: Vec<Dependency>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Dependency {
-    pkg: String,
-    dep_kinds: Vec<DependencyKind>,
-}
-
-#[derive(Debug, Deserialize)]
-struct DependencyKind {
-    /// Absent for a linked package; `dev` or `build` otherwise.
-    kind: Option<String>,
-}
-
 /// Renders the document for a target.
 pub(super) fn render(triple: &str, time: u64) -> XtaskResult<Vec<u8>> {
-    let mut cargo = workspace::cargo();
-    cargo.args(["metadata", "--format-version", "1", "--locked", "--filter-platform", triple]);
-    let graph: Graph = serde_json::from_slice(&workspace::output(cargo)?)?;
+    let graph = Metadata::load(&["--filter-platform", triple])?;
     let checksums = checksums(&fs::read_to_string(workspace::root().join("Cargo.lock"))?);
     let document = document(&graph, &checksums, time)?;
     Ok(format!("{document:#}\n").into_bytes())
 }
 
-fn document(graph: &Graph, checksums: &BTreeMap<(String, String), String>, time: u64) -> XtaskResult<Value> {
+fn document(
+    graph: &Metadata,
+    checksums: &BTreeMap<(String, String), String>,
+    time: u64,
+) -> XtaskResult<Value> {
     let program = graph.packages.iter().find(|package| package.name == PROGRAM);
     let program = program.ok_or("the workspace has no program")?;
     let reached = reached(graph, &program.id);
@@ -103,17 +67,16 @@ fn document(graph: &Graph, checksums: &BTreeMap<(String, String), String>, time:
 }
 
 /// Returns every package that is reached from `start` without tests, each with its direct dependencies.
-fn reached<'a>(graph: &'a Graph, start: &'a str) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
+fn reached<'a>(graph: &'a Metadata, start: &'a str) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
     let mut reached = BTreeMap::new();
     let mut open = vec![start];
     while let Some(id) = open.pop() {
         if reached.contains_key(id) {
             continue;
         }
-        let node = graph.resolve.nodes.iter().find(|node| node.id == id);
         let is_shipped =
             |it: &&Dependency| it.dep_kinds.iter().any(|kind| kind.kind.as_deref() != Some("dev"));
-        let deps = node.map_or(&[][..], |node| &node.deps).iter().filter(is_shipped);
+        let deps = graph.node(id).map_or(&[][..], |node| &node.deps).iter().filter(is_shipped);
         let deps: BTreeSet<&str> = deps.map(|dependency| &*dependency.pkg).collect();
         open.extend(&deps);
         reached.insert(id, deps);

@@ -51,7 +51,7 @@ fn compile(target: &str) -> XtaskResult<PathBuf> {
     if !cargo.status()?.success() {
         return Err(format!("the build for {target} failed").into());
     }
-    Ok(Metadata::load()?.target_directory.join(target).join("dist/lockstep"))
+    Ok(Metadata::load(&[])?.target_directory.join(target).join("dist/lockstep"))
 }
 
 /// Runs `init`, `impact`, `doctor` and `uninstall` with the binary: no test has run this build before.
