@@ -1,14 +1,14 @@
 //! Finds the references to a definition: selects candidates by word, and resolves each use by name or by the
 //! type of its value.
 
-use foldhash::HashSet;
+mod goal;
+mod member_access;
 
-use super::macros::is_given;
+use self::goal::Goal;
 use super::modules::{Module, Project, Sheet};
 use super::names::{Entity, Found};
 use super::standard;
-use super::values::Ty;
-use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape, Use};
+use crate::facts::{Definition, DefinitionKind, Import, ImportForm, Reach, Role, Shape, Use};
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::resolve::path_of;
 use crate::world::{FileId, World};
@@ -112,117 +112,6 @@ fn lapsed(found: &mut Vec<Reference>, first: usize) {
         reference.certainty = reference.certainty.max(Certainty::Possible);
         // The name still exists, regardless of re-exports.
         reference.through = None;
-    }
-}
-
-/// The searched definition.
-struct Goal<'a> {
-    file: FileId,
-    symbol: &'a Definition,
-    /// The definition, and its alternatives under other conditions.
-    items: Vec<u32>,
-    /// Its owner, if it is a member.
-    owner: Option<(FileId, u32)>,
-    owner_name: Box<str>,
-    owner_is_interface: bool,
-    /// Set if a macro generates it for a given type.
-    made: bool,
-    /// Set if the project has no other definition of its name.
-    unique: bool,
-    /// Set if its owner dereferences to a type that has such a method too.
-    covered: bool,
-    /// Set if no ordinary build has it.
-    left_out: bool,
-    /// Set if other types depend on it: it has type parameters, or numbers are combined with it (`2.0 *
-    /// point`). Without it the compiler may fail to infer those types, and then reports every use, regardless
-    /// of re-exports.
-    tells_others: bool,
-    /// The files that name its owner.
-    mentioning: HashSet<FileId>,
-}
-
-impl<'a> Goal<'a> {
-    fn new(project: &Project<'_>, file: FileId, facts: &Facts, symbol: &'a Definition) -> Option<Self> {
-        let same = |other: &Definition| {
-            other.name == symbol.name && other.kind == symbol.kind && other.container == symbol.container
-        };
-        let items: Vec<u32> =
-            (0..).zip(&facts.definitions).filter(|(_, other)| same(other)).map(|(index, _)| index).collect();
-        if items.is_empty() {
-            return None;
-        }
-        let owner = if symbol.container.is_some() { project.owner(file, symbol) } else { None };
-        let owner_name = owner.and_then(|(file, index)| {
-            Some(project.sheet(file)?.facts.definitions.get(index as usize)?.name.clone())
-        });
-        let owner_is_interface =
-            owner.is_some_and(|(file, index)| project.kind(file, index) == Some(DefinitionKind::Interface));
-        let mut goal = Self {
-            file,
-            symbol,
-            items,
-            owner,
-            owner_name: owner_name.unwrap_or_default(),
-            owner_is_interface,
-            made: symbol.container.as_deref().is_some_and(is_given),
-            unique: false,
-            covered: false,
-            left_out: project.is_left_out(file, symbol.line),
-            tells_others: symbol.kind == DefinitionKind::Type
-                && (gives_to_numbers(facts) || takes_types(project, file, symbol)),
-            mentioning: HashSet::default(),
-        };
-        if goal.is_member() {
-            goal.unique = goal.is_unique(project);
-            goal.covered = goal.is_covered(project);
-            if !goal.owner_name.is_empty() {
-                goal.mentioning = project.containing(&goal.owner_name).into_iter().collect();
-            }
-        }
-        Some(goal)
-    }
-
-    /// Returns true if it is a type alias.
-    fn is_alias(&self) -> bool {
-        self.symbol.kind == DefinitionKind::Type && self.symbol.gives.is_some() && self.owner.is_none()
-    }
-
-    /// Returns true if it is accessed through its owner.
-    fn is_member(&self) -> bool {
-        self.owner.is_some() || self.made
-    }
-
-    fn is(&self, entity: &Entity) -> bool {
-        matches!(entity, Entity::Item(file, index) if *file == self.file && self.items.contains(index))
-    }
-
-    fn is_covered(&self, project: &Project<'_>) -> bool {
-        let Some((file, index)) = self.owner.filter(|_| self.symbol.kind == DefinitionKind::Method) else {
-            return false;
-        };
-        match project.dereferenced(&Ty::Own(file, index, Vec::new()), 0) {
-            Some(Ty::Own(file, index, _)) => {
-                project.members(file, index, &self.symbol.name).all().next().is_some()
-            }
-            Some(Ty::Outside(name, _)) => standard::has_method(&name, &self.symbol.name),
-            Some(Ty::Slice(_)) => standard::has_method("[]", &self.symbol.name),
-            _ => false,
-        }
-    }
-
-    fn is_unique(&self, project: &Project<'_>) -> bool {
-        for file in project.defining(&self.symbol.name) {
-            let Some(sheet) = project.sheet(file) else { continue };
-            for index in sheet.defined(&self.symbol.name) {
-                let definition = &sheet.facts.definitions[*index as usize];
-                let member = matches!(definition.kind, DefinitionKind::Method | DefinitionKind::Field);
-                let twin = file == self.file && definition.container == self.symbol.container;
-                if member && definition.extends.is_empty() && !twin {
-                    return false;
-                }
-            }
-        }
-        true
     }
 }
 
@@ -521,187 +410,6 @@ impl Search<'_, '_, '_> {
         !self.project.defining(&goal.symbol.name).into_iter().any(other)
     }
 
-    /// Returns true if a path resolves to a type whose members are all known.
-    fn knows(&self, module: &Module, path: &str) -> bool {
-        let found = self.project.resolve(module, path);
-        let other = |found: &Found| matches!(found.entity, Entity::Module(_) | Entity::Outside);
-        found.iter().any(other) || (found.is_empty() && (path == "_" || standard::is_prelude(path)))
-    }
-
-    /// Returns true if a use is possible for the kind of definition: a function is not built or destructured.
-    fn can_be(&self, role: Role) -> bool {
-        let function = matches!(self.goal.symbol.kind, DefinitionKind::Method | DefinitionKind::Function);
-        !(function && matches!(role, Role::Construct | Role::Pattern | Role::Partial))
-    }
-
-    fn member_of(&self, module: &Module, shape: Shape, used: &Use) -> Option<(Certainty, Option<FileId>)> {
-        if !self.goal.is_member() {
-            return None;
-        }
-        let ty = self.project.value(&self.project.type_of(module, &shape));
-        self.has(&ty, module, used, 0).map(|certainty| (certainty, None))
-    }
-
-    /// Returns the certainty if a member of a type's value is the definition.
-    fn has(&self, ty: &Ty, module: &Module, used: &Use, steps: usize) -> Option<Certainty> {
-        if steps > 8 {
-            return None;
-        }
-        match ty {
-            Ty::Unknown => self.perhaps(module, used),
-            Ty::Own(file, index, _) => self.own_has((*file, *index), ty, module, used, steps),
-            Ty::Bounds(bounds) => {
-                bounds.iter().find_map(|bound| self.has(&self.project.value(bound), module, used, steps + 1))
-            }
-            // An unresolved type may be generated by a macro.
-            Ty::Outside(name, _) if self.goal.made && !self.knows(module, name) => Some(Certainty::Possible),
-            Ty::Outside(name, _) => self.implemented_by(name, module),
-            Ty::Slice(_) => self.implemented_by("[]", module),
-            Ty::Tuple(_) | Ty::Function(_) => self.implemented_by("()", module),
-        }
-    }
-
-    fn own_has(
-        &self,
-        (file, index): (FileId, u32),
-        ty: &Ty,
-        module: &Module,
-        used: &Use,
-        steps: usize,
-    ) -> Option<Certainty> {
-        let project = self.project;
-        let members = project.members(file, index, &used.name);
-        // Of a field and a method with one name, a call means the method and everything else the field.
-        let called = used.role == Role::Call;
-        let is_method =
-            |(file, index): &(FileId, u32)| project.kind(*file, *index) == Some(DefinitionKind::Method);
-        let both =
-            members.all().any(|member| is_method(&member)) && members.all().any(|member| !is_method(&member));
-        let mut any = false;
-        for (file, index) in members.all().filter(|member| !both || is_method(member) == called) {
-            any = true;
-            if self.goal.is(&Entity::Item(file, index)) {
-                return Some(Certainty::Resolved);
-            }
-            // An implementation of a trait: the trait's member is used.
-            let sheet = project.sheet(file)?;
-            let interfaces = project.interface_of(file, &sheet.facts.definitions[index as usize]);
-            if interfaces.iter().any(|interface| Some(*interface) == self.goal.owner) {
-                return Some(Certainty::Resolved);
-            }
-        }
-        if any {
-            return None;
-        }
-        let sheet = project.sheet(file)?;
-        let definition = &sheet.facts.definitions[index as usize];
-        if definition.kind == DefinitionKind::Variant {
-            let (file, index) = project.owner(file, definition)?;
-            return self.own_has((file, index), &Ty::Own(file, index, Vec::new()), module, used, steps + 1);
-        }
-        if self.goal.made {
-            return Some(Certainty::Possible);
-        }
-        if let Some(certainty) = self.implemented_by(&definition.name, module) {
-            return Some(certainty);
-        }
-        let target = project.dereferenced(ty, 0)?;
-        self.has(&target, module, used, steps + 1)
-    }
-
-    /// Returns the certainty if the definition belongs to a trait that a type of that name implements.
-    fn implemented_by(&self, name: &str, module: &Module) -> Option<Certainty> {
-        let (file, index) = self.goal.owner.filter(|_| self.goal.owner_is_interface)?;
-        let types = self.project.implementing(file, index);
-        // A blanket implementation is not meant if most types already have a method of that name, or if
-        // nothing shows that the trait is in scope. An associated type is only found if a bound names the
-        // trait.
-        let every = self.goal.symbol.kind != DefinitionKind::Type
-            && !standard::is_common_method(&self.goal.symbol.name)
-            && (self.mentions_owner(module) || self.in_scope(module));
-        types.iter().any(|of| **of == *name || (every && **of == *"*")).then_some(Certainty::Resolved)
-    }
-
-    /// Returns the certainty that a value of unknown type has the definition as its member. `None` if it
-    /// cannot.
-    fn perhaps(&self, module: &Module, used: &Use) -> Option<Certainty> {
-        let goal = self.goal;
-        let called = used.role == Role::Call;
-        // These follow a type, never a value; and a field is not called like a method.
-        let cannot = matches!(goal.symbol.kind, DefinitionKind::Variant | DefinitionKind::Function)
-            || (called && goal.symbol.kind == DefinitionKind::Field);
-        if cannot || !self.in_reach(module) {
-            return None;
-        }
-        Some(if self.plausible(module, used) { Certainty::Possible } else { Certainty::Undecided })
-    }
-
-    /// Returns true if a value of unknown type probably has the definition as its member.
-    fn plausible(&self, module: &Module, used: &Use) -> bool {
-        let goal = self.goal;
-        if matches!(used.role, Role::Construct | Role::Pattern | Role::Partial | Role::Override)
-            && !goal.unique
-        {
-            return self.mentions_owner(module);
-        }
-        if used.role != Role::Call && goal.symbol.kind == DefinitionKind::Method && !goal.unique {
-            return false;
-        }
-        let mentioned = self.mentions_owner(module);
-        if goal.owner_is_interface {
-            return mentioned || self.in_scope(module);
-        }
-        let common =
-            goal.symbol.kind == DefinitionKind::Method && standard::is_common_method(&goal.symbol.name);
-        if common { mentioned } else { goal.unique || mentioned }
-    }
-
-    /// Returns true if a file names the owner. If that name means something else there, only an import under
-    /// an alias would add it.
-    fn mentions_owner(&self, module: &Module) -> bool {
-        if !self.goal.mentioning.contains(&module.file) {
-            return false;
-        }
-        let is_owner = |found: &Found| matches!(found.entity, Entity::Item(file, index) if Some((file, index)) == self.goal.owner);
-        let found = self.project.resolve(module, &self.goal.owner_name);
-        if found.is_empty() || found.iter().any(is_owner) {
-            return true;
-        }
-        let Some(sheet) = self.project.sheet(module.file) else { return true };
-        sheet.facts.imports.iter().any(|import| {
-            let renamed =
-                import.names.iter().any(|it| *it.name == *self.goal.owner_name && it.local != it.name);
-            renamed && self.project.taken(module, import, &self.goal.owner_name, 0).iter().any(is_owner)
-        })
-    }
-
-    /// Returns true if the trait is in scope under its name.
-    fn in_scope(&self, module: &Module) -> bool {
-        let found = self.project.resolve(module, &self.goal.owner_name);
-        found.iter().any(|found| matches!(found.entity, Entity::Item(file, index) if Some((file, index)) == self.goal.owner))
-    }
-
-    /// Returns true if a file can access the definition's crate at all.
-    fn in_reach(&self, module: &Module) -> bool {
-        let (Some(there), Some(here)) =
-            (self.project.package(self.goal.file), self.project.package(module.file))
-        else {
-            return true;
-        };
-        there.directory == here.directory || here.names().any(|name| name == there.library)
-    }
-
-    /// Returns the number of arguments of a call. The receiver in `Type::method(value)` does not count.
-    fn arguments(&self, used: &Use) -> Option<u16> {
-        let given = used.arguments?;
-        let arity = self.goal.symbol.arity?;
-        let itself = self.goal.symbol.kind == DefinitionKind::Method
-            && !arity.takes(given)
-            && given > 0
-            && arity.takes(given - 1);
-        Some(if itself { given - 1 } else { given })
-    }
-
     #[expect(clippy::too_many_arguments, reason = "one place that fills a reference")]
     fn put(
         &mut self,
@@ -729,28 +437,6 @@ impl Search<'_, '_, '_> {
             within,
         });
     }
-}
-
-/// Returns true if a type has type parameters.
-fn takes_types(project: &Project<'_>, file: FileId, symbol: &Definition) -> bool {
-    let Some(text) = project.world.text(file) else { return false };
-    let first = symbol.line.saturating_sub(1) as usize;
-    let lines = text.lines().skip(first).take((symbol.end_line.saturating_sub(symbol.line) + 1) as usize);
-    let behind_name =
-        lines.into_iter().find_map(|line| line.split_once(&*symbol.name)).map(|(_, after)| after);
-    let parameters = behind_name.and_then(|after| after.strip_prefix('<'));
-    parameters.is_some_and(|list| {
-        let names = list.split(['>', ':', '=']).next().unwrap_or(list);
-        names.split(',').any(|name| name.trim().starts_with(char::is_uppercase))
-    })
-}
-
-/// Returns true if a file implements operators for numbers.
-fn gives_to_numbers(facts: &Facts) -> bool {
-    facts.implementations.iter().any(|it| {
-        let operator = it.interface.as_deref().map(|path| path.rsplit("::").next().unwrap_or(path));
-        matches!(&*it.of, "f64" | "f32") && matches!(operator, Some("Add" | "Sub" | "Mul" | "Div"))
-    })
 }
 
 fn path_shape(path: &str) -> Shape {

@@ -1,0 +1,131 @@
+//! Classification of changed definitions.
+
+use super::*;
+
+fn definition(name: &str, container: Option<&str>, kind: DefinitionKind, digests: (u64, u64)) -> Definition {
+    Definition {
+        name: name.into(),
+        kind,
+        container: container.map(Into::into),
+        reach: Reach::Everyone,
+        line: 1,
+        end_line: 1,
+        signature: digests.0,
+        body: digests.1,
+        header: Box::default(),
+        arity: Some(Arity { least: 1, most: Some(1) }),
+        parameters: Vec::new(),
+        gives: None,
+        extends: Vec::new(),
+    }
+}
+
+fn function(name: &str, digests: (u64, u64)) -> Definition {
+    definition(name, None, DefinitionKind::Function, digests)
+}
+
+fn facts(definitions: Vec<Definition>) -> Facts {
+    Facts { definitions, ..Facts::none(Language::Text) }
+}
+
+fn words(old: Vec<Definition>, new: Vec<Definition>) -> Vec<(String, What)> {
+    let changes = compare(&facts(old), &facts(new));
+    changes.into_iter().map(|change| (change.was.name.to_string(), change.what)).collect()
+}
+
+#[test]
+fn nothing_changed() {
+    assert_eq!(words(vec![function("a", (1, 1))], vec![function("a", (1, 1))]), []);
+}
+
+#[test]
+fn each_change_is_told_apart() {
+    let old =
+        vec![function("a", (1, 1)), function("b", (2, 2)), function("c", (3, 3)), function("d", (4, 4))];
+    let new =
+        vec![function("a", (1, 9)), function("b", (9, 2)), function("cc", (8, 3)), function("e", (7, 7))];
+    assert_eq!(
+        words(old, new),
+        [
+            ("a".to_owned(), What::Body),
+            (
+                "b".to_owned(),
+                What::Resigned {
+                    arity: Some(Arity { least: 1, most: Some(1) }),
+                    deeper: true,
+                    unfounded: false,
+                    effect: None,
+                }
+            ),
+            ("c".to_owned(), What::Renamed("cc".into())),
+            ("d".to_owned(), What::Removed),
+        ]
+    );
+}
+
+#[test]
+fn what_only_its_own_file_can_name_concerns_nobody() {
+    let private = Definition { reach: Reach::File, ..function("a", (1, 1)) };
+    assert_eq!(words(vec![private.clone()], vec![]), []);
+    let public = function("a", (1, 1));
+    assert_eq!(words(vec![public], vec![private]), [("a".to_owned(), What::Narrowed)]);
+}
+
+#[test]
+fn a_renamed_type_takes_its_members_with_it() {
+    use DefinitionKind::{Method, Type};
+    let old = vec![definition("A", None, Type, (1, 1)), definition("m", Some("A"), Method, (2, 2))];
+    let new = vec![definition("B", None, Type, (1, 1)), definition("m", Some("B"), Method, (2, 2))];
+    assert_eq!(words(old, new), [("A".to_owned(), What::Renamed("B".into()))]);
+}
+
+#[test]
+fn a_type_is_gone_although_a_member_of_another_has_its_name() {
+    use DefinitionKind::{Interface, Method, Type};
+    let consumer = [
+        definition("Consumer", None, Interface, (1, 1)),
+        definition("Folder", Some("Consumer"), Type, (2, 2)),
+    ];
+    let with = |name: &str| {
+        let own = [definition(name, None, Interface, (3, 3)), definition("m", Some(name), Method, (4, 4))];
+        consumer.iter().cloned().chain(own).collect()
+    };
+    assert_eq!(words(with("Folder"), with("Fold")), [("Folder".to_owned(), What::Renamed("Fold".into()))]);
+    assert_eq!(words(with("Folder"), consumer.to_vec()), [("Folder".to_owned(), What::Removed)]);
+}
+
+#[test]
+fn a_call_may_fit_an_overload_that_stayed() {
+    let with = |signature: u64, least: u16, most: u16| Definition {
+        arity: Some(Arity { least, most: Some(most) }),
+        ..function("f", (signature, 1))
+    };
+    let changes =
+        compare(&facts(vec![with(1, 1, 1), with(2, 1, 2)]), &facts(vec![with(9, 2, 2), with(2, 1, 2)]));
+    assert_eq!(
+        changes.into_iter().map(|it| it.what).collect::<Vec<_>>(),
+        [What::Resigned {
+            arity: Some(Arity { least: 1, most: Some(2) }),
+            deeper: false,
+            unfounded: false,
+            effect: None,
+        }]
+    );
+}
+
+#[test]
+fn a_parameter_that_must_be_given_shifts_those_that_need_not() {
+    let was = Definition { arity: Some(Arity { least: 1, most: Some(2) }), ..function("f", (1, 1)) };
+    let now = Arity { least: 2, most: Some(3) };
+    let what = What::Resigned { arity: Some(now), deeper: false, unfounded: false, effect: None };
+    let change = SymbolChange { was, what };
+    assert!(change.shifts(now, 2));
+    assert!(!change.shifts(Arity { least: 1, most: Some(3) }, 2));
+}
+
+#[test]
+fn overloads_are_compared_with_their_like() {
+    let old = vec![function("f", (1, 1)), function("f", (2, 2))];
+    let new = vec![function("f", (2, 3)), function("f", (1, 1))];
+    assert_eq!(words(old, new), [("f".to_owned(), What::Body)]);
+}
