@@ -207,6 +207,8 @@ pub(super) fn read(name: &str, text: &str) -> Code {
         mention::mentions_commit(text) || literals.iter().any(|one| mention::mentions_commit(one));
     let is_text = words_of(&outside).all(is_of_text);
     code.obscure |= mentions_commit && (runs || !is_text);
+    code.obscure |=
+        literals.iter().any(|one| mention::is_of_branches(one)) && writes_files(&literals, &outside);
     if !runs {
         return code;
     }
@@ -241,6 +243,17 @@ fn starts_programs(name: &str, text: &str, outside: &str) -> bool {
         || (matches!(name, "perl" | "ruby" | "php") && text.contains('`'))
         || (matches!(name, "awk" | "gawk" | "mawk") && outside.replace("||", "").contains('|'))
         || text.contains("%x")
+}
+
+/// Returns true if code writes, moves or removes files, as far as its modes and functions tell.
+fn writes_files(literals: &[String], outside: &str) -> bool {
+    const MODES: &[&str] = &["w", "wb", "a", "ab", "r+", "rb+", "r+b", "w+", "wb+", "x", ">", ">>", "+<"];
+    const STEMS: &[&str] = &[
+        "write", "append", "rename", "remove", "unlink", "rm", "copy", "move", "replace", "symlink", "put",
+        "spew",
+    ];
+    literals.iter().any(|one| MODES.contains(&one.as_str()))
+        || words_of(outside).any(|word| STEMS.iter().any(|stem| word.to_ascii_lowercase().contains(stem)))
 }
 
 /// Returns true if the words of a call name a module that makes commits.

@@ -3,6 +3,7 @@
 use super::expand::{Field, SUSPECT, UNKNOWN};
 use super::invoke::name_of;
 use super::run::{Invocation, Shell};
+use super::syntax::is_assignment;
 use super::{CommitReading, git, mention, names_git};
 
 /// Programs to which arguments are text, names or patterns.
@@ -50,7 +51,10 @@ const TEXT: &[&str] = &[
     "od",
     "open",
     "paste",
+    "pgrep",
+    "pidof",
     "pip",
+    "pkill",
     "print",
     "printf",
     "ps",
@@ -71,6 +75,7 @@ const TEXT: &[&str] = &[
     "tee",
     "test",
     "tig",
+    "tldr",
     "touch",
     "tr",
     "tree",
@@ -79,6 +84,7 @@ const TEXT: &[&str] = &[
     "unzip",
     "wc",
     "wget",
+    "whatis",
     "which",
     "yq",
     "zip",
@@ -127,6 +133,12 @@ pub(super) fn read_commit_at(command: &str, depth: usize) -> CommitReading {
         let readings = ["", "\n"].map(|by| read_commit_at(&command.replace(UNKNOWN, by), depth));
         return readings.into_iter().max().unwrap_or(CommitReading::Unreadable);
     }
+    // Bytes that are no text may be a blank to another reader.
+    if command.contains(char::REPLACEMENT_CHARACTER) {
+        let readings =
+            ["", " "].map(|by| read_commit_at(&command.replace(char::REPLACEMENT_CHARACTER, by), depth));
+        return readings.into_iter().max().unwrap_or(CommitReading::Unreadable);
+    }
     if let Some(plain) = without_powershell_marks(command) {
         let mentioned = match mention::mentions_commit(&plain) {
             true => CommitReading::Unreadable,
@@ -157,10 +169,13 @@ fn without_powershell_marks(command: &str) -> Option<String> {
 
 fn read_sh(command: &str, depth: usize) -> CommitReading {
     let shell = Shell::run(command);
-    // Extended patterns are not followed.
-    let has_patterns = command.contains("extglob") && mention::mentions_commit(command);
+    // Extended patterns and references to variables are not followed.
+    let refers = || {
+        ["declare", "typeset", "local"].iter().any(|word| command.contains(word)) && command.contains("-n")
+    };
+    let is_special = (command.contains("extglob") || refers()) && mention::mentions_commit(command);
     let obscure =
-        if shell.obscure || has_patterns { CommitReading::Unreadable } else { CommitReading::Harmless };
+        if shell.obscure || is_special { CommitReading::Unreadable } else { CommitReading::Harmless };
     let effects = shell.found.iter().map(|invocation| effect(&shell, invocation, depth));
     effects.max().unwrap_or(CommitReading::Harmless).max(obscure).max(mention::effect_of_state(&shell))
 }
@@ -172,7 +187,8 @@ fn effect(shell: &Shell, invocation: &Invocation, depth: usize) -> CommitReading
     if let Some(verb) = verb_of(name) {
         return git::effect(verb, arguments, environment, depth);
     }
-    if name.contains(SUSPECT) {
+    // `NAME=VALUE` is the value of an option, and no program.
+    if name.contains(SUSPECT) && !is_assignment(text) {
         return CommitReading::Unreadable;
     }
     let whole_unknown = text.chars().all(|c| c == UNKNOWN);

@@ -231,12 +231,14 @@ fn of_verb(verb: &Field, rest: &[Field], depth: usize) -> CommitReading {
         return if commits || harmless || !verb.glob { Unreadable } else { Commits };
     }
     match text {
+        _ if makes_commits(text) && asks_only(rest) => Harmless,
         // Aborting is no commit.
         "merge" | "rebase" | "am" | "cherry-pick" | "revert"
             if matches!(words.as_slice(), ["--abort" | "--quit"]) =>
         {
             Harmless
         }
+        "notes" if matches!(words.first(), None | Some(&"list" | &"show" | &"get-ref")) => Harmless,
         "hash-object" => hash_object(&words),
         "stash" if words.first() == Some(&"branch") => Commits,
         "update-ref" if words.iter().any(|word| word.starts_with("refs/remotes/")) => Harmless,
@@ -268,6 +270,17 @@ fn of_verb(verb: &Field, rest: &[Field], depth: usize) -> CommitReading {
         _ if HARMLESS.contains(&text) => Harmless,
         // An alias may be anything.
         _ => Commits,
+    }
+}
+
+/// Returns true if a call prints help, or what a commit would be. As a later word, the option may be the value of another.
+fn asks_only(rest: &[Field]) -> bool {
+    let Some((first, others)) = rest.split_first() else { return false };
+    match first.text.as_str() {
+        "--help" => true,
+        "-h" => others.is_empty(),
+        "--dry-run" => others.iter().all(|field| field.is_known() && !field.text.starts_with("--no-")),
+        _ => false,
     }
 }
 

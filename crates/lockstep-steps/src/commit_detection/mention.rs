@@ -33,11 +33,16 @@ const DISTANCE: usize = 16;
 /// Returns true if a text contains `git` and, behind it, a verb that makes commits.
 pub(super) fn mentions_commit(text: &str) -> bool {
     let mut left = 0;
-    let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_'));
-    for word in words.filter(|word| !word.is_empty()) {
+    let words = text.split_inclusive(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_'));
+    for piece in words {
+        let word = piece.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_'));
+        if word.is_empty() {
+            continue;
+        }
         let word = word.trim_start_matches('-');
         if word.eq_ignore_ascii_case("git") {
-            left = DISTANCE;
+            // A directory and the scheme of an address are not the program.
+            left = if piece.ends_with(['/', '+', '#']) { left } else { DISTANCE };
         } else if word.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("git-")) {
             if git::makes_commits(&word[4..]) {
                 return true;
@@ -58,7 +63,9 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("bump-my-version", &[]),
     ("bump2version", &[]),
     ("bumpversion", &[]),
+    ("commitizen", &[]),
     ("cz", &[]),
+    ("gitmoji", &[]),
     ("gitui", &[]),
     ("gt", &["create", "modify", "squash", "fold", "split", "absorb", "sync", "restack"]),
     (
@@ -80,6 +87,10 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("yarn", &["version"]),
 ];
 
+/// Programs that keep versions, with repositories that may be git's.
+const VERSION_CONTROL: &[&str] =
+    &["bzr", "dolt", "dulwich", "fossil", "gix", "got", "hg", "jj", "sl", "svn", "yadm"];
+
 /// Returns true if a call of a program that is not git may make a commit of its own.
 fn is_committing_tool(name: &str, arguments: &[Field]) -> bool {
     let mut operands = arguments.iter().filter(|field| !field.text.starts_with('-'));
@@ -89,7 +100,13 @@ fn is_committing_tool(name: &str, arguments: &[Field]) -> bool {
     let is_tool = TOOLS.iter().any(|(tool, verbs)| *tool == name && has_verb(verbs));
     // Without an operand, `npm version` prints.
     let prints = verb == "version" && arguments.len() == 1 && name != "lerna";
-    let commits = matches!(verb, "commit" | "ci") && !wrappers::is_known(name);
+    // Behind an option, the word may be its value; these programs have no other use for it.
+    let is_first = arguments.first().is_some_and(|field| field.text == verb);
+    let is_commit = |verb: &str| matches!(verb, "commit" | "ci");
+    let commits = match VERSION_CONTROL.contains(&name) {
+        true => arguments.iter().any(|field| is_commit(&field.text)),
+        false => is_first && is_commit(verb) && !wrappers::is_known(name),
+    };
     let releases = name == "cargo" && matches!(verb, "release" | "workspaces");
     !asks && !prints && (is_tool || commits || releases)
 }
@@ -219,7 +236,7 @@ pub(super) fn effect_of_state(shell: &Shell) -> CommitReading {
 }
 
 /// Returns true if the files of a repository that hold its branches and hooks are below a path.
-fn is_of_branches(path: &str) -> bool {
+pub(super) fn is_of_branches(path: &str) -> bool {
     let inside = path.rsplit_once(".git/").map(|(_, inside)| inside);
     inside.is_some_and(|inside| {
         matches!(inside, "HEAD" | "packed-refs" | "ORIG_HEAD" | "hooks" | "refs")

@@ -134,7 +134,9 @@ fn takes_script(option: &str) -> bool {
 impl Wrapper {
     pub(super) fn scripts(&self, arguments: &[Field], at: usize) -> Vec<String> {
         let follows_program = arguments.get(at).is_some_and(|program| is_known(name_of(&program.text)));
-        if !self.runs_texts || follows_program {
+        // These start the program without a shell.
+        let runs_one = matches!(self.name, "find" | "fd" | "xargs") && self.is_followed(arguments);
+        if !self.runs_texts || follows_program || runs_one {
             return Vec::new();
         }
         let mut scripts = Vec::new();
@@ -161,6 +163,9 @@ impl Wrapper {
     /// Returns true if the arguments contain nothing but programs that are followed, and their arguments.
     pub(super) fn is_followed(&self, arguments: &[Field]) -> bool {
         let commands = self.commands(arguments, self.skip(arguments, |_| ()));
+        if self.name == "find" && commands.is_empty() {
+            return !arguments.iter().any(|field| field.text.starts_with("-fprint"));
+        }
         let is_followed = |command: &Vec<Field>| {
             let name = command.first().map_or("", |program| name_of(&program.text));
             is_known(name) || commit::treats_arguments_as_text(name)

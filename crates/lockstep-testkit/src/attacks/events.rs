@@ -89,11 +89,18 @@ pub fn unreadable_events(json: &str) -> Vec<(&'static str, Vec<u8>)> {
         ("base64", "eyJob29rX2V2ZW50X25hbWUiOiJQcmVUb29sVXNlIn0=".to_owned()),
     ];
     let bytes = [
+        ("an overlong blank", with_overlong_blank(json)),
         ("EBCDIC", ebcdic(json)),
         ("compressed", b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xab\x56\x4a".to_vec()),
         ("UTF-16 in two orders", [utf16(json, u16::to_le_bytes), utf16(json, u16::to_be_bytes)].concat()),
     ];
     texts.into_iter().map(|(form, text)| (form, text.into_bytes())).chain(bytes).collect()
+}
+
+/// The blank before the verb in two bytes, which UTF-8 forbids.
+fn with_overlong_blank(json: &str) -> Vec<u8> {
+    let (before, after) = json.split_once(" commit").expect("a commit");
+    [before.as_bytes(), b"\xc0\xa0commit", after.as_bytes()].concat()
 }
 
 /// Code page 037: letters and digits, and the marks of JSON.

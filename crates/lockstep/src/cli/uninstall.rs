@@ -1,19 +1,29 @@
 //! `lockstep uninstall`.
 
 use std::fs;
-
+use std::path::Path;
 use std::time::Duration;
 
 use lockstep_index::index::wait_for_writer;
 use lockstep_store::StateDir;
 
 use super::plan_output::PlanOutput;
-use super::{CommandContext, CommandStatus};
+use super::{CommandContext, CommandStatus, refuse_in_session};
+use crate::clock;
 use crate::error::{CommandError, CommandErrorKind};
+use crate::project::ActiveProject;
 use crate::setup::{
     Installation, LOCAL_SETTINGS, SHARED_SETTINGS, SetupPlan, plan_cache_removal, plan_deactivation,
     plan_git_hook_removal, plan_plugin_removal, plan_removal, remaining_files, root_of,
 };
+use crate::steps::{StepContext, has_step_state};
+
+/// Returns true if the project has steps. A project that cannot be read is judged by its state.
+fn uses_steps(root: &Path, state: &StateDir) -> bool {
+    let has_steps = |project: ActiveProject| StepContext::new(&project, clock::now()).has_steps();
+    has_step_state(state)
+        || ActiveProject::of_git_hook(root).is_ok_and(|project| project.is_some_and(has_steps))
+}
 
 /// The time that a removal waits for a build of the index to end.
 const WRITER_WAIT: Duration = Duration::from_secs(10);
@@ -40,6 +50,9 @@ pub(crate) struct UninstallArgs {
 pub(crate) fn run(args: &UninstallArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let root = root_of(&context.directory)?;
     let state = StateDir::for_project(&root);
+    if !args.dry_run && uses_steps(&root, &state) {
+        refuse_in_session("uninstall Lockstep from a project with steps, which would open its gates")?;
+    }
     let mut plan = SetupPlan { installation: Installation::load(&state)?, ..SetupPlan::default() };
     // Read before lockstep.toml, which names them, is removed.
     let remaining = remaining_files(&root);

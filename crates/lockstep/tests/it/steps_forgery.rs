@@ -294,3 +294,29 @@ fn an_agents_session_accepts_nothing() {
     }
     assert_eq!(step(&env)["state"]["status"], "IN_PROGRESS");
 }
+
+#[test]
+fn an_agents_session_does_not_uninstall_a_project_with_steps() {
+    let env = configured("");
+    let uninstall = |options: &[&str]| {
+        let mut command = env.command([&["uninstall"], options].concat());
+        command.env("CLAUDECODE", "1");
+        env.run(command, b"")
+    };
+    yes(&env, "step new 01-01 --project auth --phases tdd-3");
+    for options in [&[][..], &["--purge"]] {
+        let output = uninstall(options);
+        assert_eq!(output.code, Some(2), "{}", output.snapshot());
+        assert!(output.snapshot().contains("your own terminal"), "{}", output.snapshot());
+    }
+    assert_eq!(uninstall(&["--dry-run"]).code, Some(0));
+    assert!(env.project().join("lockstep.toml").exists());
+}
+
+#[test]
+fn an_agents_session_uninstalls_a_project_without_steps() {
+    let env = configured("");
+    let mut command = env.command(["uninstall"]);
+    command.env("CLAUDECODE", "1");
+    assert_eq!(env.run(command, b"").code, Some(0));
+}
