@@ -1,11 +1,12 @@
-//! Unresolved references: complete paths, names and imports of files that no longer exist, and paths in
-//! structured places that no file has.
+//! Unresolved references: complete paths, names and imports of files that no longer exist, paths in
+//! structured places that no file has, and imports of names that their module does not define.
 //!
 //! The caller provides the deleted files, from git.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::entity::{Aliases, Entity, Names, is_generic, is_history};
+use crate::impact::{MissingImport, missing_imports};
 use crate::language::{self, Language};
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind};
@@ -32,7 +33,7 @@ pub struct Dangling {
     pub certainty: Certainty,
     /// The text of the reference.
     pub pattern: Box<str>,
-    /// The path that it resolves to.
+    /// The path that it resolves to, or the name and the module that does not define it.
     pub target: String,
 }
 
@@ -71,6 +72,9 @@ pub fn dangling(
         search.found.extend(imports);
         search.unresolved += unresolved;
         search.found.extend(nowhere(world, &folders, file));
+        let known: BTreeSet<u32> =
+            search.found.iter().filter(|it| it.file == file).map(|it| it.line).collect();
+        search.found.extend(missing_names(world, file).into_iter().filter(|it| !known.contains(&it.line)));
     }
     for former in former {
         if is_over() {
@@ -204,6 +208,21 @@ impl<'a> FormerPaths<'a> {
         let parts: Vec<&str> = words(module).collect();
         parts.iter().rev().find_map(held)
     }
+}
+
+/// Returns the imports of names that their module, which exists, does not define.
+fn missing_names(world: &dyn World, file: FileId) -> Vec<Dangling> {
+    let facts = world.facts_once(file).filter(|it| it.problems == 0 && !it.imports.is_empty());
+    let Some(facts) = facts else { return Vec::new() };
+    let place = |it: MissingImport| Dangling {
+        file,
+        line: it.line,
+        kind: Kind::Import,
+        certainty: Certainty::Resolved,
+        target: format!("{} in {}", it.name, it.module),
+        pattern: it.name,
+    };
+    missing_imports(world, file, &facts).into_iter().map(place).collect()
 }
 
 /// TypeScript and JavaScript import each other.

@@ -35,6 +35,7 @@ mod tree;
 mod unparsed;
 mod visibility;
 
+pub(crate) use broken_references::{MissingImport, missing_imports};
 pub use dependents::{Dependent, Evidence, Hop};
 pub use edit::{After, Before, Edit, FileChange};
 pub use importers::broken_importers;

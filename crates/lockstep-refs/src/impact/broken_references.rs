@@ -15,7 +15,7 @@ use super::own_file::BrokenReference;
 use super::renamed_types::TypeRenames;
 use super::renamed_uses::{Former, RenamedUse, renamed_uses};
 use crate::entity::{Aliases, EntityKind, entities, frontmatter};
-use crate::facts::{Facts, Import};
+use crate::facts::{Facts, Import, ImportForm};
 use crate::language::{self, Language};
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Place};
@@ -128,6 +128,37 @@ fn missing(world: &dyn World, path: &str, aliases: &Aliases) -> Vec<Missing> {
     {
         found.extend(missing_links(world, path, &text));
         found.extend(missing_names_of_framework(world, path, &text, aliases));
+    }
+    found
+}
+
+/// An import of a name that a module of the project does not define.
+pub(crate) struct MissingImport {
+    pub(crate) line: u32,
+    pub(crate) name: Box<str>,
+    /// The module as written, or the complete path of the name.
+    pub(crate) module: Box<str>,
+}
+
+/// Returns the imports of a file whose module or package is in the project and does not define the name.
+pub(crate) fn missing_imports(world: &dyn World, file: FileId, facts: &Facts) -> Vec<MissingImport> {
+    use Language::{Java, Kotlin, Php, Rust};
+    let rules = language::rules(facts.language);
+    let names = rules.missing_names(world, file).into_iter().filter(|it| it.kind == Kind::Import);
+    let mut found: Vec<MissingImport> =
+        names.map(|it| MissingImport { line: it.line, name: it.name, module: it.module }).collect();
+    // There, the path of an import ends with the imported name.
+    if matches!(facts.language, Java | Kotlin | Php | Rust) {
+        let is_name = |place: &Place| {
+            let mut imports = facts.imports.iter().filter(|it| it.line == place.line);
+            !may_be_generated(world, facts, place)
+                && imports.any(|it| it.form == ImportForm::Plain && !it.glob)
+        };
+        let places = rules.unresolved_imports(world, file).into_iter().filter(is_name);
+        found.extend(places.map(|it| {
+            let name = it.pattern.rsplit(['.', ':', '\\']).next().unwrap_or_default().into();
+            MissingImport { line: it.line, name, module: it.pattern }
+        }));
     }
     found
 }

@@ -249,6 +249,26 @@ fn renamed_deleted_stashed_and_switched_the_answer_is_of_now() {
 }
 
 #[test]
+fn imports_of_names_that_their_module_does_not_define_are_dangling() {
+    let env = inactive();
+    env.git(["init", "--quiet", "--initial-branch=main"]);
+    env.write("a.py", "def kept():\n    pass\n");
+    env.write("b.py", "from a import gone, kept\nimport os\nfrom os import nowhere\n");
+    env.write("src/a.ts", "export const kept = 1;\n");
+    env.write("src/b.ts", "import { gone, kept } from './a';\nimport { x } from 'package';\n");
+    env.write("p/A.java", "package p;\npublic class A {}\n");
+    env.write("q/B.java", "package q;\nimport p.A;\nimport p.Gone;\nclass B {}\n");
+    env.git(["add", "--all"]);
+    env.git(["commit", "--quiet", "-m", "first"]);
+    let output = env.lockstep(["refs", "--dangling"]);
+    let text = output.snapshot();
+    for place in ["b.py:1:", "src/b.ts:1:", "q/B.java:3:"] {
+        assert!(text.contains(place), "{place} is not in {text}");
+    }
+    assert!(text.contains("3 places in 3 files"), "{text}");
+}
+
+#[test]
 fn removed_but_referenced_files_are_dangling() {
     let env = active();
     repository(&env);
