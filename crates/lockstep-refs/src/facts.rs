@@ -304,7 +304,8 @@ pub enum Role {
     /// to (`Deref`). If the first is removed, the second is called.
     Covered,
     /// Named in a string, by its full path from the outermost module (which is then the name of the use) or
-    /// as a member of something: only a run would decide.
+    /// as a member of something: only a run would decide. The number of arguments is that of a call that fails
+    /// if the name is missing.
     Quoted,
 }
 

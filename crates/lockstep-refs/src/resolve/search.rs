@@ -477,11 +477,13 @@ impl<'r, 'w> Search<'r, 'w> {
         if !self.words.contains(name) && !self.module_words.contains(name) {
             return;
         }
+        // Only a run would decide, unless a call is known to look the name up.
+        let certainty = if it.arguments.is_some() { Certainty::Possible } else { Certainty::Untyped };
         if let Some(of) = &it.of {
             let place = At { file, within: it.within, this: None };
             let found = self.resolver.types(&place, of).iter().find_map(|one| self.matches(file, one, it));
             if let Some((at, Certainty::Resolved, through)) = found {
-                self.keep_use(file, it, at, Certainty::Untyped, through);
+                self.keep_use(file, it, at, certainty, through);
             }
             return;
         }
@@ -490,13 +492,13 @@ impl<'r, 'w> Search<'r, 'w> {
                 Entity::Symbol(symbol) => {
                     if let Some(at) = self.wanted.get(&symbol).copied() {
                         let it = Use { name: name.into(), ..it.clone() };
-                        self.keep_use(file, &it, at, Certainty::Untyped, hit.through);
+                        self.keep_use(file, &it, at, certainty, hit.through);
                     }
                 }
                 Entity::Module(Module::File(found)) if self.target.module && found == self.target.file => {
                     self.keep(file, it.line, Kind::Import, it.role, &it.name, None, hit.through);
                     if let Some(kept) = self.found.last_mut() {
-                        kept.certainty = Certainty::Untyped;
+                        kept.certainty = certainty;
                     }
                 }
                 _ => {}

@@ -1,5 +1,5 @@
 //! Names in strings: `import_module("pkg.mod")`, `patch("pkg.mod.name")`, `setattr(thing, "name", …)`.
-//! Checkers do not follow them.
+//! Checkers do not follow them. A call that raises an error if the name is missing is recorded with the number of its arguments.
 
 use tree_sitter::Node;
 
@@ -16,7 +16,7 @@ impl<'t> Walk<'t> {
         if let Some(text) = self.content(node).filter(|text| text.contains(['.', ':']) && is_path(text)) {
             // `pkg.mod:name`, as entry points are written.
             let path = text.replace(':', ".");
-            self.keep_quoted(node, &path, None);
+            self.keep_quoted(node, &path, None, None);
         }
     }
 
@@ -24,6 +24,7 @@ impl<'t> Walk<'t> {
     pub(super) fn named_in_arguments(&mut self, callee: &str, list: Node<'t>, shapes: &[Shape]) {
         let given: Vec<Node<'t>> = children(list).into_iter().filter(|it| it.kind() != "comment").collect();
         let last = callee.rsplit('.').next().unwrap_or(callee);
+        let count = u16::try_from(given.len()).ok();
         match (last, given.as_slice()) {
             ("import_module" | "__import__", [module, rest @ ..]) => {
                 let Some(name) = self.content(*module) else { return };
@@ -31,26 +32,36 @@ impl<'t> Walk<'t> {
                 let package = package.and_then(|it| self.content(it));
                 match (name.strip_prefix('.'), package) {
                     (Some(name), Some(package)) if is_path(package) && is_path(name) => {
-                        self.keep_quoted(*module, &format!("{package}.{name}"), None);
+                        self.keep_quoted(*module, &format!("{package}.{name}"), None, count);
                     }
                     (Some(inner), None) if is_path(inner.trim_start_matches('.')) => {
-                        self.keep_quoted(*module, name, None);
+                        self.keep_quoted(*module, name, None, count);
                     }
-                    (None, _) if !name.contains(['.', ':']) && is_path(name) => {
-                        self.keep_quoted(*module, name, None);
+                    (None, _) if !name.contains(':') && is_path(name) => {
+                        self.keep_quoted(*module, name, None, count);
                     }
                     _ => {}
                 }
             }
+            ("patch" | "setattr" | "delattr", [path, ..]) if self.is_dotted(*path) => {
+                if let Some(path_text) = self.content(*path) {
+                    self.keep_quoted(*path, path_text, None, count);
+                }
+            }
             // `patch.object(thing, "name")` and similar functions take an object and the name of a member.
-            ("getattr" | "setattr" | "hasattr" | "delattr" | "object", [_, name, ..]) => {
+            ("getattr" | "setattr" | "hasattr" | "delattr" | "object", [_, name, rest @ ..]) => {
                 let member = self.content(*name).filter(|it| !it.contains(['.', ':']) && is_path(it));
+                let is_tolerant = last == "hasattr" || last == "getattr" && !rest.is_empty();
                 if let (Some(member), Some(of)) = (member, shapes.first()) {
-                    self.keep_quoted(*name, member, Some(of.clone()));
+                    self.keep_quoted(*name, member, Some(of.clone()), count.filter(|_| !is_tolerant));
                 }
             }
             _ => {}
         }
+    }
+
+    fn is_dotted(&self, node: Node<'t>) -> bool {
+        self.content(node).is_some_and(|text| text.contains('.') && !text.contains(':') && is_path(text))
     }
 
     pub(super) fn content(&self, node: Node<'t>) -> Option<&'t str> {
@@ -64,13 +75,21 @@ impl<'t> Walk<'t> {
         (plain && content.named_child_count() == 0).then(|| self.found.text(*content))
     }
 
-    fn keep_quoted(&mut self, node: Node<'t>, name: &str, of: Option<Shape>) {
+    /// Records a name in a string, or adds the arguments of the call to it if the string was recorded by itself.
+    fn keep_quoted(&mut self, node: Node<'t>, name: &str, of: Option<Shape>, arguments: Option<u16>) {
+        let line = line_of(node);
+        let is_same = |it: &&mut Use| it.role == Role::Quoted && *it.name == *name && it.line == line;
+        let recorded = self.found.facts.uses.iter_mut().rev().take_while(|it| it.line >= line);
+        if let Some(known) = recorded.into_iter().find(|it| is_same(it) && it.of == of) {
+            known.arguments = arguments;
+            return;
+        }
         self.found.facts.uses.push(Use {
             name: name.into(),
-            line: line_of(node),
+            line,
             role: Role::Quoted,
             of,
-            arguments: None,
+            arguments,
             keywords: Vec::new(),
             within: self.found.within,
         });
