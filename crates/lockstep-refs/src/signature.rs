@@ -198,6 +198,15 @@ pub(crate) fn result_type(language: Language, function: &Definition) -> Option<S
     header::Header::parse(language, &tokens, is_bound).map(|it| it.result.join(" "))
 }
 
+/// Returns the names and types of a function's parameters.
+pub(crate) fn parameters(language: Language, function: &Definition) -> Vec<(String, String)> {
+    let tokens = header::tokens(&function.header);
+    let is_bound = function.kind == DefinitionKind::Method && language == Language::Python;
+    let parsed = header::Header::parse(language, &tokens, is_bound);
+    let parameters = parsed.map(|it| it.parameters).unwrap_or_default();
+    parameters.iter().map(|it| (it.name.to_owned(), it.type_.join(" "))).collect()
+}
+
 /// Returns the type of a parameter, if it is a plain name or path, or a pointer to one.
 pub(crate) fn parameter_type(language: Language, function: &Definition, at: usize) -> Option<String> {
     let tokens = header::tokens(&function.header);

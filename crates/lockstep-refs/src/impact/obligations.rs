@@ -9,6 +9,7 @@ mod function_types;
 mod implementers;
 mod literals;
 mod lost_bases;
+mod lost_literals;
 mod lost_traits;
 mod matches;
 mod type_arguments;
@@ -159,6 +160,7 @@ impl Obligations {
         if let (Some(former), Some(now)) = (former, world.text(file)) {
             let grown = unions::grown((old, former), (new, &now));
             grown.iter().for_each(|it| matches::find(&search, it, &mut found.unmet));
+            lost_literals::find(&search, (old, former), (new, &now), changes, &mut found.unmet);
             function_types::find(&search, (old, former), new, &mut found.unmet);
             access::find(&search, former, new, &mut found.unmet);
             let is_searched = matches!(new.language, Language::Rust | Language::Go);

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::results::call_of;
 use super::tree::{Source, Trees, descendants};
-use crate::change::SymbolChange;
+use crate::change::{SymbolChange, What};
 use crate::facts::{Definition, Facts, Role};
 use crate::language::Language;
 use crate::reference::Reference;
@@ -32,11 +32,14 @@ pub(super) fn mean_another(
     after: Option<&Facts>,
     reference: &Reference,
 ) -> bool {
-    let (Some(after), Role::Call, Some(count)) = (after, reference.role, reference.arguments) else {
-        return false;
-    };
+    let Some(after) = after else { return false };
     let language = after.language;
     let was = &change.was;
+    if change.what == What::Removed && is_one_of_several(after, was) && !matches!(reference.role, Role::Call)
+    {
+        return true;
+    }
+    let (Role::Call, Some(count)) = (reference.role, reference.arguments) else { return false };
     let is_left = |it: &&Definition| {
         it.name == was.name
             && it.kind == was.kind
@@ -51,7 +54,8 @@ pub(super) fn mean_another(
     if was.arity.is_some_and(|arity| !arity.takes(count)) {
         return true;
     }
-    if !matches!(language, Language::Java | Language::CSharp | Language::Kotlin | Language::Cpp) {
+    use Language::{CSharp, Cpp, Java, Kotlin, Tsx, TypeScript};
+    if !matches!(language, Java | CSharp | Kotlin | Cpp | TypeScript | Tsx) {
         return false;
     }
     let Some(source) = trees.get(reference.file) else { return false };
@@ -63,6 +67,13 @@ pub(super) fn mean_another(
             let best = left.iter().filter_map(|it| fitness(language, it, &types)).max();
             best.is_some() && best > fitness(language, was, &types)
         })
+}
+
+/// Returns true if a function of the same name is left.
+fn is_one_of_several(after: &Facts, was: &Definition) -> bool {
+    let is_left =
+        |it: &Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+    was.arity.is_some() && after.definitions.iter().any(is_left)
 }
 
 /// Returns the number of arguments that have exactly the type of their parameter; `None` if one does not fit.
@@ -82,7 +93,7 @@ fn fitness(language: Language, function: &Definition, types: &[Option<String>]) 
 fn is_accepted(given: &str, wanted: &str) -> bool {
     const NUMBERS: &[&str] = &[
         "Double", "Float", "Int", "Integer", "Long", "Number", "byte", "double", "float", "int", "long",
-        "short",
+        "number", "short",
     ];
     const TEXTS: &[&str] = &["CharSequence", "String", "string"];
     const TRUTHS: &[&str] = &["Boolean", "bool", "boolean"];
@@ -108,6 +119,11 @@ fn argument_types(source: &Source, call: Node<'_>) -> Vec<Option<String>> {
 /// Returns the type of an argument, if the text of its file shows it.
 fn type_of(source: &Source, value: Node<'_>) -> Option<String> {
     match value.kind() {
+        "string" | "template_string" => Some("string".into()),
+        "number" => Some("number".into()),
+        "arrow_function" | "function_expression" => Some("Function".into()),
+        "object" => Some("object".into()),
+        "array" => Some("Array".into()),
         "string_literal" | "multiline_string_literal" | "interpolated_string_expression" => {
             Some("String".into())
         }

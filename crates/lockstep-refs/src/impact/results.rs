@@ -78,8 +78,35 @@ pub(super) fn is_indifferent(
     let Some(result) = result else { return false };
     let Some(source) = trees.get(reference.file) else { return false };
     let leaves = source.leaves(reference.line, &reference.pattern);
-    !leaves.is_empty()
-        && leaves.into_iter().all(|leaf| is_unused_or_consumed(&source, leaf, &result, is_read))
+    let former = signature::result_type(after.language, was).unwrap_or_default();
+    let is_fine = |leaf| {
+        is_unused_or_consumed(&source, leaf, &result, is_read)
+            || is_unwrapped(&source, leaf, &former, &result)
+    };
+    !leaves.is_empty() && leaves.into_iter().all(is_fine)
+}
+
+/// Returns true if a call in TypeScript awaits a result that is now a promise, or handles one that may now be missing.
+fn is_unwrapped(source: &Source, leaf: Node<'_>, former: &str, result: &str) -> bool {
+    let is_script = matches!(source.language, Language::TypeScript | Language::Tsx);
+    let Some(call) = call_of(leaf).filter(|_| is_script && !former.is_empty()) else { return false };
+    let Some(around) = call.parent() else { return false };
+    let spaceless = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let (former, result) = (spaceless(former), spaceless(result));
+    if result == format!("Promise<{former}>") {
+        return around.kind() == "await_expression";
+    }
+    let may_be_missing = ["|undefined", "|null"].iter().any(|end| result == format!("{former}{end}"));
+    let is_default = |it: Node<'_>| it.children(&mut it.walk()).any(|it| it.kind() == "??");
+    may_be_missing
+        && match around.kind() {
+            "member_expression" => {
+                around.children(&mut around.walk()).any(|it| it.kind() == "optional_chain")
+            }
+            "binary_expression" => is_default(around) && around.named_child(0) == Some(call),
+            "non_null_expression" => true,
+            _ => false,
+        }
 }
 
 fn is_unused_or_consumed(source: &Source, leaf: Node<'_>, result: &str, is_read: bool) -> bool {

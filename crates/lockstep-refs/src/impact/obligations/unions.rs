@@ -32,12 +32,17 @@ pub(super) fn grown((old, former): (&Facts, &str), (new, now): (&Facts, &str)) -
     found
 }
 
-/// The string literals of a type alias that is a union.
-fn literals<'t>(text: &'t str, alias: &Definition) -> Vec<&'t str> {
+/// The string literals of a union: of an alias or a field in TypeScript, of `Literal` in Python.
+pub(super) fn literals<'t>(text: &'t str, alias: &Definition) -> Vec<&'t str> {
     let lines = text.lines().skip(alias.line.saturating_sub(1) as usize);
     let lines: Vec<&str> = lines.take((alias.end_line - alias.line + 1) as usize).collect();
-    let is_alias = lines.first().is_some_and(|it| crate::world::words(it).any(|word| word == "type"));
-    if !is_alias || !lines.iter().any(|it| it.contains('|')) {
+    let Some(first) = lines.first() else { return Vec::new() };
+    let is_union = match alias.kind {
+        DefinitionKind::Field => first.contains(':') && !first.contains('{'),
+        _ => is_type(alias) && crate::world::words(first).any(|word| word == "type"),
+    };
+    let is_union = is_union && lines.iter().any(|it| it.contains('|'));
+    if !is_union && !first.contains("Literal[") {
         return Vec::new();
     }
     lines.iter().flat_map(|line| line.split(['"', '\'']).skip(1).step_by(2)).collect()

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::facts::{Definition, Facts, Import, Role, Shape, Use};
+use crate::facts::{Definition, DefinitionKind, Facts, Import, Role, Shape, Use};
 use crate::language::Language;
 use crate::parses::Parses;
 use crate::world::words;
@@ -60,11 +60,14 @@ fn unbound_locals(versions: &Versions<'_>, old: &Facts, new: &Facts) -> Vec<Unbo
         .iter()
         .filter_map(|used| Some((root_name(used)?.into(), line_of(&former, used.line)?)))
         .collect();
-    let known = names_of(new);
+    let (known, bound) = (names_of(new), bare_names_of(new));
     let mut found = Vec::new();
     for used in &new.uses {
-        let Some(name) = root_name(used).filter(|name| !known.contains(*name)) else { continue };
         let Some(definition) = used.within.and_then(|at| new.definitions.get(at as usize)) else { continue };
+        // The names of members are bound in the body of their type, not in its functions.
+        let is_in_function = matches!(definition.kind, DefinitionKind::Function | DefinitionKind::Method);
+        let known = if is_in_function { &bound } else { &known };
+        let Some(name) = root_name(used).filter(|name| !known.contains(*name)) else { continue };
         let Some(line) = line_of(&present, used.line) else { continue };
         // A local variable may represent an expression in another line.
         if !words(&line).any(|word| word == name.trim_start_matches('$')) {
@@ -137,12 +140,24 @@ fn is_own_export(import: &Import) -> bool {
 
 /// The names that a file defines or imports, whatever their scope.
 fn names_of(facts: &Facts) -> BTreeSet<&str> {
-    let defined = facts.definitions.iter().map(|definition| &*definition.name);
+    names_without(facts, |_| false)
+}
+
+/// The names that functions of a file can use without a receiver, as far as the language decides it.
+fn bare_names_of(facts: &Facts) -> BTreeSet<&str> {
+    use DefinitionKind::{Field, Method};
+    use Language::{JavaScript, Python, Tsx, TypeScript};
+    let needs_receiver = matches!(facts.language, JavaScript | Python | Tsx | TypeScript);
+    names_without(facts, |it| needs_receiver && matches!(it.kind, Field | Method) && it.container.is_some())
+}
+
+fn names_without(facts: &Facts, is_left_out: impl Fn(&Definition) -> bool) -> BTreeSet<&str> {
+    let definitions = facts.definitions.iter().filter(|definition| !is_left_out(definition));
     let imported = facts.imports.iter().filter(|import| !is_own_export(import)).flat_map(|import| {
         let parts = import.module.split(['.', ':', '/', '\\']);
         bound_by(facts.language, import).chain(parts)
     });
-    defined.chain(imported).collect()
+    definitions.map(|definition| &*definition.name).chain(imported).collect()
 }
 
 /// The names that an import certainly binds.

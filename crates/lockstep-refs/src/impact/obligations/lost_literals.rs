@@ -1,0 +1,390 @@
+//! String literals that a type no longer accepts: a literal was removed from a union, or a key from a type whose keys are taken by
+//! `keyof`.
+//!
+//! The type is followed through the definitions that carry it: aliases, fields, variables, parameters and results. A literal is reported
+//! where one of them expects it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tree_sitter::Node;
+
+use super::super::tree::{Source, ancestors, descendants};
+use super::unions::literals;
+use super::{Search, Unmet};
+use crate::change::{SymbolChange, What};
+use crate::facts::{Definition, DefinitionKind, Facts, Role};
+use crate::language::Language;
+use crate::reference::Kind;
+use crate::resolve::path_of;
+use crate::signature;
+use crate::syntax::line_of;
+use crate::world::{FileId, words};
+
+/// The maximum number of definitions between the type and a place.
+const MAX_STEPS: usize = 3;
+
+/// A literal that values of a type can no longer be.
+struct Lost<'a> {
+    owner: &'a Definition,
+    literal: Box<str>,
+    /// Set if the literal is the name of a member, so that only types with `keyof` accept it.
+    is_key: bool,
+}
+
+impl Lost<'_> {
+    /// Returns true if the text of a file contains the literal in quotes, or as a key of an object that is declared to have such keys.
+    fn may_be_in(&self, search: &Search<'_>, file: FileId) -> bool {
+        let Some(text) = search.world.text(file) else { return false };
+        let is_quoted = |(at, _): (usize, &str)| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + self.literal.len()..].chars().next();
+            before == after && before.is_some_and(|it| "\"'`".contains(it))
+        };
+        let is_declared = is_keyed_by(&text) && text.contains(&*self.literal);
+        is_declared || text.match_indices(&*self.literal).any(is_quoted)
+    }
+}
+
+pub(super) fn find(
+    search: &Search<'_>,
+    (old, former): (&Facts, &str),
+    (new, now): (&Facts, &str),
+    changes: &[SymbolChange],
+    found: &mut Vec<Unmet>,
+) {
+    use Language::{Python, Tsx, TypeScript};
+    if !matches!(new.language, Python | Tsx | TypeScript) {
+        return;
+    }
+    let has_keys = !search.world.containing("keyof").is_empty();
+    for lost in lost_literals((old, former), (new, now), changes) {
+        if lost.is_key && !has_keys {
+            continue;
+        }
+        let places = Places::new(search, &lost);
+        for (file, names) in places.files.iter().filter(|(file, _)| lost.may_be_in(search, **file)) {
+            let Some(source) = search.trees.get(*file) else { continue };
+            for node in source.nodes(&["string", "property_identifier"]) {
+                let is_key = node.kind() == "property_identifier";
+                let is_written = source.text(node).trim_matches(['"', '\'', '`']) == &*lost.literal;
+                if is_written && names.expect(search, &source, node, is_key) {
+                    found.push(Unmet {
+                        file: *file,
+                        line: line_of(node),
+                        pattern: lost.literal.clone(),
+                        reason: format!("{} has no {} any more", lost.owner.name, lost.literal),
+                        owner: path_of(lost.owner),
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn lost_literals<'a>(
+    (old, former): (&Facts, &str),
+    (new, now): (&'a Facts, &str),
+    changes: &[SymbolChange],
+) -> Vec<Lost<'a>> {
+    let mut found = Vec::new();
+    for owner in &new.definitions {
+        let same = |it: &&Definition| {
+            it.kind == owner.kind && it.name == owner.name && it.container == owner.container
+        };
+        let after = literals(now, owner);
+        let was = old.definitions.iter().find(same).filter(|_| !after.is_empty());
+        let before = was.map(|was| literals(former, was)).unwrap_or_default();
+        let lost = before.into_iter().filter(|it| !after.contains(it));
+        found.extend(lost.map(|it| Lost { owner, literal: it.into(), is_key: false }));
+        let path = path_of(owner);
+        let is_gone = |it: &&SymbolChange| {
+            matches!(it.what, What::Removed | What::Renamed(_))
+                && it.was.container.as_deref() == Some(&*path)
+                && matches!(it.was.kind, DefinitionKind::Field | DefinitionKind::Method)
+        };
+        let keys = changes.iter().filter(is_gone).filter(|_| new.language != Language::Python);
+        found.extend(keys.map(|it| Lost { owner, literal: it.was.name.clone(), is_key: true }));
+    }
+    found
+}
+
+/// The places that may expect a lost literal, by file.
+struct Places {
+    files: BTreeMap<FileId, Names>,
+}
+
+/// The line of a use, and its text.
+type Place = (u32, Box<str>);
+/// The position of a parameter, and its name.
+type Slot = (usize, Box<str>);
+
+/// The names in one file that have to do with the type.
+#[derive(Default)]
+struct Names {
+    /// The names of the type and of its aliases.
+    types: BTreeSet<Box<str>>,
+    /// The names of types whose keys are meant: only with `keyof`.
+    keyed: BTreeSet<Box<str>>,
+    /// The uses of fields, variables and functions that have the type.
+    values: BTreeSet<Place>,
+    /// The uses of functions with a parameter of the type, with the positions and names of these parameters.
+    calls: BTreeMap<Place, Vec<Slot>>,
+}
+
+impl Places {
+    fn new(search: &Search<'_>, lost: &Lost<'_>) -> Self {
+        let mut places = Self { files: BTreeMap::new() };
+        let mut open = vec![(search.file, lost.owner.clone(), lost.is_key)];
+        let mut seen: BTreeSet<(FileId, String)> = BTreeSet::new();
+        for _ in 0..MAX_STEPS {
+            let mut next = Vec::new();
+            for (file, carrier, is_keyed) in std::mem::take(&mut open) {
+                if seen.insert((file, path_of(&carrier))) {
+                    next.extend(places.add(search, file, &carrier, is_keyed));
+                }
+            }
+            open = next;
+        }
+        places
+    }
+
+    /// Adds the uses of a definition that carries the type. Returns the definitions that carry it because of them.
+    fn add(
+        &mut self,
+        search: &Search<'_>,
+        file: FileId,
+        carrier: &Definition,
+        is_keyed: bool,
+    ) -> Vec<(FileId, Definition, bool)> {
+        use DefinitionKind::{Field, Interface, Type};
+        let is_type = matches!(carrier.kind, Type | Interface) || is_alias(search, file, carrier);
+        let mut lines: BTreeMap<FileId, BTreeSet<u32>> = BTreeMap::new();
+        self.name_type(file, &carrier.name, is_type || is_keyed, is_keyed);
+        for reference in search.references(file, std::slice::from_ref(carrier)) {
+            let names = self.files.entry(reference.file).or_default();
+            let place = (reference.line, reference.pattern.clone());
+            if is_type || is_keyed {
+                let set = if is_keyed { &mut names.keyed } else { &mut names.types };
+                set.insert(reference.pattern.clone());
+                if reference.kind != Kind::Import {
+                    lines.entry(reference.file).or_default().insert(reference.line);
+                }
+            } else if carrier.arity.is_some() && carrier.kind != Field && reference.role == Role::Call {
+                let taken = self.taken(search, file, carrier);
+                self.files.entry(reference.file).or_default().calls.insert(place, taken);
+            } else {
+                names.values.insert(place);
+            }
+        }
+        let mut carriers = Vec::new();
+        for (user, lines) in lines {
+            let Some(facts) = search.world.facts(user) else { continue };
+            let Some(text) = search.world.text(user) else { continue };
+            for it in &facts.definitions {
+                let is_near = lines.iter().any(|line| (it.line..=it.end_line).contains(line));
+                if is_near && self.is_carried(user, it, &text) {
+                    carriers.push((user, it.clone(), false));
+                }
+            }
+        }
+        carriers
+    }
+
+    fn name_type(&mut self, file: FileId, name: &str, is_type: bool, is_keyed: bool) {
+        let names = self.files.entry(file).or_default();
+        if is_type {
+            let set = if is_keyed { &mut names.keyed } else { &mut names.types };
+            set.insert(name.into());
+        }
+    }
+
+    /// Returns true if the declared type of a definition contains the type.
+    fn is_carried(&self, file: FileId, it: &Definition, text: &str) -> bool {
+        use DefinitionKind::{Field, Function, Method, Type, Value};
+        let Some(names) = self.files.get(&file) else { return false };
+        match it.kind {
+            Function | Method => names.have_type(&it.header.replace(crate::syntax::TOKEN_END, " ")),
+            Field | Value | Type => {
+                let lines = text.lines().skip(it.line.saturating_sub(1) as usize);
+                let own: Vec<&str> = lines.take((it.end_line - it.line + 1) as usize).collect();
+                let is_alias = own.first().is_some_and(|line| words(line).any(|word| word == "type"));
+                let is_member = it.kind == Field || it.kind == Value;
+                (is_alias || is_member) && names.have_type(&declared_part(&own.join(" "), &it.name, is_alias))
+            }
+            _ => false,
+        }
+    }
+
+    /// The positions and names of the parameters of a function that have the type.
+    fn taken(&self, search: &Search<'_>, file: FileId, function: &Definition) -> Vec<Slot> {
+        let (Some(names), Some(facts)) = (self.files.get(&file), search.world.facts(file)) else {
+            return Vec::new();
+        };
+        let parameters = signature::parameters(facts.language, function);
+        let typed = parameters.into_iter().enumerate().filter(|(_, (_, type_))| names.have_type(type_));
+        typed.map(|(at, (name, _))| (at, name.into())).collect()
+    }
+}
+
+/// Returns true if a definition of Python is an alias of a type: `Mode = Literal["r", "w"]`.
+fn is_alias(search: &Search<'_>, file: FileId, it: &Definition) -> bool {
+    let text = search.world.text(file);
+    let line = text.as_ref().and_then(|text| text.lines().nth(it.line.saturating_sub(1) as usize));
+    Language::of(search.world.path(file)) == Language::Python
+        && it.kind == DefinitionKind::Value
+        && line.is_some_and(|line| line.contains("Literal["))
+}
+
+/// Returns the part of a definition that declares its type.
+fn declared_part(text: &str, name: &str, is_alias: bool) -> String {
+    let after = text.split_once(name).map_or(text, |(_, after)| after);
+    match is_alias {
+        true => after.to_owned(),
+        false => after.split(['=', ',', ';', '}']).next().unwrap_or_default().to_owned(),
+    }
+}
+
+impl Names {
+    /// Returns true if a declared type contains the type.
+    fn have_type(&self, declared: &str) -> bool {
+        let has = |set: &BTreeSet<Box<str>>| words(declared).any(|word| set.contains(word));
+        has(&self.types) || declared.contains("keyof") && has(&self.keyed)
+    }
+
+    /// Returns true if the type is expected where a literal is written.
+    fn expect(&self, search: &Search<'_>, source: &Source, literal: Node<'_>, is_key: bool) -> bool {
+        let mut is_key = is_key;
+        let mut inner = literal;
+        for node in ancestors(literal).take(10) {
+            match node.kind() {
+                "pair" => {
+                    let key = node.child_by_field_name("key");
+                    is_key |= key == Some(inner);
+                    if !is_key {
+                        let is_field = key.is_some_and(|it| self.is_value(source, it));
+                        if is_field {
+                            return true;
+                        }
+                    }
+                }
+                "array" | "list" | "tuple" | "object" | "dictionary" | "parenthesized_expression" => {}
+                "ternary_expression" | "conditional_expression" | "keyword_argument" => {}
+                "arguments" | "argument_list" => {
+                    return !is_key && self.is_taken(search, source, node, inner);
+                }
+                "as_expression" | "satisfies_expression" => {
+                    let text = source.text(node);
+                    if self.have_type(text) && (!is_key || is_keyed_by(text)) {
+                        return true;
+                    }
+                }
+                "binary_expression" | "comparison_operator" => {
+                    let is_compared = source.text(node).contains("==") || source.text(node).contains("!=");
+                    if is_compared {
+                        let others = node.named_children(&mut node.walk()).collect::<Vec<_>>();
+                        return others.into_iter().any(|it| it != inner && self.has_value(source, it));
+                    }
+                }
+                "switch_case" | "case_clause" => return self.is_matched(source, node),
+                "case_pattern" | "literal_pattern" | "switch_body" | "block" => {}
+                "assignment_expression" => {
+                    let left = node.child_by_field_name("left");
+                    return !is_key && left.is_some_and(|it| it != inner && self.has_value(source, it));
+                }
+                "variable_declarator"
+                | "public_field_definition"
+                | "required_parameter"
+                | "optional_parameter"
+                | "assignment"
+                | "typed_default_parameter" => {
+                    let declared = node.child_by_field_name("type").map_or("", |it| source.text(it));
+                    let left = node.child_by_field_name("left").filter(|_| declared.is_empty());
+                    let is_assigned = !is_key && left.is_some_and(|it| self.has_value(source, it));
+                    return is_assigned || self.have_type(declared) && (!is_key || is_keyed_by(declared));
+                }
+                "return_statement" | "arrow_function" => {
+                    let function = match node.kind() {
+                        "arrow_function" => Some(node),
+                        _ => ancestors(node).find(|it| it.child_by_field_name("parameters").is_some()),
+                    };
+                    let result = function.and_then(|it| it.child_by_field_name("return_type"));
+                    return !is_key && result.is_some_and(|it| self.have_type(source.text(it)));
+                }
+                "jsx_attribute" => {
+                    return node.named_child(0).is_some_and(|it| it != inner && self.is_value(source, it));
+                }
+                _ => return false,
+            }
+            inner = node;
+        }
+        false
+    }
+
+    /// Returns true if a leaf is a use of a value of the type.
+    fn is_value(&self, source: &Source, leaf: Node<'_>) -> bool {
+        self.values.contains(&(line_of(leaf), source.text(leaf).trim_matches(['"', '\'']).into()))
+    }
+
+    /// Returns true if an expression is a value of the type: a use of one, or a variable that is declared so.
+    fn has_value(&self, source: &Source, expression: Node<'_>) -> bool {
+        let is_leaf = |it: &Node<'_>| it.child_count() == 0 && it.is_named();
+        let Some(last) = descendants(expression).into_iter().rfind(is_leaf) else { return false };
+        let name = source.text(last);
+        if self.is_value(source, last) {
+            return true;
+        }
+        let kinds = ["required_parameter", "optional_parameter", "variable_declarator", "typed_parameter"];
+        expression == last
+            && source.nodes(&kinds).into_iter().any(|it| {
+                let declared = it.child_by_field_name("type").map_or("", |it| source.text(it));
+                source.text(it).trim_start().starts_with(name) && self.have_type(declared)
+            })
+    }
+
+    /// Returns true if an argument is given for a parameter of the type.
+    fn is_taken(&self, search: &Search<'_>, source: &Source, list: Node<'_>, argument: Node<'_>) -> bool {
+        let Some(call) = list.parent() else { return false };
+        let callee = call.child_by_field_name("function").or_else(|| call.child_by_field_name("constructor"));
+        let leaves = callee.map(descendants).unwrap_or_default();
+        let Some(name) = leaves.into_iter().rfind(|it| it.child_count() == 0 && it.is_named()) else {
+            return false;
+        };
+        let at = list.named_children(&mut list.walk()).position(|it| it == argument);
+        let keyword = argument.child_by_field_name("name").map(|it| source.text(it));
+        let is_it = |(position, named): &Slot| match keyword {
+            Some(keyword) => **named == *keyword,
+            None => Some(*position) == at,
+        };
+        let place = (line_of(name), source.text(name).into());
+        let is_known = self.calls.get(&place).is_some_and(|taken| taken.iter().any(is_it));
+        is_known || !self.keyed.is_empty() && takes_keys(search, source.text(name))
+    }
+
+    fn is_matched(&self, source: &Source, case: Node<'_>) -> bool {
+        let kinds = ["switch_statement", "match_statement"];
+        let Some(matched) = ancestors(case).find(|it| kinds.contains(&it.kind())) else { return false };
+        let value = matched.child_by_field_name("value").or_else(|| matched.child_by_field_name("subject"));
+        let inside = |it: Node<'_>| match it.kind() {
+            "parenthesized_expression" => it.named_child(0).is_some_and(|it| self.has_value(source, it)),
+            _ => self.has_value(source, it),
+        };
+        value.is_some_and(inside)
+    }
+}
+
+/// Returns true if the keys of an object are declared by the type.
+fn is_keyed_by(declared: &str) -> bool {
+    declared.contains("Record<") || declared.contains(" in ")
+}
+
+/// Returns true if every function of a name takes keys of another argument: `K extends keyof T`.
+fn takes_keys(search: &Search<'_>, name: &str) -> bool {
+    let files = search.world.defining(name);
+    let facts: Vec<_> = files.into_iter().filter_map(|file| search.world.facts(file)).collect();
+    let mut functions = facts
+        .iter()
+        .flat_map(|facts| &facts.definitions)
+        .filter(|it| *it.name == *name && it.arity.is_some())
+        .peekable();
+    functions.peek().is_some() && functions.all(|it| it.header.contains("keyof"))
+}
