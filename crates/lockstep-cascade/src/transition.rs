@@ -43,7 +43,7 @@ pub enum TransitionError {
         open: Vec<String>,
     },
     /// The event needs a reason, and it is empty.
-    #[error("a reason is needed: it stands in the report")]
+    #[error("a reason is needed for the report")]
     NoReason,
     #[error("no convergence check is due: groups are still at work")]
     NoCheck,

@@ -77,7 +77,7 @@ fn link_statically() -> io::Result<()> {
     Ok(())
 }
 
-/// Where the C compiler has a file, if it has it.
+/// Returns the path of a file that the C compiler finds, or `None`.
 fn compiler_has(name: &str) -> Option<PathBuf> {
     let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let output = Command::new(compiler).arg(format!("-print-file-name={name}")).output().ok()?;

@@ -16,7 +16,7 @@ use crate::error::CommandError;
 #[command(after_help = "Examples:
   lockstep cascade abort --why 'the rename is taken back'")]
 pub(crate) struct CascadeAbortArgs {
-    /// Why; it stands in the report
+    /// The reason, for the report
     #[arg(long, value_name = "REASON")]
     why: String,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use crate::cascade::{CascadeContext, LoadedCascade};
 use crate::cli::{CommandContext, CommandStatus};
 use crate::error::CommandError;
 
-/// Show where the cascade stands
+/// Show the state of the cascade
 ///
 /// The one that is active, or else the last one. Whichever session started it.
 #[derive(Debug, clap::Args)]
