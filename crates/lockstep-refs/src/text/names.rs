@@ -104,6 +104,7 @@ pub(crate) fn use_of_name(document: &Document<'_>, spot: &Spot<'_>, kind: Entity
                 || is_item(before, after)
                 || is_cell(before, after)
                 || is_beside(before, after, kind)
+                || document.instructs && is_prefixed(before)
         }
         Language::Yaml | Language::Toml | Language::Json if is_manifest(document.path) => return None,
         Language::Yaml | Language::Toml | Language::Json => {
@@ -353,6 +354,11 @@ fn is_value(before: &str, after: &str) -> bool {
     let starts = before.ends_with([':', '=', ',', '-']) || before.trim().is_empty();
     let ends = after.is_empty() || after.starts_with([',', '#', '}', ']', ':']);
     starts && ends
+}
+
+/// `plugin:NAME`.
+fn is_prefixed(before: &str) -> bool {
+    before.strip_suffix(':').is_some_and(|it| it.ends_with(|c: char| c.is_alphanumeric()))
 }
 
 /// `plugin:NAME` where the plugin is the one that has the file.

@@ -193,7 +193,16 @@ fn search(
             ReferenceDirection::Out => sought.outgoing_references(index, &tree.aliases(), is_over),
             _ => sought.referrers(index, is_over),
         };
-        return Search::Defined(sought.groups, places);
+        let may_be_former = direction == ReferenceDirection::In && !is_over();
+        if !(may_be_former && is_unlinked_heading(name, &sought.groups, &places)) {
+            return Search::Defined(sought.groups, places);
+        }
+        let mut found = undefined::uses(index, name, is_over);
+        if found.is_empty() {
+            return Search::Defined(sought.groups, places);
+        }
+        undefined::sort(&mut found);
+        return Search::Undefined(found, is_over());
     }
     if is_over() || index.skipped() > 0 {
         let places = Places { is_partial: true, ..Places::default() };
@@ -211,6 +220,14 @@ fn search(
         }
         false => Search::Undefined(found, is_over()),
     }
+}
+
+/// Returns true if a name with dashes is only the anchor of headings without links: it may also be the former
+/// name of a skill or agent whose heading was kept.
+fn is_unlinked_heading(name: &str, groups: &[Group], places: &Places) -> bool {
+    let is_heading = |group: &Group| group.at.rsplit_once(':').is_some_and(|(path, _)| path.ends_with(".md"));
+    let is_name = name.contains('-') && !name.contains(['/', '#', ':', '.']);
+    is_name && places.found.is_empty() && !places.is_partial && groups.iter().all(is_heading)
 }
 
 impl CommandOutput for ReferencesOutput {

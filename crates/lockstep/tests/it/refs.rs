@@ -80,6 +80,18 @@ fn skill_with_a_heading_of_its_name_is_found_by_its_name() {
 }
 
 #[test]
+fn former_name_of_a_renamed_skill_is_found_although_its_heading_was_kept() {
+    let env = inactive();
+    let skill = "---\nname: plan-execution\n---\n# Executing Plans\n\nText.\n";
+    env.write(".claude/skills/plan-execution/SKILL.md", skill);
+    env.write(
+        ".claude/skills/writing-plans/SKILL.md",
+        "---\nname: writing-plans\n---\n# Writing\n\nThen use the skill `executing-plans`.\n",
+    );
+    assert_eq!(places(&env, &["executing-plans"]), [".claude/skills/writing-plans/SKILL.md:6"]);
+}
+
+#[test]
 fn several_definitions_are_listed_apart_with_a_way_to_narrow() {
     let env = inactive();
     env.write("a.py", "def run():\n    pass\n");
