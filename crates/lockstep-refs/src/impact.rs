@@ -32,6 +32,7 @@ mod results;
 mod shadows;
 mod subtypes;
 mod tree;
+mod unanalysed_content;
 mod unparsed;
 mod visibility;
 
@@ -45,7 +46,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::change::{SymbolChange, What};
-use crate::entity::{Aliases, is_manifest};
+use crate::entity::Aliases;
 use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role};
 use crate::language::{self, Language};
 use crate::limits::Limits;
@@ -122,8 +123,7 @@ pub struct FileImpact {
     pub unparsed: Option<u32>,
     /// Set if only comments and whitespace changed.
     pub only_comments: bool,
-    /// Set if it is a manifest whose content changed: the names, scripts and settings that it defines are not
-    /// analysed.
+    /// Set if its content changed and may define names, scripts or settings that are not analysed.
     pub content_not_analysed: bool,
 }
 
@@ -292,8 +292,7 @@ fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (Fi
     go_module::collect(&before, edit, text.as_deref(), &mut collector);
     let emptied = worlds.emptied.of(edit.former_path());
     in_text::collect((&before, emptied), edit, text.as_deref(), &found.symbols, aliases, &mut collector);
-    found.content_not_analysed =
-        is_manifest(edit.former_path()) && edit.is_other_text(&before, text.as_deref());
+    found.content_not_analysed = unanalysed_content::is_affected(edit, &before, text.as_deref());
     let truncated = is_over() || collect_transitive(&before, &mut collector, is_over);
     let unbroken = found.symbols.iter_mut().enumerate().filter(|(at, _)| !broken.contains(at));
     unbroken.for_each(|(_, change)| change.settle());

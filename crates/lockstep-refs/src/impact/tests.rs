@@ -790,6 +790,23 @@ fn the_content_of_a_manifest_is_not_analysed() {
 }
 
 #[test]
+fn the_content_of_data_is_not_analysed_if_a_line_is_missing() {
+    let is_analysed = |path: &str, before: &str, now: &str| {
+        let world = MemoryWorld::new([(path, now), ("README.md", "text\n")]);
+        !ask(&world, &[edited(path, before)]).files[0].content_not_analysed
+    };
+    for path in
+        ["config.yaml", "data.json", "settings.toml", "a.proto", "a.sql", "app.properties", ".env", "a.lua"]
+    {
+        assert!(!is_analysed(path, "a: 1\nb: 2\n", "a: 1\nc: 2\n"), "{path}");
+        assert!(is_analysed(path, "a: 1\n# x\nb: 2\n", "a: 1\n  b: 2,\nc: 2\n"), "{path}");
+    }
+    for path in ["notes.txt", "Cargo.lock", "pnpm-lock.yaml", "docs/a.rst", ".gitignore", "LICENSE", "a.md"] {
+        assert!(is_analysed(path, "a: 1\nb: 2\n", "a: 1\nc: 2\n"), "{path}");
+    }
+}
+
+#[test]
 fn links_in_change_logs_and_encoded_links_break_and_change_logs_come_last() {
     let world = MemoryWorld::new([
         ("CHANGES.md", "[a](docs/my%20guide.md), `docs/my guide.md`\n"),
