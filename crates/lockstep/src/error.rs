@@ -48,6 +48,12 @@ impl CommandError {
         self
     }
 
+    /// Adds the causes, each on a line of its own.
+    pub(crate) fn because(mut self, causes: &[String]) -> Self {
+        self.causes.extend(causes.iter().map(|cause| single_line(cause)));
+        self
+    }
+
     /// All problems of a configuration file at once.
     pub(crate) fn configuration(path: &std::path::Path, problems: &[ConfigProblem]) -> Self {
         let count = match problems.len() {

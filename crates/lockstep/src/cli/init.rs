@@ -194,8 +194,8 @@ fn apply_plan(
 }
 
 fn no_hook_runs(blockers: &[String]) -> CommandError {
-    let message = format!("no hook will run in this project\n  {}", blockers.join("\n  "));
-    CommandError::new(CommandErrorKind::Configuration, message)
+    CommandError::new(CommandErrorKind::Configuration, "no hook will run in this project")
+        .because(blockers)
         .hint("change the settings as it says; `lockstep doctor` then checks that the hooks run")
 }
 

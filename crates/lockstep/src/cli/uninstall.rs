@@ -63,8 +63,13 @@ pub(crate) fn run(args: &UninstallArgs, context: &CommandContext) -> Result<Comm
     plan_cache_removal(&root, &mut plan)?;
     plan_git_hook_removal(&mut plan)?;
     plan_deactivation(&root, &mut plan)?;
-    if state.exists() && !args.purge {
-        plan.notes.push(format!("{} stays with its history; --purge removes it.", state.path().display()));
+    if state.exists() {
+        let state = state.path().display();
+        plan.notes.push(match (args.purge, args.dry_run) {
+            (false, _) => format!("{state} stays with its history; --purge removes it."),
+            (true, true) => format!("{state} would be removed with its history."),
+            (true, false) => format!("{state} was removed with its history."),
+        });
     }
     let is_removed = |path: &str| {
         let path = root.join(path);

@@ -141,6 +141,7 @@ fn settings_in_which_no_hook_runs_are_a_failure_with_the_fix() {
             assert_eq!(output.code, Some(3), "{error}");
             assert!(error.contains("error: no hook will run") && error.contains(why), "{file}: {error}");
             assert!(error.contains("settings") && error.contains("hint: "), "{error}");
+            assert!(error.contains("in this project\n  because: ") && !error.contains('\u{fffd}'), "{error}");
         }
         env.write(file, "{}\n");
         env.lockstep(["init", "--client", "claude"]).assert_success();
@@ -250,6 +251,7 @@ fn uninstall_names_what_it_leaves() {
         }
         assert!(said.contains("lockstep.toml was not written by `lockstep init`, or edited since"), "{said}");
         assert_eq!(said.contains(".lockstep stays with its history"), !purge, "{said}");
+        assert_eq!(said.contains(".lockstep was removed with its history"), purge, "{said}");
         assert!(env.project().join("docs/map.md").exists());
     }
 }
