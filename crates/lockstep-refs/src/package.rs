@@ -11,6 +11,7 @@ mod meaning;
 mod missing;
 mod names;
 mod packaged;
+mod results;
 mod search;
 mod types;
 mod wanted;

@@ -2,13 +2,14 @@
 //! alone: such a place breaks with a method of either side.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use super::Packages;
 use super::names::{Query, Symbol, View};
 use super::search::container_of;
 use super::types::{Place, Value};
 use super::wanted::{MAX_FILES, Wanted, reference};
-use crate::facts::{Definition, DefinitionKind, Role, Shape, WHOLE};
+use crate::facts::{Definition, DefinitionKind, Role, Shape, Use, WHOLE};
 use crate::limits::Limit;
 use crate::reference::{Kind, Reference};
 use crate::signature;
@@ -18,7 +19,17 @@ use crate::world::{FileId, World};
 /// The maximum length of a chain of fields and parameters to an expected type.
 const MAX_DEPTH: usize = 6;
 
+/// A value of a type of the project, at a place where another type may be expected.
+#[derive(Debug)]
+pub(super) struct Conversion {
+    /// The position of the use.
+    at: usize,
+    class: Symbol,
+    expected: Expected,
+}
+
 /// The type that is expected at a place.
+#[derive(Debug)]
 enum Expected {
     Ours(Symbol),
     /// An interface of the standard library, by its full name.
@@ -34,20 +45,12 @@ impl Wanted<'_, '_> {
             return Vec::new();
         }
         let mut found: Vec<Reference> = Vec::new();
-        for used in view.facts.uses.iter().filter(|used| used.role == Role::Conform) {
-            let Some(Shape::Function(values, expected)) = &used.of else { continue };
+        for Conversion { at, class, expected } in self.query.conversions(file, view).iter() {
+            let (used, class) = (&view.facts.uses[*at], *class);
             if found.iter().any(|it| it.line == used.line) {
                 continue;
             }
-            let place = Place { file, container: container_of(view, used.within) };
-            let Some(Value::Of(class, held)) = values.first().map(|value| self.query.value(place, value))
-            else {
-                continue;
-            };
-            if !held.is_empty() {
-                continue;
-            }
-            let Some(role) = self.role_in_conversion(place, class, expected) else { continue };
+            let Some(role) = self.role_in_conversion(class, expected) else { continue };
             let name = self.query.definition(class).map(|it| it.name.clone()).unwrap_or_default();
             let place = reference(file, used.line, Kind::Symbol, role, &name);
             found.push(Reference { within: used.within, ..place });
@@ -56,28 +59,28 @@ impl Wanted<'_, '_> {
     }
 
     /// Returns the side of a conversion that has the method.
-    fn role_in_conversion(&self, place: Place<'_>, class: Symbol, expected: &Shape) -> Option<Role> {
+    fn role_in_conversion(&self, class: Symbol, expected: &Expected) -> Option<Role> {
         let name = &*self.definition.name;
         let query = self.query;
         if self.is_heir(class) && query.full(class) != self.asking_owner() {
-            let asks = match query.expected(place, expected, 0)? {
+            let asks = match expected {
                 Expected::Ours(other) => {
-                    other != class && is_interface(query, other) && !query.members(other, name).is_empty()
+                    *other != class && is_interface(query, *other) && !query.members(*other, name).is_empty()
                 }
                 Expected::Standard(interface) => {
-                    query.packages.standard_methods(&interface).is_some_and(|it| it.contains(&name))
+                    query.packages.standard_methods(interface).is_some_and(|it| it.contains(&name))
                 }
             };
             return asks.then_some(Role::Conform);
         }
-        let Expected::Ours(other) = query.expected(place, expected, 0)? else { return None };
+        let Expected::Ours(other) = *expected else { return None };
         let asks = other != class && is_interface(query, other) && self.is_heir(other);
         let has = |it: &Symbol| query.full(*it).as_deref() != Some(&self.full);
         (asks && query.members(class, name).iter().any(has)).then_some(Role::Implement)
     }
 
     /// Returns the owner, if it is an interface: values of it have their methods anyway.
-    fn asking_owner(&self) -> Option<String> {
+    fn asking_owner(&self) -> Option<Rc<str>> {
         self.owner.filter(|owner| is_interface(self.query, *owner)).and_then(|owner| self.query.full(owner))
     }
 
@@ -116,18 +119,14 @@ pub(crate) fn unfit_conversions(
     let mut found = Vec::new();
     for candidate in converting_files(&query, &interface.name) {
         let Some(view) = query.view(candidate) else { continue };
-        for used in view.facts.uses.iter().filter(|used| used.role == Role::Conform) {
-            let Some(Shape::Function(values, expected)) = &used.of else { continue };
-            let place = Place { file: candidate, container: container_of(&view, used.within) };
-            let Some(Value::Of(class, held)) = values.first().map(|value| query.value(place, value)) else {
-                continue;
-            };
-            let Some(Expected::Ours(other)) = query.expected(place, expected, 0) else { continue };
+        for Conversion { at, class, expected } in query.conversions(candidate, &view).iter() {
+            let (used, class) = (&view.facts.uses[*at], *class);
+            let Expected::Ours(other) = *expected else { continue };
             let asks = other.file == file
                 && query
                     .definition(other)
                     .is_some_and(|it| it.name == interface.name && it.line == interface.line);
-            if held.is_empty() && asks && other != class && query.lacks(class, method) {
+            if asks && other != class && query.lacks(class, method) {
                 let name = query.definition(class).map(|it| it.name.clone()).unwrap_or_default();
                 let place = reference(candidate, used.line, Kind::Symbol, Role::Conform, &name);
                 found.push(Reference { within: used.within, ..place });
@@ -159,12 +158,33 @@ fn is_interface(query: &Query<'_>, symbol: Symbol) -> bool {
 }
 
 impl Query<'_> {
+    /// Returns the values of types of the project in a file, at places where another type may be expected.
+    fn conversions(&self, file: FileId, view: &View) -> Rc<[Conversion]> {
+        self.once(
+            |results| results.conversions.borrow().get(&file).cloned(),
+            || self.find_conversions(file, view).into(),
+            |results, found| drop(results.conversions.borrow_mut().insert(file, found)),
+        )
+    }
+
+    fn find_conversions(&self, file: FileId, view: &View) -> Vec<Conversion> {
+        let uses = view.facts.uses.iter().enumerate().filter(|(_, used)| used.role == Role::Conform);
+        let conversion = |(at, used): (usize, &Use)| {
+            let Some(Shape::Function(values, expected)) = &used.of else { return None };
+            let place = Place { file, container: container_of(view, used.within) };
+            let Value::Of(class, held) = self.value(place, values.first()?) else { return None };
+            let expected = if held.is_empty() { self.expected(place, expected, 0) } else { None };
+            Some(Conversion { at, class, expected: expected? })
+        };
+        uses.filter_map(conversion).collect()
+    }
+
     /// Returns true if a type certainly has no method of this name: everything that it embeds is known.
     fn lacks(&self, class: Symbol, method: &str) -> bool {
         let is_known = |it: Symbol| {
             self.definition(it).is_some_and(|definition| definition.extends.len() <= self.parents(it).len())
         };
-        self.members(class, method).is_empty() && self.ancestors(class).into_iter().all(is_known)
+        self.members(class, method).is_empty() && self.ancestors(class).iter().copied().all(is_known)
     }
 
     fn expected(&self, place: Place<'_>, shape: &Shape, depth: usize) -> Option<Expected> {

@@ -1,6 +1,7 @@
 //! Members that a type of the project certainly does not have.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::names::{Query, Symbol, View};
 use super::search::container_of;
@@ -222,7 +223,7 @@ impl Search<'_, '_> {
                             let class = self.query.type_of(self.file, place.container, &path);
                             class.map(|class| self.query.members(class, name)).unwrap_or_default()
                         }
-                        _ => Vec::new(),
+                        _ => Rc::default(),
                     };
                     members.len() == 1 && self.is_plain(place, of)
                 }
@@ -273,7 +274,7 @@ impl Search<'_, '_> {
         let definition = self.query.definition(class)?;
         let is_closed = definition.gives.is_none()
             && self.has_members(class)
-            && self.query.ancestors(class).into_iter().all(|it| self.is_closed(it));
+            && self.query.ancestors(class).iter().all(|it| self.is_closed(*it));
         (is_closed && self.query.members(class, name).is_empty()).then(|| definition.name.clone())
     }
 

@@ -1,6 +1,6 @@
 //! Full names: the possible full names of a written name in a file, and their definitions.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use foldhash::HashMap;
 
+use super::results::Results;
 use super::{Bindings, Leads, Packages, is_type};
 use crate::facts::{Definition, Facts};
 use crate::language::Language;
 use crate::limits::Limit;
 use crate::memo::Memo;
+use crate::work::Work;
 use crate::world::{FileId, World};
 
 /// A name that more files contain is not looked up in all of them, because that would be too expensive.
@@ -26,10 +28,14 @@ pub(crate) struct Query<'w> {
     pub(crate) packages: &'w dyn Packages,
     shared: Rc<Shared>,
     types: RefCell<HashMap<Box<str>, Rc<[Symbol]>>>,
+    /// Results that rely on the targets below.
+    own: Results,
+    /// Set if the result that is being computed relies on the targets.
+    relied_on_targets: Cell<bool>,
     /// Files whose types are found regardless of how many files contain their names: those of the query's
     /// targets.
     about: RefCell<BTreeSet<FileId>>,
-    pub(super) steps: std::cell::Cell<usize>,
+    pub(super) steps: Cell<usize>,
 }
 
 /// Results that do not depend on a query's targets.
@@ -40,6 +46,7 @@ struct Shared {
     /// The files that contain a name.
     candidates: RefCell<HashMap<Box<str>, Rc<[FileId]>>>,
     definitions: RefCell<HashMap<Box<str>, Rc<[Symbol]>>>,
+    results: Results,
 }
 
 /// A file as a part of its package.
@@ -48,6 +55,8 @@ pub(crate) struct View {
     pub(crate) facts: Arc<Facts>,
     pub(crate) package: String,
     bindings: OnceCell<Bindings>,
+    /// The full names of its definitions.
+    full_names: Box<[OnceCell<Rc<str>>]>,
 }
 
 /// A definition of a file of the world, by its position.
@@ -77,8 +86,10 @@ impl<'w> Query<'w> {
             packages,
             shared: Memo::part(world, packages.language()),
             types: RefCell::default(),
+            own: Results::default(),
+            relied_on_targets: Cell::new(false),
             about: RefCell::default(),
-            steps: std::cell::Cell::new(0),
+            steps: Cell::new(0),
         }
     }
 
@@ -89,7 +100,9 @@ impl<'w> Query<'w> {
         let facts = self.is_read(file).then(|| self.world.facts(file)).flatten();
         let view = facts.map(|facts| {
             let package = self.packages.package(self.world, file, &facts);
-            Rc::new(View { file, facts, package, bindings: OnceCell::new() })
+            let full_names = vec![OnceCell::new(); facts.definitions.len()].into();
+            Work::count_view();
+            Rc::new(View { file, facts, package, bindings: OnceCell::new(), full_names })
         });
         self.shared.views.borrow_mut().insert(file, view.clone());
         view
@@ -152,23 +165,52 @@ impl<'w> Query<'w> {
     }
 
     /// The full name of a definition.
-    pub(crate) fn full(&self, symbol: Symbol) -> Option<String> {
+    pub(crate) fn full(&self, symbol: Symbol) -> Option<Rc<str>> {
         let view = self.view(symbol.file)?;
-        view.facts.definitions.get(symbol.at).map(|definition| full_name(&view.package, definition))
+        let definition = view.facts.definitions.get(symbol.at)?;
+        let full = view.full_names.get(symbol.at)?;
+        Some(Rc::clone(full.get_or_init(|| full_name(&view.package, definition).into())))
     }
 
     /// Declares a file as a target of the query.
     pub(crate) fn ask_about(&self, file: FileId) {
         if self.about.borrow_mut().insert(file) {
             self.types.borrow_mut().clear();
+            self.own.clear();
         }
     }
 
+    /// Returns a result that is computed once. If it relies on the targets of the query, it is kept for this query only.
+    pub(super) fn once<T: Clone>(
+        &self,
+        find: impl Fn(&Results) -> Option<T>,
+        compute: impl FnOnce() -> T,
+        keep: impl FnOnce(&Results, T),
+    ) -> T {
+        if let Some(known) = find(&self.shared.results) {
+            return known;
+        }
+        if let Some(known) = find(&self.own) {
+            self.relied_on_targets.set(true);
+            return known;
+        }
+        let around = self.relied_on_targets.replace(false);
+        let result = compute();
+        let is_own = self.relied_on_targets.get();
+        self.relied_on_targets.set(around || is_own);
+        keep(if is_own { &self.own } else { &self.shared.results }, result.clone());
+        result
+    }
+
     pub(crate) fn types_named(&self, name: &str) -> Rc<[Symbol]> {
+        let is_widespread = self.is_widespread(name);
+        if is_widespread {
+            self.relied_on_targets.set(true);
+        }
         if let Some(types) = self.types.borrow().get(name) {
             return Rc::clone(types);
         }
-        let mut symbols = match self.is_widespread(name) {
+        let mut symbols = match is_widespread {
             true => {
                 Limit::Files.reach();
                 self.definitions_in(&self.customary(name), name)
@@ -196,16 +238,25 @@ impl<'w> Query<'w> {
 
     /// Returns the type that a path means in a file.
     pub(crate) fn type_of(&self, file: FileId, container: Option<&str>, path: &str) -> Option<Symbol> {
+        self.once(
+            |results| results.types.get(file, container, path),
+            || self.find_type(file, container, path),
+            |results, found| results.types.insert(file, container, path, found),
+        )
+    }
+
+    fn find_type(&self, file: FileId, container: Option<&str>, path: &str) -> Option<Symbol> {
         let view = self.view(file)?;
         let simple = path.rsplit('.').next().unwrap_or(path);
         let local = self.bindings(&view).names.iter().find(|bound| &*bound.local == path);
         let simple = local.and_then(|bound| bound.full.rsplit('.').next()).unwrap_or(simple);
-        let mut fitting = self.types_named(simple).to_vec();
-        fitting.retain(|symbol| {
-            self.full(*symbol).is_some_and(|full| self.means(&view, container, path, &full))
-        });
-        let near = fitting.iter().find(|symbol| symbol.file == file);
-        near.or_else(|| fitting.iter().find(|symbol| self.sees(file, symbol.file))).copied()
+        let types = self.types_named(simple);
+        let is_meant = |symbol: &&Symbol| {
+            self.full(**symbol).is_some_and(|full| self.means(&view, container, path, &full))
+        };
+        let near = types.iter().filter(|symbol| symbol.file == file).find(is_meant);
+        let seen = || types.iter().filter(is_meant).find(|symbol| self.sees(file, symbol.file));
+        near.or_else(seen).copied()
     }
 
     /// Returns true if a path, written in a file inside a container, can be the full name.

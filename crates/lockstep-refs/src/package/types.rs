@@ -1,10 +1,13 @@
 //! The types of values: found through declarations, fields and results.
 
+use std::rc::Rc;
+
+use super::is_type;
 use super::names::{Query, Symbol};
-use super::{full_name, is_type};
-use crate::facts::{Definition, DefinitionKind, Shape};
+use crate::facts::{DefinitionKind, Shape};
 use crate::limits::Limit;
 use crate::resolve::path_of;
+use crate::work::Work;
 use crate::world::FileId;
 
 /// The maximum number of steps along a chain of values.
@@ -44,6 +47,7 @@ impl Query<'_> {
             Limit::Steps.reach();
             return Value::Unknown;
         }
+        Work::count_type();
         self.steps.set(self.steps.get() + 1);
         let value = self.evaluate(place, shape);
         self.steps.set(self.steps.get() - 1);
@@ -140,6 +144,15 @@ impl Query<'_> {
 
     /// Returns the function, variable or constant outside types that a name means.
     pub(super) fn top(&self, place: Place<'_>, path: &str) -> Option<Symbol> {
+        let Place { file, container } = place;
+        self.once(
+            |results| results.tops.get(file, container, path),
+            || self.find_top(place, path),
+            |results, found| results.tops.insert(file, container, path, found),
+        )
+    }
+
+    fn find_top(&self, place: Place<'_>, path: &str) -> Option<Symbol> {
         let view = self.view(place.file)?;
         let bound = self.bindings(&view).names.iter().find(|bound| &*bound.local == path);
         let name = bound.map_or(path, |bound| bound.full.as_str());
@@ -305,7 +318,15 @@ impl Query<'_> {
     }
 
     /// Everything that a type extends, itself first.
-    pub(crate) fn ancestors(&self, class: Symbol) -> Vec<Symbol> {
+    pub(crate) fn ancestors(&self, class: Symbol) -> Rc<[Symbol]> {
+        self.once(
+            |results| results.ancestors.borrow().get(&class).cloned(),
+            || self.find_ancestors(class).into(),
+            |results, found| drop(results.ancestors.borrow_mut().insert(class, found)),
+        )
+    }
+
+    fn find_ancestors(&self, class: Symbol) -> Vec<Symbol> {
         let mut found = vec![class];
         let mut at = 0;
         while let Some(class) = found.get(at).copied().filter(|_| at < 40) {
@@ -319,31 +340,35 @@ impl Query<'_> {
 
     /// Returns the members of a type with a name: its own, otherwise inherited ones, from all parts of the
     /// type in any file.
-    pub(crate) fn members(&self, class: Symbol, name: &str) -> Vec<Symbol> {
-        let own = |class: Symbol| Some(self.own_members(class, name)).filter(|own| !own.is_empty());
-        self.ancestors(class).into_iter().find_map(own).unwrap_or_default()
+    pub(crate) fn members(&self, class: Symbol, name: &str) -> Rc<[Symbol]> {
+        let own = |class: &Symbol| Some(self.own_members(*class, name)).filter(|own| !own.is_empty());
+        self.once(
+            |results| results.members.borrow().get(&class)?.get(name).cloned(),
+            || self.ancestors(class).iter().find_map(own).unwrap_or_default().into(),
+            |results, found| {
+                drop(results.members.borrow_mut().entry(class).or_default().insert(name.into(), found));
+            },
+        )
     }
 
     pub(super) fn own_members(&self, class: Symbol, name: &str) -> Vec<Symbol> {
         let (Some(full), Some(view)) = (self.full(class), self.view(class.file)) else { return Vec::new() };
-        let is_held = |package: &str, it: &Definition| {
-            let whole = full_name(package, it);
-            let holder = whole.strip_suffix(name).and_then(|holder| holder.strip_suffix('.'));
-            it.container.is_some() && holder == Some(&full)
+        let is_held = |symbol: Symbol| {
+            let whole = self.full(symbol);
+            let holder = whole.as_deref().and_then(|whole| whole.strip_suffix(name)?.strip_suffix('.'));
+            holder == Some(&full) && self.definition(symbol).is_some_and(|it| it.container.is_some())
         };
-        let all = view.facts.definitions.iter().enumerate();
-        let own = all.filter(|(_, it)| *it.name == *name && is_held(&view.package, it));
-        let own: Vec<Symbol> = own.map(|(at, _)| Symbol { file: class.file, at }).collect();
+        let all = view.facts.definitions.iter().enumerate().filter(|(_, it)| *it.name == *name);
+        let own: Vec<Symbol> =
+            all.map(|(at, _)| Symbol { file: class.file, at }).filter(|symbol| is_held(*symbol)).collect();
         if !own.is_empty() {
             return own;
         }
         let candidates = self.candidates(name);
         let near = candidates.get(..MAX_FILES).unwrap_or(&candidates);
-        let is_near = |symbol: &&Symbol| near.contains(&symbol.file);
-        let is_member = |symbol: &&Symbol| {
-            let view = self.view(symbol.file).filter(|_| symbol.file != class.file);
-            view.is_some_and(|view| is_held(&view.package, &view.facts.definitions[symbol.at]))
-        };
+        // Both are in the order of the files.
+        let is_near = |symbol: &&Symbol| near.binary_search(&symbol.file).is_ok();
+        let is_member = |symbol: &&Symbol| symbol.file != class.file && is_held(**symbol);
         self.definitions_of(name).iter().filter(is_near).filter(is_member).copied().collect()
     }
 }

@@ -2,6 +2,7 @@
 //! that may mean it. [`meaning`](super::meaning) decides each use.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use super::names::{Query, Symbol, View, full_name};
 use super::{is_member, is_type};
@@ -29,7 +30,7 @@ pub(super) struct Wanted<'q, 'w> {
     heirs: BTreeSet<Symbol>,
     heir_names: BTreeSet<Box<str>>,
     /// Their full names: a type may be written in several parts.
-    pub(super) heir_fulls: BTreeSet<String>,
+    pub(super) heir_fulls: BTreeSet<Rc<str>>,
     /// Set if it is called by its owner's name.
     pub(super) constructs: bool,
     /// The number of types with a member of this name.
@@ -362,8 +363,9 @@ impl<'q, 'w> Wanted<'q, 'w> {
         let of_owner = |it: Symbol| {
             Some(it) == self.owner || self.query.full(it) == self.owner.and_then(|it| self.query.full(it))
         };
-        let others = self.query.ancestors(class).into_iter().filter(|it| *it != class && !of_owner(*it));
-        others.into_iter().any(|it| !self.query.own_members(it, name).is_empty())
+        let others = self.query.ancestors(class);
+        let mut others = others.iter().copied().filter(|it| *it != class && !of_owner(*it));
+        others.any(|it| !self.query.own_members(it, name).is_empty())
     }
 
     /// Returns true if a method of Java does not say that it overrides a method that has a body: it is a method of its own

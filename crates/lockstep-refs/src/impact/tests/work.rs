@@ -136,3 +136,35 @@ fn files_that_only_tell_types_are_read_without_their_uses() {
     assert!(found.candidates().contains("user.py"), "{found:?}");
     assert!(work.decoded_uses <= 2, "{work:?}");
 }
+
+#[test]
+fn values_that_are_converted_in_a_package_language_are_evaluated_once_for_all_methods() {
+    const METHODS: u64 = 12;
+    let mut kit = "package kit\n\ntype T struct{}\n\ntype Able interface {\n".to_owned();
+    for at in 0..METHODS {
+        let _ = writeln!(kit, "\tMake{at}()");
+    }
+    kit.push_str("}\n\nfunc NewT() *T { return &T{} }\n\nfunc Take(able Able) {}\n\n");
+    for at in 0..METHODS {
+        let _ = writeln!(kit, "func (t *T) Make{at}() {{}}");
+    }
+    let mut files = vec![("go.mod".to_owned(), "module m\n".to_owned()), ("kit/kit.go".to_owned(), kit)];
+    for at in 0..DEPENDENTS {
+        let text = format!("package user{at}\n\nimport \"m/kit\"\n\nfunc Use() {{ kit.Take(kit.NewT()) }}\n");
+        files.push((format!("user{at}/user.go"), text));
+    }
+    let world = MemoryWorld::new(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    let renamed = files[1].1.replace("(t *T) Make", "(t *T) Build");
+    let edits = [Edit {
+        path: "kit/kit.go".to_owned(),
+        former: None,
+        before: Before::Text(Arc::from(files[1].1.as_str())),
+        after: After::Text(renamed.into()),
+    }];
+    let begun = Work::of_thread();
+    let found = impact(&world, &Question { edits: &edits, aliases: &Aliases::default(), is_over: &|| false });
+    let work = Work::of_thread().since(begun);
+    assert_eq!(found.candidates().len(), DEPENDENTS, "{found:?}");
+    // A conversion evaluates its value and the receiver of its call, in each world and at each hop.
+    assert!(work.types <= 12 * DEPENDENTS as u64, "{work:?}");
+}
