@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::entity::{Aliases, Entity, Names, is_generic, is_history};
 use crate::impact::{MissingImport, missing_imports};
+use crate::language::typescript::modules::output_source;
 use crate::language::{self, Language};
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind};
@@ -126,7 +127,9 @@ impl<'a> FormerPaths<'a> {
         let is_wanted = |name: &str| self.by_name.contains_key(name);
         let written = written_paths(from, &text, &is_wanted);
         let target = |path: &WrittenPath| -> Option<String> {
-            let exists = |it: &String| world.find(it).is_some() || folders.contains(it);
+            let exists = |it: &String| {
+                world.find(it).or_else(|| output_source(world, it)).is_some() || folders.contains(it)
+            };
             match path.meanings.iter().any(exists) {
                 true => None,
                 false => path

@@ -16,7 +16,7 @@ mod python;
 mod ruby;
 mod rust;
 mod swift;
-mod typescript;
+pub(crate) mod typescript;
 
 pub(crate) use c::included;
 pub(crate) use go::{inside_module, module_name};

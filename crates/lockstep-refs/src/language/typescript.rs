@@ -8,7 +8,7 @@ mod exchange;
 mod expression;
 mod function;
 mod mend;
-mod modules;
+pub(crate) mod modules;
 mod name;
 mod pattern;
 mod statement;

@@ -123,3 +123,13 @@ fn unresolved_imports_of_files_that_never_existed_are_counted() {
     let search = dangling(&world, &[former("app/old.py", "def f(): pass\n")], &Aliases::default(), &|| false);
     assert_eq!((search.found.len(), search.unresolved), (1, 1), "{search:?}");
 }
+
+#[test]
+fn an_import_of_a_compiled_file_whose_source_was_translated_to_typescript_does_not_dangle() {
+    let world = MemoryWorld::new([
+        ("test/page.ts", "export const page = 1;\n"),
+        ("test/all.ts", "export * from './page.js';\nimport './view.js';\n"),
+    ]);
+    let gone = [former("test/page.js", ""), former("test/view.js", "")];
+    assert_eq!(places(&world, &gone), [("test/all.ts".into(), 2, "./view.js".into(), "test/view.js".into())]);
+}

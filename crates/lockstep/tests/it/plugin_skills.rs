@@ -11,7 +11,7 @@ use crate::active;
 use crate::task_pipeline::{gate, l2};
 
 /// Commands whose exit code 1 is an answer of the project, by the words of the skill.
-const ANSWERS: [&str; 2] = ["lockstep doctor", "lockstep cache check"];
+const ANSWERS: [&str; 3] = ["lockstep doctor", "lockstep cache check", "lockstep refs --dangling"];
 
 /// Every command that a skill names in its section *Do*, in order: code spans, and lines of its code blocks.
 fn commands(skill: &str) -> Vec<String> {

@@ -244,19 +244,8 @@ fn without_ending(path: &str) -> &str {
 
 /// Returns the file that a path with or without an extension means.
 fn file(world: &dyn World, path: &str) -> Option<FileId> {
-    // The extension of an output file means the source.
-    let sources: &[(&str, &[&str])] = &[
-        (".js", &[".ts", ".tsx", ".d.ts", ".js"]),
-        (".jsx", &[".tsx", ".jsx"]),
-        (".mjs", &[".mts", ".d.mts", ".mjs"]),
-        (".cjs", &[".cts", ".d.cts", ".cjs"]),
-    ];
-    for (end, others) in sources {
-        if let Some(stem) = path.strip_suffix(end)
-            && let Some(found) = others.iter().find_map(|other| world.find(&format!("{stem}{other}")))
-        {
-            return Some(found);
-        }
+    if let Some(found) = output_source(world, path) {
+        return Some(found);
     }
     if base(path).contains('.')
         && let Some(found) = world.find(path)
@@ -271,4 +260,17 @@ fn file(world: &dyn World, path: &str) -> Option<FileId> {
     }
     let index = if path.is_empty() { "index".to_owned() } else { format!("{path}/index") };
     with(&index)
+}
+
+/// Returns the source of an output file, or the file itself if it is its own source.
+pub(crate) fn output_source(world: &dyn World, path: &str) -> Option<FileId> {
+    let sources: &[(&str, &[&str])] = &[
+        (".js", &[".ts", ".tsx", ".d.ts", ".js"]),
+        (".jsx", &[".tsx", ".jsx"]),
+        (".mjs", &[".mts", ".d.mts", ".mjs"]),
+        (".cjs", &[".cts", ".d.cts", ".cjs"]),
+    ];
+    let (stem, extensions) =
+        sources.iter().find_map(|(end, others)| Some((path.strip_suffix(end)?, others)))?;
+    extensions.iter().find_map(|extension| world.find(&format!("{stem}{extension}")))
 }
