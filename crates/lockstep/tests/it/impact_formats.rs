@@ -1,4 +1,4 @@
-//! `lockstep impact --format gcc` and `--format sarif`: read by a real editor's parser and checked against the schema.
+//! The formats of `lockstep impact`: the text, and `gcc` and `sarif` as an editor's parser and the schema read them.
 
 use std::fs;
 use std::io::Write as _;
@@ -184,4 +184,17 @@ fn other_commands_refuse_formats_for_findings() {
         let said = env.lockstep(["changes", "--format", format]).assert_failure(2);
         assert!(said.contains("only `impact` has the formats"), "{said}");
     }
+}
+
+#[test]
+fn a_function_with_a_variant_per_platform_is_named_once_when_all_are_renamed() {
+    let env = inactive();
+    env.git(["init", "--quiet"]);
+    let text = "#[cfg(unix)]\npub fn old() {}\n\n#[cfg(windows)]\npub fn old() {}\n";
+    env.write("src/lib.rs", text);
+    env.git(["add", "--all"]);
+    env.git(["commit", "--quiet", "-m", "first"]);
+    env.write("src/lib.rs", text.replace("old", "new"));
+    let report = env.lockstep(["impact"]).assert_success();
+    assert_eq!(report.matches("old → new").count(), 1, "{report}");
 }

@@ -1,6 +1,6 @@
 //! The changed files of a report, with their changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
 use anstyle::Style;
@@ -158,13 +158,16 @@ fn row(file: &FileImpact, all: bool, terminal: &Terminal) -> String {
 
 fn symbols(file: &FileImpact, all: bool) -> String {
     let max_symbols = if all { usize::MAX } else { MAX_SYMBOLS };
-    let named: Vec<String> = file.symbols.iter().take(max_symbols).map(describe_briefly).collect();
+    let mut described = HashSet::new();
+    let mut named: Vec<String> = file.symbols.iter().map(describe_briefly).collect();
+    // The variants of a definition for several platforms change alike.
+    named.retain(|text| described.insert(text.clone()));
     let mut text = String::new();
     if !named.is_empty() {
-        text.push_str(&format!("  {}", named.join(", ")));
+        text.push_str(&format!("  {}", named[..named.len().min(max_symbols)].join(", ")));
     }
-    if file.symbols.len() > max_symbols {
-        text.push_str(&format!(" and {} more", file.symbols.len() - max_symbols));
+    if named.len() > max_symbols {
+        text.push_str(&format!(" and {} more", named.len() - max_symbols));
     }
     text
 }
