@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_backslash_stands_for_itself() {
+    fn a_foreign_backslash_is_an_ordinary_character() {
         assert_eq!(unescape(b"/a\\b\\"), Path::new("/a\\b\\"));
     }
 

@@ -69,6 +69,7 @@ mod tests {
             ("**/*.rs", "a.rs", true),
             ("**/*.rs", "a/b/c.rs", true),
             ("**/test_?.py", "a/test_1.py", true),
+            ("**/test_?.py", "a/test_ä.py", true),
             ("**/test_?.py", "a/test_10.py", false),
             ("src/**/mod.rs", "src/mod.rs", true),
             ("a.rs", "b/a.rs", false),

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::event::{text, value};
 
 /// The replacements in a tool's input.
-pub(super) struct Given<'a> {
+pub(super) struct ReplacementInput<'a> {
     pub(super) old: Option<&'a RawValue>,
     pub(super) new: Option<&'a RawValue>,
     pub(super) all: Option<&'a RawValue>,
@@ -42,7 +42,7 @@ struct WrittenFile<'a> {
 }
 
 /// Reads the changes that a file tool made.
-pub(super) fn undo(given: Given<'_>, response: Option<&RawValue>) -> Undo {
+pub(super) fn undo(given: ReplacementInput<'_>, response: Option<&RawValue>) -> Undo {
     let one = text(given.old).zip(text(given.new)).map(|(old, new)| Replacement {
         old,
         new,
@@ -203,7 +203,7 @@ mod tests {
         let several = raw(
             r#"[{"old_string":"a","new_string":"b"},{"old_string":"c","new_string":"d","replace_all":true}]"#,
         );
-        let given = Given { old: None, new: None, all: None, several: Some(&several) };
+        let given = ReplacementInput { old: None, new: None, all: None, several: Some(&several) };
         let undo = undo(given, None);
         let read: Vec<_> =
             undo.replacements.iter().map(|it| (it.old.as_str(), it.new.as_str(), it.all)).collect();

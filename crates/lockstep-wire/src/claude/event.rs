@@ -247,8 +247,8 @@ struct RawToolInput<'a> {
 
 impl<'a> RawToolInput<'a> {
     /// The replacements of `Edit`, or of `MultiEdit`.
-    fn edits(&self) -> edits::Given<'a> {
-        edits::Given {
+    fn edits(&self) -> edits::ReplacementInput<'a> {
+        edits::ReplacementInput {
             old: self.old_string,
             new: self.new_string,
             all: self.replace_all,

@@ -145,7 +145,7 @@ mod tests {
         }
 
         #[test]
-        fn a_mended_string_can_be_read(parts in proptest::collection::vec(
+        fn a_repaired_string_can_be_parsed(parts in proptest::collection::vec(
             prop_oneof!["[a-z\u{1}-\u{1f}é]", Just(r"\ud800".to_owned()), Just(r"\udfff".to_owned()), Just(r"\n".to_owned()), Just(r"\\".to_owned())],
             0..30,
         )) {

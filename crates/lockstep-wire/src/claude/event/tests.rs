@@ -168,7 +168,7 @@ fn parses_stop_events_of_old_and_new_clients() {
 }
 
 #[test]
-fn unknown_things_are_kept_as_text_and_wrong_types_are_absent() {
+fn unknown_values_stay_text_and_wrong_types_are_absent() {
     assert_eq!(
         event(r#"{"hook_event_name":"SomethingNew","x":1}"#).kind,
         EventKind::Other("SomethingNew".to_owned())
