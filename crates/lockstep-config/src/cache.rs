@@ -4,7 +4,8 @@ use toml::de::DeValue;
 
 use crate::nested_tables::table_fields;
 use crate::value::{
-    ConfigEnum, ConfigValue, ValueError, ValueKind, config_enum, parse_usize_in, string, toml_string,
+    ConfigEnum, ConfigValue, ValueError, ValueKind, any_text, config_enum, config_number, config_text,
+    list_toml, read_list, string, toml_string,
 };
 
 config_enum! {
@@ -68,48 +69,14 @@ impl SectionStrategy {
     }
 }
 
-/// `[cache] budget_chars`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CacheBudget(pub usize);
-
-impl CacheBudget {
-    /// From a header and a few words to more than any client's context.
-    const RANGE: std::ops::RangeInclusive<usize> = 1_000..=10_000_000;
+config_number! {
+    /// `[cache] budget_chars`: from a header and a few words to more than any client's context.
+    pub struct CacheBudget(usize) = 128_000, in 1_000..=10_000_000
 }
 
-impl Default for CacheBudget {
-    fn default() -> Self {
-        Self(128_000)
-    }
-}
-
-impl ConfigValue for CacheBudget {
-    const KIND: ValueKind = ValueKind::Number;
-
-    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        parse_usize_in(value, Self::RANGE).map(Self)
-    }
-
-    fn to_toml(&self) -> String {
-        self.0.to_string()
-    }
-}
-
-/// `priority` of a `[[cache.section]]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SectionPriority(pub u32);
-
-impl ConfigValue for SectionPriority {
-    const KIND: ValueKind = ValueKind::Number;
-
-    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        let number = parse_usize_in(value, 1..=1_000)?;
-        Ok(Self(u32::try_from(number).expect("a thousand fits")))
-    }
-
-    fn to_toml(&self) -> String {
-        self.0.to_string()
-    }
+config_number! {
+    /// `priority` of a `[[cache.section]]`.
+    pub struct SectionPriority(u32) = 9, in 1..=1_000
 }
 
 /// Places below the project's root: one string, or a list of them.
@@ -121,30 +88,21 @@ impl ConfigValue for PathList {
         ValueKind::List(r#"a path below the project's root, or a list of them, such as ["docs/style.md"]"#);
 
     fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        let DeValue::Array(items) = value else { return Ok(Self(vec![string(value)?.to_owned()])) };
-        let items = items.iter().map(|item| string(item.get_ref()).map(str::to_owned));
-        items.collect::<Result<_, _>>().map(Self)
+        match value {
+            DeValue::Array(_) => read_list(value, |item| string(item).map(str::to_owned)).map(Self),
+            _ => Ok(Self(vec![string(value)?.to_owned()])),
+        }
     }
 
     fn to_toml(&self) -> String {
-        format!("[{}]", self.0.iter().map(|place| toml_string(place)).collect::<Vec<_>>().join(", "))
+        list_toml(&self.0, |path| toml_string(path))
     }
 }
 
-/// `name` of a `[[cache.section]]`. The cache checks that it is valid in a marker.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SectionNameSetting(pub String);
-
-impl ConfigValue for SectionNameSetting {
-    const KIND: ValueKind = ValueKind::Text(r#"a name in capital letters, such as "TEAM_RULES""#);
-
-    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        Ok(Self(string(value)?.to_owned()))
-    }
-
-    fn to_toml(&self) -> String {
-        toml_string(&self.0)
-    }
+config_text! {
+    /// `name` of a `[[cache.section]]`. The cache checks that it is valid in a marker.
+    pub struct SectionNameSetting(String) = "",
+    ValueKind::Text(r#"a name in capital letters, such as "TEAM_RULES""#), any_text
 }
 
 /// A `[[cache.section]]`.
@@ -164,7 +122,7 @@ impl Default for CacheSectionConfig {
             name: SectionNameSetting::default(),
             source: PathList::default(),
             strategy: SectionStrategy::Files,
-            priority: SectionPriority(9),
+            priority: SectionPriority::default(),
         }
     }
 }

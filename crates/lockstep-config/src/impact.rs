@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use crate::diagnostic::UnlocatedProblem;
-use crate::value::{ConfigValue, ValueError, ValueKind, parse_path, string, toml_string};
+use crate::value::{ConfigValue, ValueError, ValueKind, config_text, parse_path, table_toml, toml_string};
 
 /// `[impact] aliases`: names with their paths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -42,12 +42,7 @@ impl ConfigValue for AliasTable {
     }
 
     fn to_toml(&self) -> String {
-        let names: Vec<_> = self
-            .0
-            .iter()
-            .map(|(name, path)| format!("{} = {}", toml_string(name), toml_string(path)))
-            .collect();
-        if names.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", names.join(", ")) }
+        table_toml(self.0.iter().map(|(name, path)| (toml_string(name), toml_string(path))))
     }
 }
 
@@ -56,34 +51,22 @@ fn is_inside(path: &str) -> bool {
     !path.is_empty() && !path.starts_with('/') && path.split('/').all(|part| part != "..")
 }
 
-/// `[impact] file`: an additional file for the newest report of a session; `None` for the empty string.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ReportFile(pub Option<String>);
+config_text! {
+    /// `[impact] file`: an additional file for the newest report of a session; `None` for the empty string.
+    pub struct ReportFile(Option<String>),
+    ValueKind::Path, |text| {
+        parse_path(text)?;
+        if !text.is_empty() && (text.ends_with('/') || !text.contains("{session}")) {
+            return Err(ValueError::text(text, "it names a file for each session, with {session} in it"));
+        }
+        Ok(text)
+    }
+}
 
 impl ReportFile {
     /// The file of a session, for a project at `root`.
     pub fn resolve(&self, root: &Path, session: &str) -> Option<PathBuf> {
         let path = self.0.as_ref()?.replace("{session}", session);
         Some(absolute_lexical(root, Path::new(&path)))
-    }
-}
-
-impl ConfigValue for ReportFile {
-    const KIND: ValueKind = ValueKind::Path;
-
-    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        let text = string(value)?;
-        parse_path(text)?;
-        if text.is_empty() {
-            return Ok(Self(None));
-        }
-        if text.ends_with('/') || !text.contains("{session}") {
-            return Err(ValueError::text(text, "it names a file for each session, with {session} in it"));
-        }
-        Ok(Self(Some(text.to_owned())))
-    }
-
-    fn to_toml(&self) -> String {
-        toml_string(self.0.as_deref().unwrap_or_default())
     }
 }

@@ -2,26 +2,14 @@
 
 use toml::de::DeValue;
 
-use crate::value::{ConfigValue, ValueError, ValueKind, parse_usize_in, string, toml_string};
+use crate::value::{ConfigValue, ValueError, ValueKind, any_text, config_text, parse_usize_in, toml_string};
 
 const AUTO: &str = "auto";
 
-/// `[map] scope`: the files that have an entry; `None` for all indexed files. The map validates the scope.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct MapScope(pub Option<String>);
-
-impl ConfigValue for MapScope {
-    const KIND: ValueKind =
-        ValueKind::Text(r#"a directory, a file or a pattern, such as ".claude/" or "src/**/*.rs""#);
-
-    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        let text = string(value)?;
-        Ok(Self((!text.is_empty()).then(|| text.to_owned())))
-    }
-
-    fn to_toml(&self) -> String {
-        toml_string(self.0.as_deref().unwrap_or_default())
-    }
+config_text! {
+    /// `[map] scope`: the files that have an entry; `None` for all indexed files. The map validates the scope.
+    pub struct MapScope(Option<String>),
+    ValueKind::Text(r#"a directory, a file or a pattern, such as ".claude/" or "src/**/*.rs""#), any_text
 }
 
 /// `[map] max_lines`: `None` if the scope decides.

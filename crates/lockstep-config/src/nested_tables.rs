@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::diagnostic::UnlocatedProblem;
 use crate::suggest::nearest;
-use crate::value::{ConfigValue, ValueError, ValueKind, toml_string};
+use crate::value::{ConfigValue, ValueError, ValueKind, list_toml, table_toml, toml_string};
 
 /// Tables by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl<T: TableSchema> ConfigValue for TableList<T> {
     }
 
     fn to_toml(&self) -> String {
-        format!("[{}]", self.iter().map(inline).collect::<Vec<_>>().join(", "))
+        list_toml(self, inline)
     }
 }
 
@@ -146,9 +146,7 @@ impl<T: TableSchema> ConfigValue for TableMap<T> {
     }
 
     fn to_toml(&self) -> String {
-        let tables: Vec<_> =
-            self.iter().map(|(name, table)| format!("{} = {}", toml_string(name), inline(table))).collect();
-        if tables.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", tables.join(", ")) }
+        table_toml(self.iter().map(|(name, table)| (toml_string(name), inline(table))))
     }
 }
 
@@ -216,9 +214,7 @@ fn unknown_field<T: TableSchema>(table: &str, name: &str, offset: usize) -> Unlo
 }
 
 fn inline<T: TableSchema>(table: &T) -> String {
-    let fields: Vec<_> =
-        T::FIELDS.iter().map(|field| format!("{} = {}", field.about.name, (field.show)(table))).collect();
-    format!("{{ {} }}", fields.join(", "))
+    table_toml(T::FIELDS.iter().map(|field| (field.about.name.to_owned(), (field.show)(table))))
 }
 
 fn example((name, lines): (&str, &[&str])) -> String {

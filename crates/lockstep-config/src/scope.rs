@@ -2,7 +2,9 @@
 
 use toml::de::DeValue;
 
-use crate::value::{ConfigValue, ValueError, ValueKind, config_enum, parse_usize_in, string, toml_string};
+use crate::value::{
+    ConfigValue, ValueError, ValueKind, config_enum, config_number, list_toml, read_list, string, toml_string,
+};
 
 config_enum! {
     /// `[scope] preset`: which files to begin with.
@@ -23,39 +25,15 @@ impl ConfigValue for GitignorePatterns {
         ValueKind::List(r#"a list of patterns as in `.gitignore`, such as ["/docs/", "*.sql"]"#);
 
     fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        let DeValue::Array(items) = value else { return Err(ValueError::kind(value)) };
-        let items = items.iter().map(|item| string(item.get_ref()).map(str::to_owned));
-        items.collect::<Result<_, _>>().map(Self)
+        read_list(value, |item| string(item).map(str::to_owned)).map(Self)
     }
 
     fn to_toml(&self) -> String {
-        format!("[{}]", self.0.iter().map(|pattern| toml_string(pattern)).collect::<Vec<_>>().join(", "))
+        list_toml(&self.0, |pattern| toml_string(pattern))
     }
 }
 
-/// `[scope] max_file_bytes`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MaxFileBytes(pub u64);
-
-impl MaxFileBytes {
-    /// From a line of code to more than any parser handles.
-    const RANGE: std::ops::RangeInclusive<usize> = 1_000..=100_000_000;
-}
-
-impl Default for MaxFileBytes {
-    fn default() -> Self {
-        Self(1 << 20)
-    }
-}
-
-impl ConfigValue for MaxFileBytes {
-    const KIND: ValueKind = ValueKind::Number;
-
-    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        parse_usize_in(value, Self::RANGE).map(|bytes| Self(bytes as u64))
-    }
-
-    fn to_toml(&self) -> String {
-        self.0.to_string()
-    }
+config_number! {
+    /// `[scope] max_file_bytes`: from a line of code to more than any parser handles.
+    pub struct MaxFileBytes(u64) = 1 << 20, in 1_000..=100_000_000
 }

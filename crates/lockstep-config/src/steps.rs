@@ -9,7 +9,10 @@ use toml::de::DeValue;
 
 use crate::diagnostic::UnlocatedProblem;
 use crate::suggest::nearest;
-use crate::value::{ConfigValue, ValueError, ValueKind, config_enum, parse_path, string, toml_string};
+use crate::value::{
+    ConfigValue, ValueError, ValueKind, config_enum, config_text, list_toml, parse_path, read_list, string,
+    table_toml, toml_string,
+};
 
 config_enum! {
     /// `[steps] over_budget`: the effect of exceeding the turns.
@@ -31,34 +34,17 @@ config_enum! {
     }
 }
 
-/// `[steps] dir`: a directory below the project's root.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StepsDir(pub String);
-
-impl Default for StepsDir {
-    fn default() -> Self {
-        Self("steps".to_owned())
-    }
+config_text! {
+    /// `[steps] dir`: a directory below the project's root.
+    pub struct StepsDir(String) = "steps", ValueKind::Path, directory
 }
 
 /// A directory below the project's root.
-fn directory(value: &DeValue<'_>) -> Result<String, ValueError> {
-    let text = string(value)?.trim_end_matches('/');
+fn directory(text: &str) -> Result<&str, ValueError> {
+    let text = text.trim_end_matches('/');
     parse_path(text)?;
     let inside = !text.is_empty() && !text.starts_with('/') && !text.split('/').any(|part| part == "..");
-    if inside { Ok(text.to_owned()) } else { Err(ValueError::text(text, "it is a directory of the project")) }
-}
-
-impl ConfigValue for StepsDir {
-    const KIND: ValueKind = ValueKind::Path;
-
-    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        directory(value).map(Self)
-    }
-
-    fn to_toml(&self) -> String {
-        toml_string(&self.0)
-    }
+    if inside { Ok(text) } else { Err(ValueError::text(text, "it is a directory of the project")) }
 }
 
 /// `[steps] sources`: other directories with step files.
@@ -69,12 +55,11 @@ impl ConfigValue for StepSources {
     const KIND: ValueKind = ValueKind::List(r#"a list of directories, such as ["docs/feature/*/steps"]"#);
 
     fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        let DeValue::Array(items) = value else { return Err(ValueError::kind(value)) };
-        items.iter().map(|item| directory(item.get_ref())).collect::<Result<_, _>>().map(Self)
+        read_list(value, |item| directory(string(item)?).map(str::to_owned)).map(Self)
     }
 
     fn to_toml(&self) -> String {
-        format!("[{}]", self.0.iter().map(|source| toml_string(source)).collect::<Vec<_>>().join(", "))
+        list_toml(&self.0, |source| toml_string(source))
     }
 }
 
@@ -119,9 +104,7 @@ impl ConfigValue for MarkerTable {
     }
 
     fn to_toml(&self) -> String {
-        let markers: Vec<_> =
-            self.0.iter().map(|(key, name)| format!("{key} = {}", toml_string(name))).collect();
-        if markers.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", markers.join(", ")) }
+        table_toml(self.0.iter().map(|(key, name)| (key.clone(), toml_string(name))))
     }
 }
 
@@ -130,56 +113,24 @@ fn is_marker_name(name: &str) -> bool {
     name.len() >= 4 && name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(of_name)
 }
 
-/// A file or directory that may be left out: `None` for the empty string.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct OptionalPath(pub Option<PathBuf>);
+config_text! {
+    /// A file or directory that may be left out: `None` for the empty string.
+    pub struct OptionalPath(Option<String>),
+    ValueKind::Path, |text| parse_path(text).map(|_| text)
+}
 
 impl OptionalPath {
     /// The path itself, for a project at `root`.
     pub fn resolve(&self, root: &Path) -> Option<PathBuf> {
-        self.0.as_ref().map(|path| absolute_lexical(root, path))
+        self.0.as_ref().map(|path| absolute_lexical(root, Path::new(path)))
     }
 }
 
-impl ConfigValue for OptionalPath {
-    const KIND: ValueKind = ValueKind::Path;
-
-    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        let text = string(value)?;
-        let path = parse_path(text)?;
-        Ok(Self((!text.is_empty()).then_some(path)))
-    }
-
-    fn to_toml(&self) -> String {
-        toml_string(&self.0.as_deref().unwrap_or(Path::new("")).to_string_lossy())
-    }
-}
-
-/// `[steps] phases`: the name of a phase set.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PhaseSetName(pub String);
-
-impl Default for PhaseSetName {
-    fn default() -> Self {
-        Self("tdd-14".to_owned())
-    }
-}
-
-impl ConfigValue for PhaseSetName {
-    const KIND: ValueKind = ValueKind::Text(r#"the name of a phase set, such as "tdd-14""#);
-
-    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        let text = string(value)?;
-        if text.is_empty() {
-            Err(ValueError::text(text, "it names a phase set"))
-        } else {
-            Ok(Self(text.to_owned()))
-        }
-    }
-
-    fn to_toml(&self) -> String {
-        toml_string(&self.0)
-    }
+config_text! {
+    /// `[steps] phases`: the name of a phase set.
+    pub struct PhaseSetName(String) = "tdd-14",
+    ValueKind::Text(r#"the name of a phase set, such as "tdd-14""#),
+    |text| if text.is_empty() { Err(ValueError::text(text, "it names a phase set")) } else { Ok(text) }
 }
 
 /// `[steps] evidence`: the expected result of a command, by phase.
@@ -215,11 +166,6 @@ impl ConfigValue for EvidenceTable {
     }
 
     fn to_toml(&self) -> String {
-        let phases: Vec<_> = self
-            .0
-            .iter()
-            .map(|(name, proof)| format!("{} = {}", toml_string(name), proof.to_toml()))
-            .collect();
-        if phases.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", phases.join(", ")) }
+        table_toml(self.0.iter().map(|(name, proof)| (toml_string(name), proof.to_toml())))
     }
 }

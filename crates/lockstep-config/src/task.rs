@@ -10,72 +10,29 @@ use lockstep_task::phase::TaskPhase;
 use toml::de::DeValue;
 
 use crate::nested_tables::table_fields;
-use crate::value::{ConfigEnum, ConfigValue, ValueError, ValueKind, string, toml_string};
+use crate::value::{
+    ConfigEnum, ConfigValue, ValueError, ValueKind, config_number, config_text, list_toml, parse_path,
+    read_list, string, toml_string,
+};
 
-/// `[task] max_bytes`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MaxTaskBytes(pub usize);
-
-impl MaxTaskBytes {
-    /// The smallest and the largest reasonable document: a sentence, and one that is plainly no list of
-    /// pointers.
-    const RANGE: std::ops::RangeInclusive<usize> = 256..=1024 * 1024;
+config_number! {
+    /// `[task] max_bytes`: from a sentence to a document that is plainly no list of pointers.
+    pub struct MaxTaskBytes(usize) = DocumentLimits::default().max_bytes, in 256..=1024 * 1024
 }
 
-impl Default for MaxTaskBytes {
-    fn default() -> Self {
-        Self(DocumentLimits::default().max_bytes)
-    }
-}
-
-impl ConfigValue for MaxTaskBytes {
-    const KIND: ValueKind = ValueKind::Number;
-
-    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        let DeValue::Integer(number) = value else { return Err(ValueError::kind(value)) };
-        let bytes = usize::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok();
-        bytes.filter(|bytes| Self::RANGE.contains(bytes)).map(Self).ok_or_else(|| ValueError {
-            why: Some(format!("a task has from {} to {} bytes", Self::RANGE.start(), Self::RANGE.end())),
-            ..ValueError::kind(value)
-        })
-    }
-
-    fn to_toml(&self) -> String {
-        self.0.to_string()
-    }
-}
-
-/// `[task] l2_path`: the path of a phase's L2 file if the task does not name it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct L2PathTemplate(pub String);
-
-impl Default for L2PathTemplate {
-    fn default() -> Self {
-        Self(scaffold::L2_PATH.to_owned())
-    }
-}
-
-impl ConfigValue for L2PathTemplate {
-    const KIND: ValueKind = ValueKind::Path;
-
-    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        let text = string(value)?;
+config_text! {
+    /// `[task] l2_path`: the path of a phase's L2 file if the task does not name it.
+    pub struct L2PathTemplate(String) = scaffold::L2_PATH, ValueKind::Path, |text| {
         let inside = Path::new(text).components().all(|part| matches!(part, Component::Normal(_)));
         if text.is_empty() || !inside {
             return Err(ValueError::text(text, "it is a path inside the project, relative to its root"));
         }
-        if let Some(unknown) = unknown_placeholder(text) {
-            let known = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(", ");
-            return Err(ValueError {
-                fix: Some(format!("the placeholders are {known}")),
-                ..ValueError::text(text, format!("{{{unknown}}} stands for nothing"))
-            });
-        }
-        Ok(Self(text.to_owned()))
-    }
-
-    fn to_toml(&self) -> String {
-        toml_string(&self.0)
+        let Some(unknown) = unknown_placeholder(text) else { return Ok(text) };
+        let known = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(", ");
+        Err(ValueError {
+            fix: Some(format!("the placeholders are {known}")),
+            ..ValueError::text(text, format!("{{{unknown}}} stands for nothing"))
+        })
     }
 }
 
@@ -84,36 +41,20 @@ fn unknown_placeholder(text: &str) -> Option<&str> {
     names.into_iter().find(|name| !PLACEHOLDERS.contains(name))
 }
 
-/// `[task] events`: the file of the task's audit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TaskAuditFile(pub PathBuf);
+config_text! {
+    /// `[task] events`: the file of the task's audit.
+    pub struct TaskAuditFile(String) = ".lockstep/events.jsonl", ValueKind::Path, |text| {
+        if text.is_empty() || text.ends_with('/') {
+            return Err(ValueError::text(text, "it names a file"));
+        }
+        parse_path(text).map(|_| text)
+    }
+}
 
 impl TaskAuditFile {
     /// The file itself, for a project at `root`.
     pub fn resolve(&self, root: &Path) -> PathBuf {
-        absolute_lexical(root, &self.0)
-    }
-}
-
-impl Default for TaskAuditFile {
-    fn default() -> Self {
-        Self(PathBuf::from(".lockstep/events.jsonl"))
-    }
-}
-
-impl ConfigValue for TaskAuditFile {
-    const KIND: ValueKind = ValueKind::Path;
-
-    fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        let text = string(value)?;
-        if text.is_empty() || text.ends_with('/') {
-            return Err(ValueError::text(text, "it names a file"));
-        }
-        crate::value::parse_path(text).map(Self)
-    }
-
-    fn to_toml(&self) -> String {
-        toml_string(&self.0.to_string_lossy())
+        absolute_lexical(root, Path::new(&self.0))
     }
 }
 
@@ -170,18 +111,14 @@ impl<T: ListItem> ConfigValue for Vec<T> {
     const KIND: ValueKind = ValueKind::List(T::WHAT);
 
     fn read(value: &DeValue<'_>) -> Result<Self, ValueError> {
-        let DeValue::Array(items) = value else { return Err(ValueError::kind(value)) };
-        items
-            .iter()
-            .map(|item| {
-                let text = string(item.get_ref())?;
-                T::read(text).map_err(|why| ValueError::text(text, why))
-            })
-            .collect()
+        read_list(value, |item| {
+            let text = string(item)?;
+            T::read(text).map_err(|why| ValueError::text(text, why))
+        })
     }
 
     fn to_toml(&self) -> String {
-        format!("[{}]", self.iter().map(|item| toml_string(&item.show())).collect::<Vec<_>>().join(", "))
+        list_toml(self, |item| toml_string(&item.show()))
     }
 }
 

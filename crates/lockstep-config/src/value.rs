@@ -175,6 +175,99 @@ macro_rules! config_enum {
 }
 pub(crate) use config_enum;
 
+/// Declares a number in a range.
+macro_rules! config_number {
+    ($(#[doc = $doc:literal])+ pub struct $Name:ident($Number:ty) = $default:expr, in $range:expr) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $Name(pub $Number);
+
+        impl Default for $Name {
+            fn default() -> Self {
+                Self($default)
+            }
+        }
+
+        impl $crate::value::ConfigValue for $Name {
+            const KIND: $crate::value::ValueKind = $crate::value::ValueKind::Number;
+
+            fn read(value: &toml::de::DeValue<'_>) -> Result<Self, $crate::value::ValueError> {
+                $crate::value::parse_usize_in(value, $range).map(|number| Self(number as $Number))
+            }
+
+            fn to_toml(&self) -> String {
+                self.0.to_string()
+            }
+        }
+    };
+}
+pub(crate) use config_number;
+
+/// Declares a string with a check, which returns the value to store. An optional one is `None` for the empty
+/// string, which is not checked.
+macro_rules! config_text {
+    ($(#[doc = $doc:literal])+ pub struct $Name:ident(Option<String>), $kind:expr, $check:expr) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq, Eq, Default)]
+        pub struct $Name(pub Option<String>);
+
+        $crate::value::config_text!(@impl $Name, $kind, $check,
+            |text: String| (!text.is_empty()).then_some(text), |it: &Option<String>| it.clone().unwrap_or_default());
+    };
+    ($(#[doc = $doc:literal])+ pub struct $Name:ident(String) = $default:expr, $kind:expr, $check:expr) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $Name(pub String);
+
+        impl Default for $Name {
+            fn default() -> Self {
+                Self($default.to_owned())
+            }
+        }
+
+        $crate::value::config_text!(@impl $Name, $kind, $check, |text: String| text, |it: &String| it.clone());
+    };
+    (@impl $Name:ident, $kind:expr, $check:expr, $from_text:expr, $to_text:expr) => {
+        impl $crate::value::ConfigValue for $Name {
+            const KIND: $crate::value::ValueKind = $kind;
+
+            fn read(value: &toml::de::DeValue<'_>) -> Result<Self, $crate::value::ValueError> {
+                let check: fn(&str) -> Result<&str, $crate::value::ValueError> = $check;
+                let text = check($crate::value::string(value)?)?;
+                Ok(Self(($from_text)(text.to_owned())))
+            }
+
+            fn to_toml(&self) -> String {
+                $crate::value::toml_string(&($to_text)(&self.0))
+            }
+        }
+    };
+}
+pub(crate) use config_text;
+
+/// The check of a text that is validated elsewhere.
+pub(crate) fn any_text(text: &str) -> Result<&str, ValueError> {
+    Ok(text)
+}
+
+/// Reads each item of a list.
+pub(crate) fn read_list<T>(
+    value: &DeValue<'_>,
+    read: impl Fn(&DeValue<'_>) -> Result<T, ValueError>,
+) -> Result<Vec<T>, ValueError> {
+    let DeValue::Array(items) = value else { return Err(ValueError::kind(value)) };
+    items.iter().map(|item| read(item.get_ref())).collect()
+}
+
+pub(crate) fn list_toml<T>(items: &[T], to_toml: impl Fn(&T) -> String) -> String {
+    format!("[{}]", items.iter().map(to_toml).collect::<Vec<_>>().join(", "))
+}
+
+pub(crate) fn table_toml(fields: impl Iterator<Item = (String, String)>) -> String {
+    let fields: Vec<_> = fields.map(|(name, value)| format!("{name} = {value}")).collect();
+    if fields.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", fields.join(", ")) }
+}
+
 impl ConfigValue for Duration {
     const KIND: ValueKind = ValueKind::Duration;
 

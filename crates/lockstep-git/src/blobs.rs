@@ -1,7 +1,7 @@
 //! Old contents of files.
 
 use std::io::{BufReader, Read as _, Write as _};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use crate::{GitError, Repository};
 
@@ -15,13 +15,7 @@ impl Repository {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
-        let mut child = self
-            .git(&["cat-file", "--batch", "-z"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(GitError::Spawn)?;
+        let mut child = self.spawn_piped(&["cat-file", "--batch", "-z"])?;
         let mut input = child.stdin.take().expect("it was asked for");
         let mut output = BufReader::new(child.stdout.take().expect("it was asked for"));
         let prefix = self.worktree_prefix()?;
@@ -37,6 +31,30 @@ impl Repository {
         });
         child.wait().map_err(GitError::Spawn)?;
         contents
+    }
+
+    /// Starts git with both pipes open and without its messages.
+    fn spawn_piped(&self, args: &[&str]) -> Result<Child, GitError> {
+        let mut command = self.git(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.spawn().map_err(GitError::Spawn)
+    }
+
+    /// Returns those of the paths that an ignore rule excludes, whether git tracks them or not.
+    pub fn ignored<'a>(&self, paths: &[&'a str]) -> Result<Vec<&'a str>, GitError> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut child = self.spawn_piped(&["check-ignore", "--no-index", "-z", "--stdin"])?;
+        let mut input = child.stdin.take().expect("it was asked for");
+        let names = paths.join("\0") + "\0";
+        let output = std::thread::scope(|scope| {
+            // Git that died is noticed by its missing answers.
+            scope.spawn(move || drop(input.write_all(names.as_bytes())));
+            child.wait_with_output().map_err(GitError::Spawn)
+        })?;
+        let ignored: Vec<&[u8]> = output.stdout.split(|byte| *byte == 0).collect();
+        Ok(paths.iter().copied().filter(|path| ignored.contains(&path.as_bytes())).collect())
     }
 
     /// Returns the path from the top of the working tree to the directory.

@@ -109,10 +109,14 @@ impl Repository {
     }
 
     fn commit(&self, name: &str) -> Result<String, GitError> {
-        self.revision(name)?.ok_or_else(|| GitError::Failed {
-            what: "rev-parse".to_owned(),
-            message: format!("there is no commit called {name:?}"),
-        })
+        if let Some(commit) = self.revision(name)? {
+            return Ok(commit);
+        }
+        let message = match self.head()? {
+            Some(_) => format!("there is no commit called {name:?}"),
+            None => format!("there is no commit called {name:?}: nothing was committed yet"),
+        };
+        Err(GitError::Failed { what: "rev-parse".to_owned(), message })
     }
 }
 

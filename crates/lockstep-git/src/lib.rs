@@ -55,6 +55,12 @@ impl Repository {
         Self { directory: directory.to_owned() }.worktree_root()
     }
 
+    /// Returns true if `directory` is inside a repository without a working tree.
+    pub fn is_bare(directory: &Path) -> Result<bool, GitError> {
+        let repository = Self { directory: directory.to_owned() };
+        Ok(repository.run(&["rev-parse", "--is-bare-repository"])?.trimmed_stdout() == "true")
+    }
+
     /// The commit that is checked out; `None` before the first one.
     pub fn head(&self) -> Result<Option<String>, GitError> {
         self.revision("HEAD")

@@ -133,7 +133,7 @@ fn outside_of_any_repository() {
 }
 
 #[test]
-fn when_files_were_last_committed_is_told_unless_the_history_was_cut_off() {
+fn last_commit_times_are_known_unless_the_clone_is_shallow() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("whole");
     fs::create_dir(&root).unwrap();

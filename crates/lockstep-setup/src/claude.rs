@@ -66,7 +66,7 @@ pub enum EntryAction {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SettingsError {
     /// The text is not JSON, even with comments and trailing commas allowed.
-    #[error("the settings are not JSON: {at}: {message}; correct the file and try again")]
+    #[error("{at}: the settings are not JSON: {message}; correct the file and try again")]
     Syntax {
         at: Position,
         /// The parser's message.

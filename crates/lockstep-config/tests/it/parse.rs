@@ -111,7 +111,7 @@ fn rejects_invalid_durations_and_types() {
 }
 
 #[test]
-fn broken_toml_is_told_line_by_line_and_the_rest_applies() {
+fn broken_toml_is_reported_by_line_and_the_rest_applies() {
     let loaded = parse(
         "[journal]\nsweep = off\ngrace =\ndir = \"logs\n[alert\nlead = \"any\"\n[hooks]\non_failure = \"allow\"\n\
          <<<<<<< HEAD\n[hooks]\non_failure = \"block\"\n",
@@ -153,7 +153,7 @@ fn a_huge_file_is_refused_unread() {
 
 /// A text within the limit must not cost more than its length: every key of it is a problem here.
 #[test]
-fn a_large_broken_file_is_told_whole() {
+fn every_problem_of_a_large_broken_file_is_reported() {
     let pairs = "x=1,".repeat(MAX_BYTES / 4 - 10);
     let loaded = parse(format!("journal = {{{pairs}}}"));
     assert!(loaded.problems.len() > 200_000);
