@@ -166,7 +166,7 @@ impl SymbolChange {
                 let takes = takes && (counted.is_some() || self.widens(*arity) || arity.is_none());
                 Some(if takes { effect.call(reference.arguments, keywords) } else { Fit::Breaks })
             }
-            Role::Construct => Some(effect.every_call),
+            Role::Construct => Some(effect.constructions),
             // Either side may be the changed one.
             Role::Redefine => Some(effect.overrides.max(effect.values)),
             Role::Override | Role::Implement | Role::Extend => Some(effect.overrides),
@@ -217,13 +217,15 @@ impl SymbolChange {
     }
 
     /// Returns true if a call with a valid number of arguments passes them to other parameters. A new
-    /// required parameter precedes the optional ones, so it takes an argument that was for one of them. If a
+    /// required parameter precedes the optional ones, so it takes an argument that was for one of them. With
+    /// the same number of parameters, an optional one became required. If a
     /// required parameter was removed, every call has passed an argument for it.
     fn shifts(&self, arity: Arity, arguments: u16) -> bool {
         let Some(was) = self.was.arity else { return false };
         let Some(most) = was.most else { return false };
         let is_fewer = arity.least < was.least && arity.most.is_some_and(|now| now < most);
-        (arity.least > was.least && arguments > was.least) || (is_fewer && arguments >= was.least)
+        let has_new = arity.most != Some(most);
+        (arity.least > was.least && has_new && arguments > was.least) || (is_fewer && arguments >= was.least)
     }
 }
 
@@ -235,7 +237,9 @@ pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
 
 /// Compares the definitions of two contents of a file that reach at least as far as `least`, in the order of the former text.
 pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<SymbolChange> {
-    let renamed_types = renamed_types(old, new);
+    let aliases = aliases_of_renamed(old, new);
+    let mut renamed_types = renamed_types(old, new);
+    renamed_types.extend(&aliases);
     let gone = Gone::new(old, new);
     let mut offered = imported(new);
     if old.language == Language::Rust {
@@ -281,7 +285,8 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
         };
         changes.push(SymbolChange { was: was.clone(), what });
     }
-    settle_renames(old.language, &mut changes, &touched);
+    settle_renames(old.language, &mut changes, &touched, &aliases);
+    changes.retain(|it| it.was.container.is_some() || !aliases.contains_key(&*it.was.name));
     settle_sections(&mut changes, new);
     changes.extend(implicit::changes(old, new).into_iter().filter(|it| it.was.reach >= least));
     changes.sort_by_key(|change| change.was.line);
@@ -313,9 +318,17 @@ impl Renamed {
 
 /// Removes changes that only follow from another rename: of a signature that contains the renamed name, and
 /// of a type whose member was renamed.
-fn settle_renames(language: Language, changes: &mut Vec<SymbolChange>, touched: &[(usize, &Definition)]) {
+fn settle_renames(
+    language: Language,
+    changes: &mut Vec<SymbolChange>,
+    touched: &[(usize, &Definition)],
+    aliases: &BTreeMap<&str, &str>,
+) {
     use Language::{CSharp, Kotlin, Php, Swift};
-    let renamed: Vec<Renamed> = changes.iter().filter_map(Renamed::of).collect();
+    let by_alias =
+        |(from, to): (&&str, &&str)| Renamed { container: None, from: (*from).into(), to: (*to).into() };
+    let renamed: Vec<Renamed> =
+        changes.iter().filter_map(Renamed::of).chain(aliases.iter().map(by_alias)).collect();
     let mut settled = BTreeSet::new();
     for (at, is) in touched {
         let change = &mut changes[*at];
@@ -622,6 +635,37 @@ pub(crate) fn renamed_types<'a>(old: &'a Facts, new: &'a Facts) -> BTreeMap<&'a 
         }
     }
     renamed
+}
+
+/// Returns the types that have another name now while their former one is an alias for it: the alias, then the new name.
+fn aliases_of_renamed<'a>(old: &'a Facts, new: &'a Facts) -> BTreeMap<&'a str, &'a str> {
+    let is_own = |it: &&Definition| is_type(it) && it.container.is_none();
+    let named = |facts: &'a Facts, name: &str| {
+        let mut types = facts.definitions.iter().filter(is_own).filter(|it| *it.name == *name);
+        types.next().filter(|_| types.next().is_none())
+    };
+    let mut found = BTreeMap::new();
+    for alias in new.definitions.iter().filter(is_own) {
+        let Some(Shape::Of(to)) = &alias.gives else { continue };
+        let to = to.trim_start_matches("self::");
+        let (Some(was), Some(is)) = (named(old, &alias.name), named(new, to)) else { continue };
+        let is_renamed = was.gives == is.gives && named(old, to).is_none() && was.kind == is.kind;
+        // In Rust, an alias of a tuple struct or of a unit struct makes no value of it.
+        let makes_values = new.language != Language::Rust || has_named_members(new, to);
+        if is_renamed && makes_values && is.reach >= was.reach && is.arity == was.arity {
+            found.insert(&*was.name, &*is.name);
+        }
+    }
+    found
+}
+
+/// Returns true if a type has fields or variants with names, in place of positions.
+fn has_named_members(facts: &Facts, container: &str) -> bool {
+    let mut members = facts.definitions.iter().filter(|it| it.container.as_deref() == Some(container));
+    members.any(|it| {
+        matches!(it.kind, DefinitionKind::Field | DefinitionKind::Variant)
+            && !it.name.starts_with(|first: char| first.is_ascii_digit())
+    })
 }
 
 /// Returns the types of one content that the other does not have in any place.

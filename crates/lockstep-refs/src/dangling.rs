@@ -3,6 +3,8 @@
 //!
 //! The caller provides the deleted files, from git.
 
+mod evidence;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::entity::{Aliases, Entity, Names, is_generic, is_history};
@@ -75,7 +77,13 @@ pub fn dangling(
         search.found.extend(nowhere(world, &folders, file));
         let known: BTreeSet<u32> =
             search.found.iter().filter(|it| it.file == file).map(|it| it.line).collect();
-        search.found.extend(missing_names(world, file).into_iter().filter(|it| !known.contains(&it.line)));
+        let missing = missing_names(world, file);
+        // Without time, files are not read, and every name would be missing.
+        if is_over() {
+            search.truncated = true;
+            break;
+        }
+        search.found.extend(missing.into_iter().filter(|it| !known.contains(&it.line)));
     }
     for former in former {
         if is_over() {
@@ -90,8 +98,11 @@ pub fn dangling(
         let key = |it: &Dangling| (it.line, it.kind, it.target.clone());
         world.path(a.file).cmp(world.path(b.file)).then_with(|| key(a).cmp(&key(b)))
     });
-    found.dedup_by(|later, first| {
-        (later.file, later.line, &later.target) == (first.file, first.line, &first.target)
+    // Two former files may have had the same name.
+    let (mut patterns, mut targets) = (BTreeSet::new(), BTreeSet::new());
+    found.retain(|it| {
+        patterns.insert((it.file, it.line, it.pattern.clone()))
+            && targets.insert((it.file, it.line, it.target.clone()))
     });
     search
 }
@@ -123,9 +134,11 @@ impl<'a> FormerPaths<'a> {
     /// Returns the complete paths to former files in a text.
     fn written_in(&self, world: &dyn World, folders: &BTreeSet<String>, file: FileId) -> Vec<Dangling> {
         let from = world.path(file);
-        let Some(text) = world.text_once(file).filter(|_| !is_history(from)) else { return Vec::new() };
+        let is_read = !is_history(from) && !evidence::is_pattern_list(from);
+        let Some(text) = world.text_once(file).filter(|_| is_read) else { return Vec::new() };
         let is_wanted = |name: &str| self.by_name.contains_key(name);
-        let written = written_paths(from, &text, &is_wanted);
+        let mut written = written_paths(from, &text, &is_wanted);
+        written.retain(|path| evidence::is_meant_here(world, from, &text, path));
         let target = |path: &WrittenPath| -> Option<String> {
             let exists = |it: &String| {
                 world.find(it).or_else(|| output_source(world, it)).is_some() || folders.contains(it)
@@ -135,9 +148,8 @@ impl<'a> FormerPaths<'a> {
                 false => path
                     .meanings
                     .iter()
-                    .find(|it| self.paths.contains(&***it))
-                    .cloned()
-                    .or_else(|| self.by_end(world, path)),
+                    .find(|it| self.paths.contains(&***it) && evidence::is_specific(folders, it))
+                    .cloned(),
             }
         };
         let place = |path: WrittenPath| {
@@ -153,16 +165,6 @@ impl<'a> FormerPaths<'a> {
             })
         };
         written.into_iter().filter_map(place).collect()
-    }
-
-    /// Returns the only former file whose path ends as written, if no present file has such a path.
-    fn by_end(&self, world: &dyn World, path: &WrittenPath) -> Option<String> {
-        let end = path.meanings.last().filter(|end| end.contains('/'))?;
-        let fits = |it: &str| it.strip_suffix(&**end).is_some_and(|start| start.ends_with('/'));
-        let mut former = self.by_name.get(base(end))?.iter().filter(|it| fits(it));
-        let found = former.next().filter(|_| former.next().is_none())?;
-        let is_present = world.named(base(end)).iter().any(|file| fits(world.path(*file)));
-        (!is_present).then(|| (*found).to_owned())
     }
 
     /// Returns the unresolved imports of former files, and the number of other unresolved imports.
@@ -191,25 +193,24 @@ impl<'a> FormerPaths<'a> {
         (found, others)
     }
 
-    /// Returns the former file of the same language whose name is the last word of a module's name that any
-    /// file has.
+    /// Returns the former file of the same language whose path ends as a module's name does.
     fn meant_by(&self, from: &str, language: Language, module: &str) -> Option<String> {
         let is_file = matches!(language, Language::C | Language::Cpp);
-        let fits = |path: &&&str| {
+        let parts: Vec<&str> = words(module).collect();
+        let fits = |end: &[&str], path: &str| {
             let other = Language::of(path);
-            let top = path.split('/').next().unwrap_or_default();
-            let is_near = from.split('/').next() == Some(top)
-                || !path.contains('/')
-                || words(module).any(|it| it == top);
             let same = match is_file {
                 true => base(path) == base(module),
-                false => other == language,
+                false => other == language || is_script(other) && is_script(language),
             };
-            is_near && (same || is_script(other) && is_script(language))
+            same && evidence::is_same_project(from, path, &parts) && evidence::ends_like(path, end)
         };
-        let held = |part: &&str| self.by_module.get(part)?.iter().find(fits).map(|path| (*path).to_owned());
-        let parts: Vec<&str> = words(module).collect();
-        parts.iter().rev().find_map(held)
+        // The last word may be the imported name.
+        let ends = (0..parts.len().min(2)).map(|cut| parts.split_at(parts.len() - cut).0);
+        ends.filter(|end| !end.is_empty()).find_map(|end| {
+            let held = self.by_module.get(end.last()?)?;
+            held.iter().find(|path| fits(end, path)).map(|path| (*path).to_owned())
+        })
     }
 }
 
@@ -249,7 +250,11 @@ fn former_names(world: &dyn World, names: &Names, former: &Former) -> Vec<Dangli
         pattern: reference.pattern,
         target: former.path.to_string(),
     };
-    referrers(world, &subject).into_iter().map(place).collect()
+    let is_meant = |it: &Dangling| {
+        let text = world.text(it.file);
+        text.is_some_and(|text| evidence::is_delimited_name(&text, it.line, &it.pattern))
+    };
+    referrers(world, &subject).into_iter().map(place).filter(is_meant).collect()
 }
 
 /// Every directory with a file somewhere below it.
@@ -268,7 +273,9 @@ fn folders(world: &dyn World) -> BTreeSet<String> {
 fn nowhere(world: &dyn World, folders: &BTreeSet<String>, file: FileId) -> Vec<Dangling> {
     let from = world.path(file);
     let markdown = Language::of(from) == Language::Markdown;
-    if is_history(from) || !(markdown || is_settings(from)) {
+    // The links of a template are relative to the file that is made of it.
+    let is_template = from.split('/').any(|folder| folder == "templates");
+    if is_history(from) || is_template || !(markdown || is_settings(from)) {
         return Vec::new();
     }
     let Some(text) = world.text(file) else { return Vec::new() };

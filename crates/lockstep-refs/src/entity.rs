@@ -72,12 +72,8 @@ pub fn entities(path: &str, text: Option<&str>, aliases: &Aliases) -> Vec<Entity
     if let Some((kind, name)) = by_place(path) {
         add(kind, name);
     }
-    if let Some((kind, front)) = declared_kind(path).zip(text.and_then(frontmatter)) {
-        for key in ["name", "skill_id"] {
-            if let Some(name) = value(front, key) {
-                add(kind, name);
-            }
-        }
+    if let Some((kind, text)) = declared_kind(path).zip(text) {
+        declared_names(path, text).iter().for_each(|name| add(kind, name));
     }
     for alias in aliases.of(path) {
         add(EntityKind::Alias, alias);
@@ -86,6 +82,12 @@ pub fn entities(path: &str, text: Option<&str>, aliases: &Aliases) -> Vec<Entity
         found.push(Entity { kind: EntityKind::Directory, name: parent(path).into() });
     }
     found
+}
+
+/// Returns the names that a file of an agent framework declares for itself.
+pub(crate) fn declared_names(path: &str, text: &str) -> Vec<Box<str>> {
+    let front = declared_kind(path).and_then(|_| frontmatter(text)).unwrap_or_default();
+    ["name", "skill_id"].iter().filter_map(|key| value(front, key)).map(Box::from).collect()
 }
 
 /// Returns the rank of a file name among those that represent their directory, lowest first. `None` for other

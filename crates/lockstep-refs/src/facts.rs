@@ -1,11 +1,14 @@
 //! Facts: the result of parsing one file, without reading any other. A pure function of the path and the
 //! text.
 
+mod declarations;
+mod strings;
 mod uses;
 
 use serde::{Deserialize, Serialize};
 
 use crate::language::Language;
+pub use declarations::Declaration;
 pub use uses::{Outline, Uses};
 
 /// The definitions, imports and uses of one file.
@@ -66,6 +69,11 @@ impl Facts {
     /// Returns true if the text exceeded the budget of the parser, so that nothing is known of it.
     pub fn is_unparsable(&self) -> bool {
         self.unread == [(1, u32::MAX)]
+    }
+
+    /// Returns true if every place of the text was read. The text of other files may define names that the facts do not contain.
+    pub fn is_complete(&self) -> bool {
+        self.problems == 0 && self.omitted == 0 && self.unread.is_empty()
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Pure. The source of the change, the output and its freshness belong to the callers.
 
+mod alike;
 mod arrivals;
 mod broken_references;
 mod declared;
@@ -9,6 +10,7 @@ mod dependents;
 mod directories;
 mod edit;
 mod edited;
+mod former_modules;
 mod go_module;
 mod handed_on;
 mod hunks;
@@ -18,6 +20,7 @@ mod kept;
 mod links;
 mod loose;
 mod lost_includes;
+mod manifest_names;
 mod missing_paths;
 mod modifiers;
 mod no_module;
@@ -55,12 +58,14 @@ use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::resolve::path_of;
 use crate::signature::Fit;
+use crate::work::Work;
 use crate::world::{FileId, World};
 use arrivals::Arrivals;
 use declared::Declared;
 use dependents::{Collector, Place};
 use directories::EmptiedDirectories;
 use edited::{Edited, keywords};
+use former_modules::FormerModules;
 use kept::Kept;
 use obligations::Obligations;
 use promised::Promised;
@@ -79,6 +84,7 @@ pub struct Impact {
     pub unresolved: usize,
     /// The limits of the search that were reached: dependents may be missing.
     pub limits: Limits,
+    pub work: Work,
 }
 
 impl Impact {
@@ -141,17 +147,17 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
     let Question { edits, is_over, .. } = *question;
     // All searches in the present files share one memo.
     let world: &dyn World = &Overlay::empty(world);
-    let limits_before = Limits::of_thread();
+    let (limits_before, work_before) = (Limits::of_thread(), Work::of_thread());
     let mut impact = Impact::default();
     let mut looked_at: BTreeSet<String> = BTreeSet::new();
-    let after = after(world, edits);
+    let after = after(world, edits, is_over);
     let worlds = Worlds {
         now: world,
         after: &after,
-        arrivals: Arrivals::new(world, &after, edits),
+        arrivals: Arrivals::new(world, &after, edits, is_over),
         edited: Edited::new(world, edits),
         emptied: EmptiedDirectories::new(world, edits),
-        renames: TypeRenames::new(edits),
+        renames: TypeRenames::new(edits, is_over),
     };
     for edit in edits {
         if is_over() {
@@ -161,6 +167,11 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
         }
         let (file, truncated) = file_impact(&worlds, edit, question);
         impact.truncated |= truncated;
+        if worlds.is_cut() {
+            // A definition that another edit added would count as missing.
+            impact.files.push(FileImpact { unanalysed: true, ..nothing_found(edit) });
+            continue;
+        }
         looked_at.insert(file.path.clone());
         looked_at.extend(file.dependents.iter().map(|dependent| dependent.path.clone()));
         impact.files.push(file);
@@ -168,14 +179,18 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
     impact.files.sort_by(|a, b| a.path.cmp(&b.path));
     impact.unresolved = unresolved(world, &looked_at, is_over);
     impact.limits = Limits::of_thread().since(&limits_before);
+    impact.work = Work::of_thread().since(work_before);
     impact
 }
 
-fn after<'w>(world: &'w dyn World, edits: &[Edit]) -> Overlay<'w> {
+/// Returns the files as the edits leave them. After the deadline it has no more of them: then no edit is analysed.
+fn after<'w>(world: &'w dyn World, edits: &[Edit], is_over: &dyn Fn() -> bool) -> Overlay<'w> {
     let mut after = Overlay::empty(world);
     let parses = Memo::parses(world);
     for edit in edits {
-        if let After::Text(text) = &edit.after {
+        if let After::Text(text) = &edit.after
+            && !is_over()
+        {
             after.add(&edit.path, parses.facts(&edit.path, text), Some(Arc::clone(text)));
         }
     }
@@ -195,6 +210,13 @@ struct Worlds<'a> {
     /// The directories in which the edits leave no file.
     emptied: EmptiedDirectories,
     renames: TypeRenames<'a>,
+}
+
+impl Worlds<'_> {
+    /// Returns true if the deadline passed before all edits were compared with each other.
+    fn is_cut(&self) -> bool {
+        self.arrivals.is_cut() || self.renames.is_cut()
+    }
 }
 
 fn unresolved(world: &dyn World, paths: &BTreeSet<String>, is_over: &dyn Fn() -> bool) -> usize {
@@ -239,6 +261,7 @@ fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (Fi
     let mut before = Overlay::empty(world);
     let file = before.add(edit.former_path(), Arc::clone(&facts), text.clone());
     shadows::hide(&mut before, edit, edits);
+    let modules = FormerModules::restore(&mut before, world, edit, edits);
     let after = edit.present_facts(worlds.after);
     found.symbols = edit.symbol_changes(&facts, after.as_deref());
     worlds.renames.settle(worlds.after, after.as_deref(), &mut found.symbols);
@@ -264,7 +287,14 @@ fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (Fi
     let handed_on = after.as_deref().map(handed_on::names).unwrap_or_default();
     let mut kept =
         Kept::new(worlds.after, edit, (&facts, after.as_deref()), &found.symbols, &worlds.arrivals);
-    let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols, unread };
+    let former = FormerFile {
+        before: &before,
+        file,
+        facts: &facts,
+        changes: &found.symbols,
+        unread,
+        modules: &modules,
+    };
     let promised = Promised::new(world, edit, &former, after.as_deref());
     let obligations = Obligations::new(worlds.after, edit, known, after.as_deref(), &found.symbols);
     let around = Around {
@@ -291,6 +321,9 @@ fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (Fi
     own_file::merge(&mut found.broken_in_file, introduced);
     go_module::collect(&before, edit, text.as_deref(), &mut collector);
     let emptied = worlds.emptied.of(edit.former_path());
+    manifest_names::collect(worlds.after, edit, text.as_deref(), &mut collector, &mut found);
+    let left = in_text::left_behind(worlds.after, edit, text.as_deref(), aliases);
+    own_file::merge(&mut found.broken_in_file, left);
     in_text::collect((&before, emptied), edit, text.as_deref(), &found.symbols, aliases, &mut collector);
     found.content_not_analysed = unanalysed_content::is_affected(edit, &before, text.as_deref());
     let truncated = is_over() || collect_transitive(&before, &mut collector, is_over);
@@ -339,6 +372,7 @@ struct FormerFile<'a> {
     changes: &'a [SymbolChange],
     /// Set if the change of the file is unknown.
     unread: bool,
+    modules: &'a FormerModules,
 }
 
 /// Collects all references to the change. Returns the positions of the changes that break something.
@@ -350,7 +384,7 @@ fn collect_direct(
     kept: &mut Kept<'_>,
     collector: &mut Collector<'_>,
 ) -> BTreeSet<usize> {
-    let FormerFile { before, file, facts, changes, unread } = *former;
+    let FormerFile { before, file, facts, changes, unread, modules } = *former;
     let moved = edit.is_moved();
     // If the file was moved, every definition in it is affected, changed or not.
     let symbols: Vec<Definition> = match moved {
@@ -368,6 +402,7 @@ fn collect_direct(
     let now = edit.present_text(before);
     let target = Target { file, symbols: &symbols, module, now: now.as_deref(), own_file: false };
     let references = language::rules(facts.language).referrers(before, &target);
+    let references: Vec<Reference> = references.into_iter().filter_map(|it| modules.present(it)).collect();
     let conflicting =
         after.map(|after| own_file::conflicting_names(before, after, changes)).unwrap_or_default();
     let mut judge = ReferenceJudge {
@@ -449,12 +484,14 @@ impl ReferenceJudge<'_, '_> {
         (is_misfit
             && !passes_by_place(before, change, reference)
             && !visibility::is_visible(before, change, after, (self.former.file, reference.file))
-            || loose::misses(before, change, after, reference))
+            || loose::misses(before, change, after, reference)
+            || overloads::misfits(&self.trees, change, (self.former.facts, after), reference))
             && !is_hidden
             && !overloads::mean_another(&self.trees, change, after, reference)
             && !results::is_indifferent(&self.trees, change, after, reference, &named)
             && !receivers::may_be_changed(&self.trees, change, after, reference)
             && !modifiers::is_unaffected(&self.trees, self.former.file, (change, after), reference)
+            && !alike::still_fits(change, after, reference)
             && !subtypes::still_fit(before, self.former.file, (change, after), reference)
             && !self.around.edited.follows(change, after, reference)
             && !self.declared.shields(change, reference)

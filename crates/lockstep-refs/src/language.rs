@@ -61,6 +61,14 @@ pub enum Language {
 }
 
 impl Language {
+    /// Returns true if files of the language are used as a whole, by paths and names, instead of through their definitions.
+    pub fn is_used_whole(self) -> bool {
+        matches!(
+            self,
+            Self::Bash | Self::Html | Self::Json | Self::Markdown | Self::Text | Self::Toml | Self::Yaml
+        )
+    }
+
     /// The language of a file, by its name.
     pub fn of(path: &str) -> Self {
         let base = base(path);
@@ -81,7 +89,7 @@ impl Language {
             "rb" | "rake" | "gemspec" => Self::Ruby,
             "php" => Self::Php,
             "swift" => Self::Swift,
-            "sh" | "bash" => Self::Bash,
+            "sh" | "bash" | "bats" => Self::Bash,
             "md" | "markdown" | "mdx" => Self::Markdown,
             "yaml" | "yml" => Self::Yaml,
             "json" | "jsonc" => Self::Json,
@@ -227,7 +235,7 @@ pub fn rules(language: Language) -> &'static dyn Rules {
 
 /// Returns true if two contents of a file differ in comments and spaces only. `false` if unknown.
 pub(crate) fn is_same_code(path: &str, one: &str, other: &str) -> bool {
-    let Some(grammar) = grammar(Language::of(path)) else { return false };
+    let Some(grammar) = grammar(language_of(path, one)) else { return false };
     let (Some(one_tree), Some(other_tree)) = (parse(&grammar, one), parse(&grammar, other)) else {
         return false;
     };
@@ -256,16 +264,40 @@ pub(crate) fn grammar(language: Language) -> Option<tree_sitter::Language> {
     })
 }
 
+/// Returns the language of a file. A script without an extension is of the language that its first line names.
+pub(crate) fn language_of(path: &str, text: &str) -> Language {
+    let by_path = Language::of(path);
+    let first = text.lines().next().and_then(|line| line.strip_prefix("#!"));
+    let Some(first) = first.filter(|_| by_path == Language::Text && may_be_script(path)) else {
+        return by_path;
+    };
+    let mut words = first.split(['/', ' ', '\t']).filter(|word| !word.is_empty() && !word.starts_with('-'));
+    let interpreter = words.rfind(|word| !word.contains('='));
+    match interpreter.unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
+        "sh" | "bash" | "dash" | "ksh" | "bats" => Language::Bash,
+        "python" => Language::Python,
+        "ruby" => Language::Ruby,
+        "node" => Language::JavaScript,
+        "php" => Language::Php,
+        _ => by_path,
+    }
+}
+
+/// Returns true if a file has no extension, so that only its first line shows its language.
+pub(crate) fn may_be_script(path: &str) -> bool {
+    !base(path).contains('.')
+}
+
 /// The facts of a file.
 pub fn facts(path: &str, text: &str) -> Facts {
-    let language = Language::of(path);
+    let language = language_of(path, text);
     let read = || rules(language).facts(path, text);
     Facts { language, ..with_budget(text, read) }
 }
 
 /// The facts of a file with the uses of names that it neither defines nor imports.
 pub fn facts_with_unbound_names(path: &str, text: &str) -> Facts {
-    let language = Language::of(path);
+    let language = language_of(path, text);
     let read = || rules(language).facts_with_unbound_names(path, text);
     Facts { language, ..with_budget(text, read) }
 }

@@ -8,6 +8,7 @@
 //! or renamed file therefore needs no bookkeeping elsewhere.
 
 pub mod budget;
+mod by_name;
 pub mod change;
 mod collect;
 pub mod dangling;

@@ -27,6 +27,8 @@ pub enum Limit {
     Depth,
     /// Files that a file includes.
     Includes,
+    /// Changed lines that are compared with the former ones.
+    Lines,
     /// Stored uses of a file that cannot be decoded.
     StoredUses,
 }
@@ -43,6 +45,7 @@ impl Limit {
             Self::Types => "types of a value",
             Self::Depth => "functions in functions",
             Self::Includes => "included files",
+            Self::Lines => "lines compared for renamed names",
             Self::StoredUses => "stored uses that cannot be decoded",
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
 
-use crate::facts::Facts;
+use crate::facts::{Declaration, Facts};
 use crate::memo::Memo;
 use crate::world::{FileId, World, base, named_in, parent, words};
 
@@ -184,6 +184,14 @@ impl World for Overlay<'_> {
 
     fn may_define(&self, file: FileId, name: &str) -> bool {
         self.files.contains_key(&file) || self.world.may_define(file, name)
+    }
+
+    fn declaring(&self, name: &str, declaration: Declaration) -> Vec<FileId> {
+        let mut files = self.without_hidden(self.world.declaring(name, declaration));
+        for layer in &self.layers {
+            self.put(&mut files, layer, layer.facts.declares(declaration, name));
+        }
+        files
     }
 
     fn definitions_named(&self, file: FileId, name: &str) -> Vec<u32> {

@@ -23,7 +23,7 @@ use crate::world::{FileId, World};
 pub(crate) use conversions::unfit_conversions;
 pub(crate) use inherited::{is_inherited, is_subtype};
 pub(crate) use missing::missing_members;
-pub(crate) use names::{Query, full_name};
+pub(crate) use names::Query;
 pub(crate) use packaged::Packaged;
 pub(crate) use search::{outgoing, referrers, unresolved_imports};
 pub(crate) use wanted::MAX_FILES;
@@ -34,14 +34,35 @@ pub(crate) trait Packages: Sync {
     fn language(&self) -> Language;
 
     /// Returns true if files of this language take part.
-    fn speaks(&self, language: Language) -> bool;
+    fn speaks(&self, language: Language) -> bool {
+        language == self.language()
+    }
 
     /// Returns the package of a file, the prefix of the full names of its definitions. Empty if there is
     /// none.
-    fn package(&self, world: &dyn World, file: FileId, facts: &Facts) -> String;
+    fn package(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> String {
+        facts.package.as_deref().unwrap_or_default().to_owned()
+    }
+
+    /// Returns the directory of a package of the project, in languages in which every package is a directory.
+    fn directory<'p>(&self, _package: &'p str) -> Option<&'p str> {
+        None
+    }
+
+    /// Returns a name that every file contains which is outside the package in a directory and names something of it without a receiver.
+    fn mark<'p>(&self, _world: &dyn World, _directory: &'p str) -> Option<&'p str> {
+        None
+    }
+
+    /// Returns true if an interface of the standard library has a method of this name.
+    fn is_standard_method(&self, _name: &str) -> bool {
+        false
+    }
 
     /// Returns the bindings of a file's imports.
-    fn bindings(&self, world: &dyn World, file: FileId, facts: &Facts) -> Bindings;
+    fn bindings(&self, _world: &dyn World, _file: FileId, _facts: &Facts) -> Bindings {
+        Bindings::default()
+    }
 
     /// Returns the files that an import resolves to.
     fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads;

@@ -19,6 +19,7 @@ mod redefined;
 mod search;
 mod stand_ins;
 mod types;
+mod use_positions;
 
 use std::rc::Rc;
 

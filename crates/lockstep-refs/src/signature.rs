@@ -35,8 +35,10 @@ pub struct Effect {
     pub required_names: Vec<Box<str>>,
     /// Parameters that every call must pass now, by place or by name.
     pub newly_required: Vec<Box<str>>,
-    /// For every call, whatever it passes: result, modifiers. For a type: for every construction.
+    /// For every call, whatever it passes: result, modifiers.
     pub every_call: Fit,
+    /// For every construction of a type. For a field: for a literal that gives it.
+    pub constructions: Fit,
     /// For every call that does not depend on the result.
     pub besides_result: Fit,
     /// For overrides, redefinitions and implementations. For a type: for subtypes.
@@ -71,6 +73,7 @@ impl Effect {
             required_names: Vec::new(),
             newly_required: Vec::new(),
             every_call: fits,
+            constructions: fits,
             besides_result: fits,
             overrides: fits,
             values: fits,
@@ -88,6 +91,7 @@ impl Effect {
     /// Raises the results that affect every use of the result.
     fn raise_by_result(&mut self, (calls, overrides, values): Fits) {
         self.every_call = self.every_call.max(calls);
+        self.constructions = self.constructions.max(calls);
         self.overrides = self.overrides.max(overrides);
         self.values = self.values.max(values);
     }
@@ -196,6 +200,33 @@ pub(crate) fn result_type(language: Language, function: &Definition) -> Option<S
     let tokens = header::tokens(&function.header);
     let is_bound = function.kind == DefinitionKind::Method && language == Language::Python;
     header::Header::parse(language, &tokens, is_bound).map(|it| it.result.join(" "))
+}
+
+/// Returns true if every value of a written type is one of another.
+pub(crate) fn accepts(language: Language, given: &str, expected: &str) -> bool {
+    let tokens = |type_: &str| -> Vec<String> {
+        let mut spaced = String::new();
+        for c in type_.chars() {
+            match c.is_alphanumeric() || c == '_' {
+                true => spaced.push(c),
+                false => spaced.extend([' ', c, ' ']),
+            }
+        }
+        spaced.split_whitespace().map(str::to_owned).collect()
+    };
+    let (given, expected) = (tokens(given), tokens(expected));
+    let given: Vec<&str> = given.iter().map(String::as_str).collect();
+    let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+    let found = relation::relation(language, &given, &expected, &relation::TypeParameters::default());
+    !given.is_empty()
+        && !expected.is_empty()
+        && matches!(found, relation::Relation::Same | relation::Relation::Wider)
+}
+
+/// Returns the number of results of a function of Go.
+pub(crate) fn result_count(function: &Definition) -> Option<usize> {
+    let tokens = header::tokens(&function.header);
+    header::Header::parse(Language::Go, &tokens, false).map(|it| effect::result_count(&it.result))
 }
 
 /// Returns the names and types of a function's parameters.

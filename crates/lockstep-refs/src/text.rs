@@ -6,12 +6,16 @@
 
 mod anchor;
 mod directory;
+mod dotted;
 mod names;
 mod path;
 mod path_place;
 mod place;
 mod spelling;
 mod symbol;
+mod wiki;
+
+use std::sync::Arc;
 
 use crate::entity::{Entity, EntityKind, Names, directory_rank, is_distinctive, is_generic, is_history};
 use crate::facts::{Definition, Role};
@@ -53,6 +57,8 @@ pub fn referrers(world: &dyn World, subject: &Subject<'_>) -> Vec<Reference> {
     }
     symbol::referrers(world, subject, &mut found);
     anchor::referrers(world, subject, &mut found);
+    wiki::referrers(world, subject, &mut found);
+    dotted::referrers(world, subject, &mut found);
     only_links_of_history(world, subject, &mut found);
     found.retain(|r| world.path(r.file) != subject.path);
     found.sort_by(|a, b| {
@@ -185,6 +191,8 @@ pub(crate) struct WrittenPath {
     /// Line number, starting at 1.
     pub(crate) line: u32,
     pub(crate) written: Box<str>,
+    /// The position in the text.
+    pub(crate) range: std::ops::Range<usize>,
     /// The paths from the root that it may mean, the most likely first; the last one may be only the end of a path.
     pub(crate) meanings: Vec<String>,
 }
@@ -201,7 +209,8 @@ pub(crate) fn written_paths(path: &str, text: &str, is_wanted: &dyn Fn(&str) -> 
         }
         if path_meaning(&document, &token, false).is_some_and(|kind| kind == Kind::Path) {
             let line = document.spot(token.start, token.end).number;
-            found.push(WrittenPath { line, written: token.written.into(), meanings: token.meanings(path) });
+            let (written, range) = (token.written.into(), token.start..token.end);
+            found.push(WrittenPath { line, written, range, meanings: token.meanings(path) });
         }
     };
     for run in tokens(text) {
@@ -226,6 +235,7 @@ fn path_referrers(world: &dyn World, subject: &Subject<'_>, path: &str, found: &
     for file in path_files(world, path) {
         let from = world.path(file);
         let Some(text) = world.text(file).filter(|_| from != subject.path) else { continue };
+        let text = with_slashes(from, text);
         let history = is_history(from);
         let document = Document::new(from, &text);
         for (at, written) in spellings.iter().flat_map(|spelling| text.match_indices(&**spelling)) {
@@ -242,6 +252,19 @@ fn path_referrers(world: &dyn World, subject: &Subject<'_>, path: &str, found: &
                 found.push(reference(file, line.number, kind, lead.certainty, token.written));
             }
         }
+    }
+}
+
+/// Returns a text with `/` in the paths that projects and scripts of Windows write with `\\`.
+fn with_slashes(path: &str, text: Arc<str>) -> Arc<str> {
+    const ENDINGS: &[&str] = &[
+        "bat", "cmd", "csproj", "fsproj", "nuspec", "props", "ps1", "sln", "slnx", "targets", "vbproj",
+        "vcxproj",
+    ];
+    let ending = base(path).rsplit_once('.').map_or("", |(_, ending)| ending);
+    match ENDINGS.contains(&ending) && text.contains('\\') {
+        true => text.replace('\\', "/").into(),
+        false => text,
     }
 }
 
@@ -282,6 +305,9 @@ fn path_meaning(document: &Document<'_>, token: &Token<'_>, history: bool) -> Op
         return None;
     }
     let spot = document.spot(token.start, token.end);
+    if token.enclosure == Enclosure::Link && document.is_fenced(&spot) {
+        return None;
+    }
     if token.is_word() && !is_link(document, token) && !holds_paths(document, &spot) {
         // `.env` in quotes is an extension as often as a file.
         let quoted = token.enclosure == Enclosure::Backticks && !token.path.starts_with('.');
@@ -325,14 +351,39 @@ fn name_referrers(world: &dyn World, subject: &Subject<'_>, entity: &Entity, fou
     for file in world.containing(&entity.name) {
         let from = world.path(file);
         let Some(text) = world.text(file).filter(|_| from != subject.path) else { continue };
-        let document = Document::new(from, &text);
-        for spot in document.occurrences(&entity.name) {
-            let used = name_kind(world, &document, &spot, entity, (subject.path, family));
-            if let Some((kind, certainty)) = used {
-                found.push(reference(file, spot.number, kind, certainty, &entity.name));
-            }
+        let names = names_in(world, file, &text, entity, (subject.path, family));
+        let history = is_history(from);
+        found.extend(names.into_iter().map(|it| match history {
+            true => Reference { kind: Kind::Mention, ..it },
+            false => it,
+        }));
+    }
+}
+
+/// The uses of a name in the file itself that has it, after the file was moved or given another name.
+pub(crate) fn own_uses(world: &dyn World, file: FileId, entity: &Entity) -> Vec<Reference> {
+    let text = world.text(file).unwrap_or_default();
+    let mut found = names_in(world, file, &text, entity, (world.path(file), false));
+    found.retain(|it| it.kind == Kind::Name && it.certainty == Certainty::Resolved);
+    found
+}
+
+/// The uses of a name of the file at a path in one text.
+fn names_in(
+    world: &dyn World,
+    file: FileId,
+    text: &str,
+    entity: &Entity,
+    (path, family): (&str, bool),
+) -> Vec<Reference> {
+    let document = Document::new(world.path(file), text);
+    let mut found = Vec::new();
+    for spot in document.occurrences(&entity.name) {
+        if let Some((kind, certainty)) = name_kind(world, &document, &spot, entity, (path, family)) {
+            found.push(reference(file, spot.number, kind, certainty, &entity.name));
         }
     }
+    found
 }
 
 /// Returns the kind of reference of a name at a spot to the file at `path`. `None` if it is none.

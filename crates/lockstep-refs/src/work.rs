@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+use serde::Serialize;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Work {
     /// Texts that were parsed.
     pub parses: u64,
@@ -12,10 +14,14 @@ pub struct Work {
     pub types: u64,
     /// Files whose stored uses were decoded.
     pub decoded_uses: u64,
+    /// Files whose stored facts were read.
+    pub facts_read: u64,
+    /// The bytes of stored facts and uses that were decoded.
+    pub decoded_bytes: u64,
 }
 
 thread_local! {
-    static DONE: Cell<Work> = const { Cell::new(Work { parses: 0, views: 0, types: 0, decoded_uses: 0 }) };
+    static DONE: Cell<Work> = const { Cell::new(Work { parses: 0, views: 0, types: 0, decoded_uses: 0, facts_read: 0, decoded_bytes: 0 }) };
 }
 
 impl Work {
@@ -31,6 +37,8 @@ impl Work {
             views: self.views - earlier.views,
             types: self.types - earlier.types,
             decoded_uses: self.decoded_uses - earlier.decoded_uses,
+            facts_read: self.facts_read - earlier.facts_read,
+            decoded_bytes: self.decoded_bytes - earlier.decoded_bytes,
         }
     }
 
@@ -46,7 +54,29 @@ impl Work {
         DONE.set(Self { types: DONE.get().types + 1, ..DONE.get() });
     }
 
-    pub(crate) fn count_decoded_uses() {
-        DONE.set(Self { decoded_uses: DONE.get().decoded_uses + 1, ..DONE.get() });
+    pub(crate) fn count_decoded_uses(bytes: usize) {
+        let done = DONE.get();
+        let decoded_bytes = done.decoded_bytes + bytes as u64;
+        DONE.set(Self { decoded_uses: done.decoded_uses + 1, decoded_bytes, ..done });
+    }
+
+    /// Counts a file whose stored facts a world reads, with their length without the uses.
+    pub fn count_facts_read(bytes: usize) {
+        let done = DONE.get();
+        let decoded_bytes = done.decoded_bytes + bytes as u64;
+        DONE.set(Self { facts_read: done.facts_read + 1, decoded_bytes, ..done });
+    }
+
+    /// Counts the work that other threads did for this one.
+    pub fn add(self) {
+        let done = DONE.get();
+        DONE.set(Self {
+            parses: done.parses + self.parses,
+            views: done.views + self.views,
+            types: done.types + self.types,
+            decoded_uses: done.decoded_uses + self.decoded_uses,
+            facts_read: done.facts_read + self.facts_read,
+            decoded_bytes: done.decoded_bytes + self.decoded_bytes,
+        });
     }
 }

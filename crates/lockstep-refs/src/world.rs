@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::facts::Facts;
+use crate::facts::{Declaration, Facts};
 use crate::language;
 use crate::memo::Memo;
 
@@ -55,7 +55,7 @@ pub trait World {
     }
 
     /// Returns false if no definition, import or implementation of a file contains the name. A world that stores facts can tell without
-    /// reading all of them.
+    /// reading all of them. It is true for a file that was not read everywhere: such a file may define any name.
     fn may_define(&self, _file: FileId, _name: &str) -> bool {
         true
     }
@@ -66,6 +66,11 @@ pub trait World {
         let mut files = self.containing(name);
         files.retain(|file| self.may_define(*file, name));
         files
+    }
+
+    /// Returns the files that may declare a name, sorted by path. Others certainly do not, as far as they could be read.
+    fn declaring(&self, name: &str, _declaration: Declaration) -> Vec<FileId> {
+        self.defining(name)
     }
 
     /// Returns the positions of the definitions of a file that have a name, in the order of the text.

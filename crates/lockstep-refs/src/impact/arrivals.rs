@@ -1,7 +1,7 @@
 //! Definitions that a change adds to files: a definition that one file lost and another gained has only
 //! moved.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeSet, HashMap};
 
 use super::edit::Edit;
@@ -13,7 +13,9 @@ pub(super) struct Arrivals<'a> {
     now: &'a dyn World,
     after: &'a dyn World,
     edits: &'a [Edit],
+    is_over: &'a dyn Fn() -> bool,
     found: OnceCell<HashMap<Box<str>, Vec<Arrival>>>,
+    is_cut: Cell<bool>,
 }
 
 /// A definition that was not in its file before.
@@ -23,8 +25,18 @@ pub(super) struct Arrival {
 }
 
 impl<'a> Arrivals<'a> {
-    pub(super) fn new(now: &'a dyn World, after: &'a dyn World, edits: &'a [Edit]) -> Self {
-        Self { now, after, edits, found: OnceCell::new() }
+    pub(super) fn new(
+        now: &'a dyn World,
+        after: &'a dyn World,
+        edits: &'a [Edit],
+        is_over: &'a dyn Fn() -> bool,
+    ) -> Self {
+        Self { now, after, edits, is_over, found: OnceCell::new(), is_cut: Cell::new(false) }
+    }
+
+    /// Returns true if the deadline passed before all edits were searched.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut.get()
     }
 
     /// Returns the other locations where a definition of a file may be now.
@@ -39,6 +51,10 @@ impl<'a> Arrivals<'a> {
         let mut found: HashMap<Box<str>, Vec<Arrival>> = HashMap::new();
         // A single edited file cannot both lose and gain a definition.
         for edit in self.edits.iter().filter(|_| self.edits.len() > 1) {
+            if (self.is_over)() {
+                self.is_cut.set(true);
+                break;
+            }
             let Some(after) = edit.present_facts(self.after) else { continue };
             let before = edit.former_content(self.now).map(|(facts, _)| facts);
             let known: BTreeSet<_> = before.iter().flat_map(|facts| keys(facts)).collect();

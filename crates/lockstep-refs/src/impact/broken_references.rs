@@ -163,10 +163,16 @@ pub(crate) fn missing_imports(world: &dyn World, file: FileId, facts: &Facts) ->
     found
 }
 
-/// Returns true if a macro of a Rust module may define an imported name: the module's text contains the word.
+/// Returns true if a generator or a macro may define an imported name: a schema, or the text of the Rust
+/// module, contains the word.
 fn may_be_generated(world: &dyn World, facts: &Facts, place: &Place) -> bool {
     if facts.language != Language::Rust {
-        return false;
+        let name = place.pattern.rsplit(['.', '\\']).next().unwrap_or_default();
+        let is_schema = |file: &FileId| {
+            let end = world.path(*file).rsplit('.').next();
+            matches!(end, Some("proto" | "thrift" | "avsc" | "graphql" | "g4" | "xsd" | "wsdl"))
+        };
+        return world.containing(name).iter().any(is_schema);
     }
     let takes =
         |it: &&Import| it.line == place.line || it.names.iter().any(|name| name.name == place.pattern);

@@ -50,11 +50,14 @@ impl Declared {
     /// definition is there for it.
     pub(super) fn shields(&self, change: &SymbolChange, reference: &Reference) -> bool {
         let Some(at) = reference.symbol else { return false };
-        let uses = matches!(reference.role, Role::Call | Role::Covered | Role::Value)
-            // The compiler rejects the definition, not the declaration.
-            || reference.role == Role::Override && self.conflicting.contains(&change.was.name);
+        let is_use = matches!(reference.role, Role::Call | Role::Covered | Role::Value);
+        // The compiler rejects the definition, not the declaration.
+        let is_declaration = reference.role == Role::Override && self.conflicting.contains(&change.was.name);
+        let is_resigned = matches!(change.what, What::Resigned { .. });
         self.defined_again.contains(&at)
-            || uses && self.declared.contains(&at) && matches!(change.what, What::Resigned { .. })
+            || self.declared.contains(&at)
+                && (is_resigned && (is_use || is_declaration)
+                    || is_declaration && change.what == What::Narrowed)
     }
 }
 

@@ -141,10 +141,15 @@ impl Edit {
         }
     }
 
-    /// Returns true if the content changed. An unknown content counts as changed.
+    /// Returns true if more than line ends and blanks at the ends of lines changed. An unknown content counts as changed.
     pub(super) fn is_other_text(&self, before: &Overlay<'_>, former: Option<&str>) -> bool {
         let present = self.present_text(before);
-        matches!(self.before, Before::Unknown) || former.is_none() || present.as_deref() != former
+        let is_alike = |old: &str, new: &str| {
+            let lines = |text| str::trim_end(text).lines().map(str::trim_end);
+            lines(old).eq(lines(new))
+        };
+        let both = former.zip(present.as_deref());
+        matches!(self.before, Before::Unknown) || !both.is_some_and(|(old, new)| is_alike(old, new))
     }
 
     /// Returns the changes of the former content's definitions.

@@ -1,15 +1,16 @@
 //! Dependents by text: paths and names that resolve to a file, mentions of it and of its symbols.
 
-use super::dependents::{Collector, Place};
+use super::dependents::{Collector, Evidence, Place};
 use super::edit::Edit;
+use super::own_file::BrokenReference;
 use crate::change::{SymbolChange, What};
-use crate::entity::{Aliases, Entity, EntityKind, entities, is_manifest};
+use crate::entity::{Aliases, Entity, EntityKind, declared_names, entities, is_manifest};
 use crate::facts::Definition;
 use crate::language::Language;
 use crate::overlay::Overlay;
 use crate::reference::{Kind, Reference};
-use crate::text::{Subject, referrers};
-use crate::world::{World as _, base};
+use crate::text::{Subject, own_uses, referrers};
+use crate::world::{World, base};
 
 /// Collects the places that name the file, its symbols, or a directory that the edits emptied (`emptied`).
 pub(super) fn collect(
@@ -23,6 +24,9 @@ pub(super) fn collect(
     let was = entities(edit.former_path(), former_text, aliases);
     let is = edit.present_entities(before, aliases);
     let (kept, gone): (Vec<Entity>, Vec<Entity>) = was.into_iter().partition(|entity| is.contains(entity));
+    let renounced = renounced_names(edit, before, former_text);
+    let renounced: Vec<Entity> =
+        kept.iter().filter(|it| it.is_name() && renounced.contains(&it.name)).cloned().collect();
     let (directories, gone) = split_directories(gone);
     // A mention of a symbol stays true while the symbol exists.
     let missed: Vec<&SymbolChange> =
@@ -43,13 +47,15 @@ pub(super) fn collect(
         .map(|name| Entity { kind: EntityKind::Directory, name: name.as_str().into() })
         .collect();
     let others: Vec<Entity> = directories.into_iter().filter(|it| !emptied.contains(it)).collect();
-    let missing = places(&gone, &symbols).into_iter().chain(places(&emptied, &[]));
+    // The directory still has the name: paths through it lead to the file.
+    let by_name = places(&renounced, &[]).into_iter().filter(|it| it.kind == Kind::Name);
+    let missing = places(&gone, &symbols).into_iter().chain(places(&emptied, &[])).chain(by_name);
     // While other files are in the directory, prose about it stays true.
     for reference in missing.chain(places(&others, &[]).into_iter().filter(is_read_by_tools)) {
         collector.add(Place { breaks: reference.kind <= Kind::Name, reference });
     }
     // Code is used through its symbols. Everything else is used as a whole.
-    if !edit.is_moved() && is_used_whole(Language::of(&edit.path)) && edit.is_other_text(before, former_text)
+    if !edit.is_moved() && Language::of(&edit.path).is_used_whole() && edit.is_other_text(before, former_text)
     {
         let (directories, kept) = split_directories(kept);
         let by_directory = places(&directories, &[]).into_iter().filter(is_read_by_tools);
@@ -60,6 +66,50 @@ pub(super) fn collect(
         }
     }
     debug_assert!(before.find(edit.former_path()).is_some(), "the former file is in its world");
+}
+
+/// Returns the uses of a file's former names in the file itself. `world` has the file after the edit.
+pub(super) fn left_behind(
+    world: &dyn World,
+    edit: &Edit,
+    former: Option<&str>,
+    aliases: &Aliases,
+) -> Vec<BrokenReference> {
+    let Some((file, former)) = world.find(&edit.path).zip(former) else { return Vec::new() };
+    let text = world.text(file).unwrap_or_default();
+    let now = declared_names(&edit.path, &text);
+    let is = entities(&edit.path, Some(&text), aliases);
+    let declared = declared_names(edit.former_path(), former);
+    let is_renounced =
+        |it: &Entity| declared.contains(&it.name) && !now.is_empty() && !now.contains(&it.name);
+    let is_gone = |it: &Entity| is_renounced(it) || !is.contains(it);
+    let was = entities(edit.former_path(), Some(former), aliases);
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for entity in was.into_iter().filter(|it| it.is_name() && is_gone(it)) {
+        found.extend(own_uses(world, file, &entity).into_iter().filter_map(|it| {
+            let evidence = Evidence {
+                line: it.line,
+                text: (*lines.get(it.line.checked_sub(1)? as usize)?).to_owned(),
+                kind: it.kind,
+                breaks: true,
+                certainty: it.certainty,
+                pattern: it.pattern.to_string(),
+            };
+            let reason = format!("this file is no longer {}", entity.name);
+            Some(BrokenReference { evidence, reason, new_name: None })
+        }));
+    }
+    found
+}
+
+/// The names that a file declared before the edit, while it declares others now.
+fn renounced_names(edit: &Edit, before: &Overlay<'_>, former: Option<&str>) -> Vec<Box<str>> {
+    let Some(former) = former else { return Vec::new() };
+    let mut was = declared_names(edit.former_path(), former);
+    let now = edit.present_text(before).map(|text| declared_names(&edit.path, &text)).unwrap_or_default();
+    was.retain(|name| !now.is_empty() && !now.contains(name));
+    was
 }
 
 /// The directories among some entities, and the others.
@@ -75,9 +125,4 @@ fn is_configuration(before: &Overlay<'_>, reference: &Reference) -> bool {
         Language::Text => is_manifest(path) || !base(path).contains('.'),
         _ => true,
     }
-}
-
-fn is_used_whole(language: Language) -> bool {
-    use Language::{Bash, Html, Json, Markdown, Text, Toml, Yaml};
-    matches!(language, Bash | Html | Json | Markdown | Text | Toml | Yaml)
 }

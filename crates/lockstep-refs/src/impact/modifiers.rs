@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use super::obligations::is_anonymous_base;
 use super::results::{call_of, member_of};
 use super::tree::{Source, Trees, ancestors};
 use crate::change::{SymbolChange, What};
@@ -62,6 +63,15 @@ pub(super) fn is_unaffected(
         return false;
     }
     let place = Site { trees, home, world: trees.world, after, reference };
+    if let (Some(former), Some(heirs)) = (permits(&change.was), permits(now))
+        && former != heirs
+        && reference.role == Role::Extend
+    {
+        return place.heir().is_some_and(|heir| heirs.contains(&heir.as_str()));
+    }
+    if difference.removed.is_empty() && difference.added == ["abstract"] {
+        return place.only_extends();
+    }
     if difference.is_within(VISIBILITIES) {
         return place.sees(now);
     }
@@ -83,6 +93,12 @@ pub(super) fn present<'f>(after: &'f Facts, was: &Definition) -> Option<&'f Defi
     let mut found = after.definitions.iter().filter(same).filter(|it| it.header != was.header);
     let first = found.next();
     first.filter(|_| found.next().is_none())
+}
+
+/// The types that a sealed type permits.
+fn permits(definition: &Definition) -> Option<Vec<&str>> {
+    let mut tokens = definition.header.split(TOKEN_END);
+    tokens.any(|it| it == "permits").then(|| tokens.filter(|it| !matches!(*it, "," | ".")).collect())
 }
 
 /// The words that two headers do not share.
@@ -162,9 +178,27 @@ impl Site<'_> {
             (Language::Java, Some("protected")) => self.is_in_package() || self.is_own_member(),
             (_, Some("protected")) => self.is_own_member(),
             (Language::CSharp | Language::Kotlin, Some("internal")) => self.is_in_module(),
+            (Language::Swift, Some("internal") | None) => self.is_in_module(),
+            (Language::CSharp, None) if now.container.is_none() => self.is_in_module(),
             (Language::Kotlin | Language::Php, None) => true,
             _ => false,
         }
+    }
+
+    /// The name of the type that extends the changed one.
+    fn heir(&self) -> Option<String> {
+        let facts = self.world.facts(self.reference.file)?;
+        let around = facts.definitions.get(self.reference.within? as usize)?;
+        Some(around.name.to_string())
+    }
+
+    /// Returns true if every object that is made here is one of a class without a name that extends the type.
+    fn only_extends(&self) -> bool {
+        let Some(source) = self.trees.get(self.reference.file) else { return false };
+        let leaves = source.leaves(self.reference.line, &self.reference.pattern);
+        let is_made = |it: &Node<'_>| it.parent().is_some_and(|it| it.kind() == "object_creation_expression");
+        let mut made = leaves.into_iter().filter(is_made).peekable();
+        made.peek().is_some() && made.all(is_anonymous_base)
     }
 
     fn is_in_package(&self) -> bool {
@@ -181,6 +215,10 @@ impl Site<'_> {
     fn is_in_module(&self) -> bool {
         const BUILDS: &[&str] = &["build.gradle", "build.gradle.kts", "pom.xml"];
         let is_build = |path: &str| BUILDS.contains(&base(path)) || path.ends_with(".csproj");
+        if self.after.language == Language::Swift {
+            let target_of = |file| swift_target(self.world.path(file));
+            return target_of(self.home) == target_of(self.reference.file);
+        }
         let files = self.world.files();
         let roots: Vec<&str> =
             files.into_iter().map(|it| self.world.path(it)).filter(|it| is_build(it)).map(parent).collect();
@@ -258,6 +296,14 @@ impl Site<'_> {
         };
         !leaves.is_empty() && leaves.iter().all(handles)
     }
+}
+
+/// The directory of the target of Swift that a file is in: `Sources/NAME`, `Tests/NAME`.
+fn swift_target(path: &str) -> Option<&str> {
+    let parts: Vec<&str> = path.split('/').collect();
+    let at = parts.iter().position(|it| matches!(*it, "Sources" | "Tests"))?;
+    let length = parts.get(..at + 2)?.join("/").len();
+    path.get(..length).filter(|_| parts.len() > at + 2)
 }
 
 /// Returns true if an expression is the target of an assignment.

@@ -4,11 +4,14 @@
 //! Places are searched in the files as they are after all edits: a place that already meets the obligation is not reported.
 
 mod access;
+mod exceptions;
 mod expected;
 mod function_types;
 mod implementers;
+mod instances;
 mod literals;
 mod lost_bases;
+mod lost_keys;
 mod lost_literals;
 mod lost_traits;
 mod matches;
@@ -16,6 +19,8 @@ mod type_arguments;
 mod unions;
 
 use std::collections::BTreeSet;
+
+pub(super) use instances::is_anonymous_base;
 
 use super::FileImpact;
 use super::dependents::{Collector, Evidence, Place};
@@ -109,6 +114,8 @@ pub(super) struct Obligations {
     relieved: BTreeSet<String>,
     /// The places of the implementers that were checked one by one.
     checked: BTreeSet<(FileId, u32)>,
+    /// The paths of types of Java that differ in their type parameters.
+    regrouped: BTreeSet<String>,
     /// The paths of fields that are only no longer optional.
     required: BTreeSet<String>,
 }
@@ -161,14 +168,22 @@ impl Obligations {
             let grown = unions::grown((old, former), (new, &now));
             grown.iter().for_each(|it| matches::find(&search, it, &mut found.unmet));
             lost_literals::find(&search, (old, former), (new, &now), changes, &mut found.unmet);
+            lost_keys::find(&search, (old, former), new, changes, &mut found.unmet);
             function_types::find(&search, (old, former), new, &mut found.unmet);
             access::find(&search, former, new, &mut found.unmet);
+            instances::find(&search, old, new, &mut found.unmet);
+            exceptions::find(&search, old, new, &mut found.unmet);
             let is_searched = matches!(new.language, Language::Rust | Language::Go);
             if let Some(before) = is_searched.then(|| Source::new(new.language, former.into())).flatten() {
                 type_arguments::find(&search, &before, new, &mut found.unmet);
                 lost_traits::find(&search, (old, &before), new, &mut found.unmet);
                 lost_traits::find_incomplete(&search, &before, new, &mut found.unmet);
                 found.checked.extend(lost_traits::meeting_new_bounds(&search, &before, new));
+            }
+            if new.language == Language::Java && type_arguments::may_differ(old, new) {
+                let before = Source::new(new.language, former.into());
+                let differing = before.map(|it| type_arguments::find(&search, &it, new, &mut found.unmet));
+                found.regrouped = differing.unwrap_or_default();
             }
             lost_bases::find(&search, edit, (old, former), new, &mut found.unmet);
         }
@@ -187,7 +202,8 @@ impl Obligations {
                 && (self.implemented.contains(&path)
                     || self.relieved.contains(&path)
                     || self.checked.contains(&(reference.file, reference.line)))
-                || self.required.contains(&path))
+                || self.required.contains(&path)
+                || self.regrouped.contains(&path))
     }
 
     /// Adds the places to the dependents and to the changed file. Returns the positions of the changed types.
@@ -266,7 +282,9 @@ fn added(old: &Facts, new: &Facts) -> Vec<Obligation> {
         let had = |member: &Definition| {
             let before = old.definitions.iter().filter(inside).filter(|it| it.name == member.name);
             let is_kept = |it: &Definition| !is_marked(it, OPTIONAL) || is_marked(member, OPTIONAL);
-            before.into_iter().any(is_kept)
+            let lost_body = |it: &Definition| is_abstract(owner, member) && !is_abstract(owner, it);
+            let keeps_default = has_default(new, member) || !has_default(old, member);
+            keeps_default && before.into_iter().any(|it| is_kept(it) && !lost_body(it))
         };
         let siblings: Vec<Definition> =
             new.definitions.iter().filter(inside).filter(|it| had(it)).cloned().collect();
@@ -298,11 +316,7 @@ fn actions(language: Language, owner: &Definition, member: &Definition) -> Vec<A
     }
     let is_plain = !is_marked(member, OPTIONAL) && !is_marked(member, STATIC);
     let is_declared = matches!(member.kind, Method | Type) || member.kind == Field && language != Java;
-    let is_abstract = match owner.kind == Interface {
-        true => is_nothing(member.body),
-        false => is_marked(member, ABSTRACT) || member.header.split(TOKEN_END).any(|it| it == "abstract"),
-    };
-    if is_plain && is_declared && is_abstract {
+    if is_plain && is_declared && is_abstract(owner, member) {
         found.push(Action::Implement);
     }
     let is_literal = match language {
@@ -314,6 +328,14 @@ fn actions(language: Language, owner: &Definition, member: &Definition) -> Vec<A
         found.push(Action::Give);
     }
     found
+}
+
+/// Returns true if a member of a type has no body.
+fn is_abstract(owner: &Definition, member: &Definition) -> bool {
+    match owner.kind == DefinitionKind::Interface {
+        true => is_nothing(member.body),
+        false => is_marked(member, ABSTRACT) || member.header.split(TOKEN_END).any(|it| it == "abstract"),
+    }
 }
 
 fn is_marked(definition: &Definition, mark: &str) -> bool {

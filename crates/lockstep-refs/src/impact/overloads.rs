@@ -3,12 +3,12 @@
 use tree_sitter::Node;
 
 use super::results::call_of;
-use super::tree::{Source, Trees, descendants};
+use super::tree::{Source, Trees, ancestors, descendants};
 use crate::change::{SymbolChange, What};
 use crate::facts::{Definition, Facts, Role};
 use crate::language::Language;
-use crate::reference::Reference;
-use crate::signature;
+use crate::reference::{Certainty, Reference};
+use crate::signature::{self, Fit};
 use crate::syntax::children;
 
 /// The nodes that declare a variable with its type.
@@ -59,14 +59,91 @@ pub(super) fn mean_another(
         return false;
     }
     let Some(source) = trees.get(reference.file) else { return false };
-    let calls: Vec<Node<'_>> =
-        source.leaves(reference.line, &reference.pattern).into_iter().filter_map(call_of).collect();
+    let calls = calls(&source, reference);
     !calls.is_empty()
         && calls.into_iter().all(|call| {
             let types = argument_types(&source, call);
             let best = left.iter().filter_map(|it| fitness(language, it, &types)).max();
             best.is_some() && best > fitness(language, was, &types)
         })
+}
+
+/// Returns true if every call on the line of a reference meant a function that takes other arguments now, by the types of its
+/// arguments, and fits neither that nor one of the others. `former` has the functions before the edit, and `after` those after it.
+pub(super) fn misfits(
+    trees: &Trees<'_>,
+    change: &SymbolChange,
+    (former, after): (&Facts, Option<&Facts>),
+    reference: &Reference,
+) -> bool {
+    use Language::{CSharp, Java, Kotlin};
+    let was = &change.was;
+    let (Some(after), Some(count)) = (after, reference.arguments) else { return false };
+    let takes = |it: &Definition| it.arity.is_some_and(|arity| arity.takes(count));
+    let is_asked = matches!(change.what, What::Resigned { .. })
+        && reference.role == Role::Call
+        && reference.certainty <= Certainty::Resolved
+        && matches!(after.language, CSharp | Java | Kotlin)
+        && takes(was);
+    let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+    let before: Vec<&Definition> = former.definitions.iter().filter(same).collect();
+    if !is_asked || before.len() < 2 {
+        return false;
+    }
+    let is_kept = |it: &&Definition| before.iter().any(|was| was.header == it.header);
+    let (left, new): (Vec<&Definition>, Vec<&Definition>) =
+        after.definitions.iter().filter(same).partition(is_kept);
+    let fits = |it: &&Definition| {
+        let effect = signature::compare(after.language, was, it);
+        takes(it)
+            && match effect.map(|effect| effect.call(Some(count), &[])) {
+                Some(Fit::Breaks) => false,
+                Some(Fit::Unknown) => !rejects(trees, after.language, it, reference),
+                Some(Fit::Fits) | None => true,
+            }
+    };
+    if new.is_empty() || new.iter().any(fits) {
+        return false;
+    }
+    let left: Vec<&Definition> = left.into_iter().filter(|it| takes(it)).collect();
+    left.is_empty() || is_best(trees, after.language, (was, &left), reference)
+}
+
+/// Returns true if the arguments of every call on the line of a reference fit a function better than the others of its name.
+pub(super) fn is_best(
+    trees: &Trees<'_>,
+    language: Language,
+    (function, others): (&Definition, &[&Definition]),
+    reference: &Reference,
+) -> bool {
+    let Some(source) = trees.get(reference.file) else { return false };
+    let calls = calls(&source, reference);
+    !calls.is_empty()
+        && calls.into_iter().all(|call| {
+            let types = argument_types(&source, call);
+            let best = others.iter().filter_map(|it| fitness(language, it, &types)).max();
+            fitness(language, function, &types) > best
+        })
+}
+
+/// Returns true if no call on the line of a reference passes arguments that a function takes.
+fn rejects(trees: &Trees<'_>, language: Language, function: &Definition, reference: &Reference) -> bool {
+    let Some(source) = trees.get(reference.file) else { return false };
+    let calls = calls(&source, reference);
+    let fits = |call: Node<'_>| fitness(language, function, &argument_types(&source, call)).is_some();
+    !calls.is_empty() && !calls.into_iter().any(fits)
+}
+
+/// The calls and creations on the line of a reference that its name is of.
+fn calls<'s>(source: &'s Source, reference: &Reference) -> Vec<Node<'s>> {
+    let creation = |leaf: Node<'s>| {
+        let mut around = ancestors(leaf).take(3);
+        around
+            .find(|it| it.kind() == "object_creation_expression")
+            .filter(|it| it.end_byte() > leaf.end_byte())
+    };
+    let leaves = source.leaves(reference.line, &reference.pattern).into_iter();
+    leaves.filter_map(|leaf| call_of(leaf).or_else(|| creation(leaf))).collect()
 }
 
 /// Returns true if a function of the same name is left.
@@ -80,9 +157,14 @@ fn is_one_of_several(after: &Facts, was: &Definition) -> bool {
 fn fitness(language: Language, function: &Definition, types: &[Option<String>]) -> Option<usize> {
     let mut exact = 0;
     for (at, given) in types.iter().enumerate() {
-        let wanted = signature::parameter_type(language, function, at);
+        let wanted = match language {
+            Language::Java => {
+                signature::parameters(language, function).get(at).map(|it| it.1.replace(' ', ""))
+            }
+            _ => signature::parameter_type(language, function, at),
+        };
         let (Some(given), Some(wanted)) = (given, wanted) else { continue };
-        let wanted = wanted.rsplit('.').next().unwrap_or(&wanted);
+        let wanted = simple(&wanted);
         is_accepted(given, wanted).then_some(())?;
         exact += usize::from(given == wanted);
     }
@@ -135,8 +217,60 @@ fn type_of(source: &Source, value: Node<'_>) -> Option<String> {
             value.child_by_field_name("type").map(|it| simple(source.text(it)).to_owned())
         }
         "identifier" => declared_type(source, value),
+        "class_literal" => Some("Class".into()),
+        "lambda_expression" | "method_reference" => Some("Function".into()),
+        "cast_expression" => value.child_by_field_name("type").map(|it| simple(source.text(it)).to_owned()),
+        "parenthesized_expression" => type_of(source, value.named_child(0)?),
+        "ternary_expression" | "conditional_expression" => {
+            type_of(source, value.child_by_field_name("consequence")?)
+        }
+        "binary_expression" => type_of_operation(source, value),
+        "method_invocation" => {
+            let name = source.text(value.child_by_field_name("name")?);
+            known_result(name).or_else(|| own_result(source, name))
+        }
         _ => None,
     }
+}
+
+/// The type of a comparison, of a joined text, of a sum.
+fn type_of_operation(source: &Source, operation: Node<'_>) -> Option<String> {
+    const TRUTHS: &[&str] = &["==", "!=", "<", "<=", ">", ">=", "&&", "||"];
+    let parts: Vec<Node<'_>> = operation.children(&mut operation.walk()).collect();
+    if parts.iter().any(|it| TRUTHS.contains(&it.kind())) {
+        return Some("boolean".into());
+    }
+    let types: Vec<Option<String>> = children(operation).into_iter().map(|it| type_of(source, it)).collect();
+    let is_text = |it: &Option<String>| it.as_deref() == Some("String");
+    let text = types.iter().any(is_text) && parts.iter().any(|it| it.kind() == "+");
+    if text {
+        return Some("String".into());
+    }
+    types.into_iter().reduce(|a, b| if a == b { a } else { None }).flatten()
+}
+
+/// The result of a method of the same file, if all of that name have the same.
+fn own_result(source: &Source, name: &str) -> Option<String> {
+    let is_named = |it: &Node<'_>| it.child_by_field_name("name").is_some_and(|it| source.text(it) == name);
+    let methods = source.nodes(&["method_declaration"]).into_iter().filter(is_named);
+    let mut types: Vec<&str> =
+        methods.filter_map(|it| it.child_by_field_name("type")).map(|it| simple(source.text(it))).collect();
+    types.dedup();
+    let [only] = types.as_slice() else { return None };
+    Some((*only).to_owned())
+}
+
+/// The result of methods that have the same one in every class that is known to have them.
+fn known_result(name: &str) -> Option<String> {
+    let type_ = match name {
+        "toString" | "getMessage" | "getSimpleName" | "substring" | "toLowerCase" | "toUpperCase"
+        | "trim" => "String",
+        "hashCode" | "length" | "size" | "indexOf" => "int",
+        "contains" | "endsWith" | "equals" | "isEmpty" | "startsWith" => "boolean",
+        "getClass" => "Class",
+        _ => return None,
+    };
+    Some(type_.to_owned())
 }
 
 /// Returns the type with which a variable is declared, if all declarations of that name in the file have the same.
@@ -150,7 +284,10 @@ fn declared_type(source: &Source, variable: Node<'_>) -> Option<String> {
                 && it.parent().is_some_and(|around| around.child_by_field_name("name") == Some(*it))
         };
         let is_declared = descendants(node).into_iter().take(24).any(|it| declares(&it));
-        if let Some(type_) = node.child_by_field_name("type").filter(|_| is_declared) {
+        let type_ = node
+            .child_by_field_name("type")
+            .or_else(|| children(node).into_iter().find(|it| it.kind() == "catch_type"));
+        if let Some(type_) = type_.filter(|_| is_declared) {
             types.push(simple(source.text(type_)).to_owned());
         }
     }

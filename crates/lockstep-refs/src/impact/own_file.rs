@@ -8,6 +8,7 @@
 mod declarations;
 mod overrides;
 mod requirements;
+mod returns;
 mod unbound;
 mod unresolved;
 
@@ -87,7 +88,9 @@ pub(super) fn broken(
         let is_misfit = misfits(present.language, change, &reference, &named);
         let is_broken = (is_misfit && !passes_by_place(world, change, &reference)
             || present.language == Language::Python
-                && loose::misses(world, change, Some(present), &reference))
+                && loose::misses(world, change, Some(present), &reference)
+            || overloads::misfits(&trees, change, (contents.facts, Some(present)), &reference))
+            && means_gone(&trees, present, change, &reference)
             && !elsewhere.contains(&(reference.line, reference.pattern.clone()))
             && !is_imported(change, present, &reference)
             && !overloads::mean_another(&trees, change, Some(present), &reference)
@@ -127,6 +130,9 @@ pub(super) fn broken(
         }
     }
     for it in overrides::unmatched_overrides(world, (&text, present), &suspects.changed) {
+        broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
+    }
+    for it in returns::unfit_returns(&trees, file, present, &suspects.changed) {
         broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
     }
     if broken.found.is_empty() {
@@ -177,6 +183,31 @@ pub(super) fn merge(listed: &mut Vec<BrokenReference>, more: Vec<BrokenReference
         }
     }
     listed.sort_by_key(|broken| broken.evidence.line);
+}
+
+/// Returns true if a call means a removed function rather than one of the same name that takes as many arguments.
+fn means_gone(trees: &Trees<'_>, present: &Facts, change: &SymbolChange, reference: &Reference) -> bool {
+    let was = &change.was;
+    let left: Vec<&Definition> =
+        present.definitions.iter().filter(|it| is_overload(present.language, it, was)).collect();
+    let is_gone = matches!(change.what, What::Removed | What::Renamed(_));
+    let takes =
+        |it: &Definition| reference.arguments.zip(it.arity).is_some_and(|(count, arity)| arity.takes(count));
+    let left: Vec<&Definition> = left.into_iter().filter(|it| takes(it)).collect();
+    !is_gone
+        || left.is_empty()
+        || takes(was) && overloads::is_best(trees, present.language, (was, &left), reference)
+}
+
+/// Returns true if both are functions of one name in a language that tells such functions apart by their parameters.
+fn is_overload(language: Language, it: &Definition, was: &Definition) -> bool {
+    use Language::{CSharp, Java, Kotlin};
+    matches!(language, CSharp | Java | Kotlin)
+        && it.name == was.name
+        && it.kind == was.kind
+        && it.container == was.container
+        && it.header != was.header
+        && was.arity.is_some()
 }
 
 /// The references in the file that resolve to one of the suspects.
@@ -346,7 +377,10 @@ fn suspect(new: &Facts, change: &SymbolChange, container: Option<Box<str>>) -> O
     match &change.what {
         What::Removed | What::Renamed(_) => {
             let is_there = new.definitions.iter().any(|it| {
-                same_path(&it) && !is_apart(new, it, &change.was) && !is_only_declared(it, &change.was)
+                same_path(&it)
+                    && !is_apart(new, it, &change.was)
+                    && !is_only_declared(it, &change.was)
+                    && !is_overload(new.language, it, &change.was)
             });
             let gone = Definition { container, line: NO_LINE, end_line: NO_LINE, ..change.was.clone() };
             (!is_there).then_some(gone)

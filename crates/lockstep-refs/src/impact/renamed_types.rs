@@ -1,7 +1,7 @@
 //! Definitions that the edits renamed in any file. A signature that contains a renamed type has the same
 //! parameters and result as before; a place that used a renamed definition must use its new name.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,13 +13,21 @@ use crate::world::World;
 /// The former and the present name of each. Computed when they are first needed.
 pub(super) struct TypeRenames<'a> {
     edits: &'a [Edit],
+    is_over: &'a dyn Fn() -> bool,
     names: OnceCell<Vec<(Box<str>, Box<str>)>>,
     definitions: OnceCell<BTreeMap<Box<str>, Box<str>>>,
+    is_cut: Cell<bool>,
 }
 
 impl<'a> TypeRenames<'a> {
-    pub(super) fn new(edits: &'a [Edit]) -> Self {
-        Self { edits, names: OnceCell::new(), definitions: OnceCell::new() }
+    pub(super) fn new(edits: &'a [Edit], is_over: &'a dyn Fn() -> bool) -> Self {
+        let is_cut = Cell::new(false);
+        Self { edits, is_over, names: OnceCell::new(), definitions: OnceCell::new(), is_cut }
+    }
+
+    /// Returns true if the deadline passed before all edits were compared.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut.get()
     }
 
     /// Takes back the changes of signatures that a renamed type explains. `present` is the content of the changed file, `world` has
@@ -60,6 +68,12 @@ impl<'a> TypeRenames<'a> {
         world: &'s dyn World,
     ) -> impl Iterator<Item = (&'s Edit, Arc<Facts>, Arc<Facts>)> + 's {
         let known = self.edits.iter().filter(|edit| !matches!(edit.before, Before::Unknown));
-        known.filter_map(move |edit| Some((edit, edit.former_content(world)?.0, edit.present_facts(world)?)))
+        let in_time = |_: &&Edit| {
+            self.is_cut.set(self.is_cut.get() || (self.is_over)());
+            !self.is_cut.get()
+        };
+        known
+            .take_while(in_time)
+            .filter_map(move |edit| Some((edit, edit.former_content(world)?.0, edit.present_facts(world)?)))
     }
 }

@@ -1,12 +1,16 @@
 //! Uses and imports that an edit renamed to an undefined name: the corresponding place on the line resolved to
 //! something of the project before.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use foldhash::HashMap;
 
 use super::renamed_types::TypeRenames;
 use crate::facts::{Definition, DefinitionKind, Facts, Shape};
 use crate::language::{self, Language};
+use crate::limits::Limit;
 use crate::memo::Memo;
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Target};
@@ -39,7 +43,8 @@ pub(super) fn renamed_uses(
     let Some(text) = world.text(file) else { return Vec::new() };
     let facts = Memo::parses(world).facts_with_unbound_names(path, &text);
     let mut new = new_names(&facts, former.text);
-    new.retain(|it| !is_defined(world, it.name));
+    let defined = DefinedNames::new(world);
+    new.retain(|it| !defined.contains(it.name));
     if new.is_empty() {
         return Vec::new();
     }
@@ -56,13 +61,17 @@ pub(super) fn renamed_uses(
     let lines: Vec<&str> = text.lines().collect();
     let former_lines = FormerLines::new(former.text);
     let mut found: Vec<RenamedUse> = Vec::new();
-    for it in new.into_iter().filter(|it| !is_resolved(&now, it.line, it.name)) {
-        let Some(line) = lines.get((it.line as usize).saturating_sub(1)) else { continue };
+    let line_of = |it: &NewName<'_>| *lines.get((it.line as usize).saturating_sub(1)).unwrap_or(&"");
+    new.retain(|it| !is_resolved(&now, it.line, it.name));
+    let (long, compared) = new.into_iter().partition::<Vec<_>, _>(|it| line_of(it).len() > MAX_LINE);
+    former_lines.count_long_lines(&long.iter().map(line_of).collect());
+    for it in compared {
+        let line = line_of(&it);
         // The definition in this place has another name now, and not this one.
         let is_misnamed =
-            |was: &str| renames.get(was).is_some_and(|to| **to != *it.name) && !is_defined(world, was);
+            |was: &str| renames.get(was).is_some_and(|to| **to != *it.name) && !defined.contains(was);
         let is_rename = |was: &str, is: &str| {
-            !words_now.contains(was) && (is_alike(was, is) || is_defined(world, is) || is_misnamed(was))
+            !words_now.contains(was) && (is_alike(was, is) || defined.contains(is) || is_misnamed(was))
         };
         let is_counterpart = |was: &str| is_alike(was, it.name) || is_misnamed(was);
         let counterparts = former_lines.counterparts(line, it.name, is_rename, is_counterpart);
@@ -81,6 +90,12 @@ pub(super) fn renamed_uses(
     }
     found
 }
+
+/// The longest line whose words are compared. The lines of generated files can be as long as the file.
+const MAX_LINE: usize = 2_000;
+
+/// The number of former lines of one shape that a line is compared with.
+const MAX_LINES_OF_SHAPE: usize = 1_000;
 
 /// A name that a file uses or imports.
 struct NewName<'f> {
@@ -128,9 +143,26 @@ fn is_resolved(references: &Resolved, line: u32, name: &str) -> bool {
     references.iter().any(|(at, pattern, _)| *at == line && **pattern == *name)
 }
 
-/// Returns true if a file of the project defines something of this name, whatever it is.
-fn is_defined(world: &dyn World, name: &str) -> bool {
-    world.defining(name).into_iter().filter_map(|file| world.facts(file)).any(|facts| defines(&facts, name))
+/// The names that files of the project define, whatever they mean. Each name is looked up once.
+struct DefinedNames<'w> {
+    world: &'w dyn World,
+    known: RefCell<HashMap<Box<str>, bool>>,
+}
+
+impl<'w> DefinedNames<'w> {
+    fn new(world: &'w dyn World) -> Self {
+        Self { world, known: RefCell::default() }
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        if let Some(known) = self.known.borrow().get(name) {
+            return *known;
+        }
+        let files = self.world.containing(name);
+        let is_defined = files.into_iter().any(|file| !self.world.definitions_named(file, name).is_empty());
+        self.known.borrow_mut().insert(name.into(), is_defined);
+        is_defined
+    }
 }
 
 fn defines(facts: &Facts, name: &str) -> bool {
@@ -187,7 +219,7 @@ fn names_of(facts: &Facts) -> BTreeSet<&str> {
     names
 }
 
-/// The lines of a text by their shape: everything but the words.
+/// The lines of a text by their shape: everything but the words. Long lines are without their words.
 struct FormerLines<'t> {
     by_shape: BTreeMap<String, Vec<(u32, Vec<&'t str>)>>,
 }
@@ -196,10 +228,20 @@ impl<'t> FormerLines<'t> {
     fn new(text: &'t str) -> Self {
         let mut by_shape: BTreeMap<String, Vec<(u32, Vec<&str>)>> = BTreeMap::new();
         for (line, number) in text.lines().zip(1_u32..) {
-            let (shape, words) = split(line);
+            let (shape, mut words) = split(line);
+            if line.len() > MAX_LINE {
+                words.clear();
+            }
             by_shape.entry(shape).or_default().push((number, words));
         }
         Self { by_shape }
+    }
+
+    /// Counts the long lines that have the shape of a former line: only these may contain renamed uses.
+    fn count_long_lines(&self, lines: &BTreeSet<&str>) {
+        for _ in lines.iter().filter(|line| self.by_shape.contains_key(&split(line).0)) {
+            Limit::Lines.reach();
+        }
     }
 
     /// Returns the words at the position of `name` that may be its former name, with their lines: in lines that
@@ -213,7 +255,11 @@ impl<'t> FormerLines<'t> {
     ) -> Vec<(u32, &'t str)> {
         let (shape, words) = split(line);
         let mut found = Vec::new();
-        for (number, former) in self.by_shape.get(&shape).into_iter().flatten() {
+        let lines = self.by_shape.get(&shape).map(Vec::as_slice).unwrap_or_default();
+        if lines.len() > MAX_LINES_OF_SHAPE || lines.iter().any(|(_, former)| former.is_empty()) {
+            Limit::Lines.reach();
+        }
+        for (number, former) in lines.iter().take(MAX_LINES_OF_SHAPE) {
             let changed: Vec<(&str, &str)> =
                 former.iter().copied().zip(words.iter().copied()).filter(|(was, is)| was != is).collect();
             if changed.iter().all(|(was, is)| is_rename(was, is)) {

@@ -1,5 +1,7 @@
 //! Calls that do not depend on the type of the result: nothing uses it, or it goes where every value fits.
 
+mod value_places;
+
 use tree_sitter::Node;
 
 use super::tree::{Source, Trees, ancestors, descendants};
@@ -8,6 +10,8 @@ use crate::facts::{Definition, DefinitionKind, Facts, Role};
 use crate::language::Language;
 use crate::reference::Reference;
 use crate::signature;
+use crate::syntax::{OWN_NAME, TOKEN_END};
+use value_places::Value;
 
 /// Functions of the languages that accept a value of any type.
 const CONSUMERS: &[&str] = &[
@@ -64,6 +68,9 @@ pub(super) fn is_indifferent(
     keywords: &[Box<str>],
 ) -> bool {
     let was = &change.was;
+    if reference.role == Role::Call && is_awaited_now(trees, was, after, reference) {
+        return true;
+    }
     let is_field = matches!(was.kind, DefinitionKind::Field | DefinitionKind::Value);
     let is_read = is_field && reference.role == Role::Value && matches!(change.what, What::Resigned { .. });
     if !is_read && !change.fits_besides_result(reference, keywords) {
@@ -79,17 +86,71 @@ pub(super) fn is_indifferent(
     let Some(source) = trees.get(reference.file) else { return false };
     let leaves = source.leaves(reference.line, &reference.pattern);
     let former = signature::result_type(after.language, was).unwrap_or_default();
+    let value = Value { world: trees.world, source: &source, former: &former, result: &result };
+    let (unwrapped_from, unwrapped_to) = match is_read {
+        true => optional_types(was, now).unwrap_or_default(),
+        false => (former.clone(), result.clone()),
+    };
     let is_fine = |leaf| {
         is_unused_or_consumed(&source, leaf, &result, is_read)
-            || is_unwrapped(&source, leaf, &former, &result)
+            || is_unwrapped(&source, leaf, &unwrapped_from, &unwrapped_to, is_read)
+            || !is_read
+                && call_of(leaf).is_some_and(|call| value.fits(call) || is_forwarded(&source, call, &result))
     };
     !leaves.is_empty() && leaves.into_iter().all(is_fine)
 }
 
+/// Returns true if a function of Go returns all results of a call, and declares the same ones.
+fn is_forwarded(source: &Source, call: Node<'_>, results: &str) -> bool {
+    let list = call.parent().filter(|it| it.kind() == "expression_list" && it.named_child_count() == 1);
+    let statement = list.and_then(|it| it.parent()).filter(|it| it.kind() == "return_statement");
+    let Some(statement) = statement.filter(|_| source.language == Language::Go) else { return false };
+    let functions = ["function_declaration", "method_declaration", "func_literal"];
+    let around = ancestors(statement).find(|it| functions.contains(&it.kind()));
+    let declared = around.and_then(|it| it.child_by_field_name("result"));
+    let types = |list: &str| {
+        let is_part = |c: &char| !c.is_whitespace() && !matches!(c, '(' | ')');
+        list.chars().filter(is_part).collect::<String>().trim_end_matches(',').to_owned()
+    };
+    declared.is_some_and(|it| types(source.text(it)) == types(results))
+}
+
+/// The former type of a property that may now be missing, and the present one.
+fn optional_types(was: &Definition, now: &Definition) -> Option<(String, String)> {
+    let type_of = |it: &Definition, from: &[&str]| {
+        let tokens: Vec<&str> = it.header.split(TOKEN_END).collect();
+        let at = tokens.windows(from.len()).position(|part| part == from)?;
+        Some(tokens[at + from.len()..].concat().trim_end_matches(';').to_owned())
+    };
+    let former = type_of(was, &[OWN_NAME, ":"])?;
+    let present = type_of(now, &[OWN_NAME, "?", ":"])?;
+    (present == former).then(|| (former, format!("{present}|undefined")))
+}
+
+/// Returns true if a function became asynchronous, and every call on the line of the reference is awaited.
+fn is_awaited_now(trees: &Trees<'_>, was: &Definition, after: Option<&Facts>, reference: &Reference) -> bool {
+    let is_async = |it: &Definition| it.header.split(TOKEN_END).any(|word| word == "async");
+    let same = |it: &&Definition| {
+        it.name == was.name && it.kind == was.kind && it.container == was.container && it.arity == was.arity
+    };
+    let now = after.and_then(|facts| facts.definitions.iter().find(same));
+    if is_async(was) || !now.is_some_and(is_async) {
+        return false;
+    }
+    let Some(source) = trees.get(reference.file) else { return false };
+    let leaves = source.leaves(reference.line, &reference.pattern);
+    let is_awaited = |leaf| {
+        let around = call_of(leaf).and_then(|call| call.parent());
+        around.is_some_and(|it| matches!(it.kind(), "await_expression" | "await"))
+    };
+    !leaves.is_empty() && leaves.into_iter().all(is_awaited)
+}
+
 /// Returns true if a call in TypeScript awaits a result that is now a promise, or handles one that may now be missing.
-fn is_unwrapped(source: &Source, leaf: Node<'_>, former: &str, result: &str) -> bool {
+fn is_unwrapped(source: &Source, leaf: Node<'_>, former: &str, result: &str, is_read: bool) -> bool {
     let is_script = matches!(source.language, Language::TypeScript | Language::Tsx);
-    let Some(call) = call_of(leaf).filter(|_| is_script && !former.is_empty()) else { return false };
+    let call = if is_read { Some(member_of(leaf)) } else { call_of(leaf) };
+    let Some(call) = call.filter(|_| is_script && !former.is_empty()) else { return false };
     let Some(around) = call.parent() else { return false };
     let spaceless = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     let (former, result) = (spaceless(former), spaceless(result));
@@ -103,10 +164,30 @@ fn is_unwrapped(source: &Source, leaf: Node<'_>, former: &str, result: &str) -> 
             "member_expression" => {
                 around.children(&mut around.walk()).any(|it| it.kind() == "optional_chain")
             }
-            "binary_expression" => is_default(around) && around.named_child(0) == Some(call),
+            "binary_expression" if is_default(around) => around.named_child(0) == Some(call),
+            "binary_expression" => is_test(source, around),
+            "unary_expression" => source.text(around).starts_with('!'),
+            "parenthesized_expression" => {
+                let statement = around.parent().map_or("", |it| it.kind());
+                matches!(statement, "if_statement" | "while_statement")
+            }
+            "return_statement" | "arrow_function" => {
+                let function = ancestors(call).find(|it| it.child_by_field_name("body").is_some());
+                function.is_some_and(|it| it.child_by_field_name("return_type").is_none())
+                    && !ancestors(call)
+                        .any(|it| it.kind() == "arguments" || it.child_by_field_name("type").is_some())
+            }
+            "ternary_expression" => around.child_by_field_name("condition") == Some(call),
             "non_null_expression" => true,
             _ => false,
         }
+}
+
+/// Returns true if an operator takes a value that may be missing: a comparison for equality, `a && b`.
+fn is_test(source: &Source, binary: Node<'_>) -> bool {
+    const TESTS: &[&str] = &["===", "!==", "==", "!=", "&&"];
+    let operator = binary.child_by_field_name("operator").map(|it| source.text(it));
+    operator.is_some_and(|it| TESTS.contains(&it))
 }
 
 fn is_unused_or_consumed(source: &Source, leaf: Node<'_>, result: &str, is_read: bool) -> bool {

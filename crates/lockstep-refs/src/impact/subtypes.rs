@@ -4,7 +4,7 @@
 use super::modifiers::present;
 use crate::change::{SymbolChange, What};
 use crate::facts::{Facts, Role};
-use crate::language;
+use crate::language::{self, Language};
 use crate::reference::Reference;
 use crate::signature::{parameter_type, result_type};
 use crate::syntax::TOKEN_END;
@@ -17,6 +17,9 @@ pub(super) fn still_fit(
     (change, after): (&SymbolChange, Option<&Facts>),
     reference: &Reference,
 ) -> bool {
+    if change.what == What::Removed && is_method_of_its_own(world, reference) {
+        return true;
+    }
     let (Some(after), Role::Call, What::Resigned { .. }) = (after, reference.role, &change.what) else {
         return false;
     };
@@ -48,4 +51,14 @@ pub(super) fn still_fit(
         let fits_result = !is_result(from, to) || extends(to, from);
         (is_parameter(from, to) || is_result(from, to)) && fits_parameter && fits_result
     })
+}
+
+/// Returns true if a method of Java does not say that it overrides another one.
+fn is_method_of_its_own(world: &dyn World, reference: &Reference) -> bool {
+    let Some(facts) = world.facts(reference.file).filter(|it| it.language == Language::Java) else {
+        return false;
+    };
+    let method = reference.within.and_then(|at| facts.definitions.get(at as usize));
+    let is_marked = |it: &str| matches!(it, "Override" | "@Override");
+    reference.role == Role::Override && method.is_some_and(|it| !it.header.split(TOKEN_END).any(is_marked))
 }

@@ -159,6 +159,20 @@ fn when_the_time_is_over_what_was_found_is_reported() {
     assert_eq!(shown(&impact), ["DIRECT breaks import b.py:1:from a import greet"]);
 }
 
+/// Several edits are compared with each other, which takes long for thousands of them.
+#[test]
+fn file_is_not_analysed_if_the_time_is_over_before_all_edits_were_compared() {
+    let now = A.replace("greet", "welcome");
+    let world =
+        MemoryWorld::new([("a.py", &*now), ("b.py", B), ("c.py", C), ("d.py", "def greet(): pass\n")]);
+    let edits = [edited("a.py", A), edited("d.py", "")];
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let is_over = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 0;
+    let impact = impact(&world, &Question { edits: &edits, aliases: &Aliases::default(), is_over: &is_over });
+    assert!(impact.truncated && impact.files.iter().all(|file| file.unanalysed), "{impact:?}");
+    assert!(shown(&impact).is_empty());
+}
+
 #[test]
 fn a_changed_skill_concerns_who_names_it_and_a_renamed_one_breaks_them() {
     let skill = "---\nname: execution-code\n---\nDo it.\n";

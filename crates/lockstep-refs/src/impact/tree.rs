@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tree_sitter::{Node, Tree};
 
-use crate::language::{Language, grammar};
+use crate::language::{Language, grammar, language_of};
 use crate::limits::Limit;
 use crate::syntax::{end_line_of, line_of, parse, text_of};
 use crate::world::{FileId, World};
@@ -47,8 +47,8 @@ impl<'w> Trees<'w> {
     }
 
     fn parse(&self, file: FileId) -> Option<Source> {
-        let language = Language::of(self.world.path(file));
         let text = self.world.text(file)?;
+        let language = language_of(self.world.path(file), &text);
         Source::new(language, text)
     }
 }

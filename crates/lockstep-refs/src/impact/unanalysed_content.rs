@@ -17,14 +17,17 @@ const WITHOUT_NAMES: &[&str] = &[
 
 /// Returns true if the edit may have removed a name whose uses are not known.
 ///
-/// Each change of a manifest counts. In other files a line must be missing: added lines break nothing.
+/// Each change of a manifest counts. In other files a line must be missing or perhaps be missing: added lines break
+/// nothing.
 pub(super) fn is_affected(edit: &Edit, before: &Overlay<'_>, former: Option<&str>) -> bool {
     let path = edit.former_path();
     if is_manifest(path) {
         return edit.is_other_text(before, former);
     }
     let present = edit.present_text(before);
-    may_define_names(path) && former.zip(present.as_deref()).is_some_and(|(old, new)| misses_line(old, new))
+    // An unknown former content may have had any line.
+    let misses = |new: &str| former.is_none_or(|old| misses_line(old, new));
+    may_define_names(path) && present.as_deref().is_some_and(misses)
 }
 
 fn may_define_names(path: &str) -> bool {

@@ -4,6 +4,9 @@ use super::hunks::Hunks;
 use crate::change::{SymbolChange, What};
 use crate::facts::{Definition, Facts};
 
+/// A parser may stumble so many lines away from the definition: an empty line separates definitions.
+const NEAR: u32 = 2;
+
 /// The places that the parser could read before a change and cannot read after it.
 pub(super) struct Unparsed {
     /// `None` if the former text is unknown.
@@ -59,6 +62,6 @@ impl Unparsed {
             return true;
         }
         let (first, last) = hunks.to_new(lines);
-        self.places.iter().any(|it| it.0 <= last.saturating_add(1) && first <= it.1.saturating_add(1))
+        self.places.iter().any(|it| it.0 <= last.saturating_add(NEAR) && first <= it.1.saturating_add(NEAR))
     }
 }

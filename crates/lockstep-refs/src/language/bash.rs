@@ -1,12 +1,14 @@
 //! Bash: functions and variables, visible to files that source the file. Scripts that are run by their path
 //! are found as [paths](crate::text).
 
+use std::borrow::Cow;
+
 use tree_sitter::Node;
 
 use super::Rules;
 use crate::facts::{DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
 use crate::language::Language;
-use crate::package::{self, Bindings, Leads, Packages, Query};
+use crate::package::{self, Leads, Packages, Query};
 use crate::reference::{Outgoing, Reference, Target};
 use crate::syntax::children;
 use crate::walk::{self, Function, Grammar, ImportOf, Walk};
@@ -22,8 +24,9 @@ static GRAMMAR: Grammar = Grammar {
 };
 
 impl Rules for Bash {
-    fn facts(&self, _path: &str, text: &str) -> Facts {
-        let mut facts = walk::facts(&GRAMMAR, text);
+    fn facts(&self, path: &str, text: &str) -> Facts {
+        let text = if path.ends_with(".bats") { tests_as_functions(text) } else { Cow::Borrowed(text) };
+        let mut facts = walk::facts(&GRAMMAR, &text);
         // The number of arguments of a function is not declared.
         facts.definitions.iter_mut().for_each(|definition| definition.arity = None);
         facts
@@ -43,22 +46,12 @@ impl Packages for Bash {
         Language::Bash
     }
 
-    fn speaks(&self, language: Language) -> bool {
-        language == Language::Bash
-    }
-
-    fn package(&self, _world: &dyn World, _file: FileId, _facts: &Facts) -> String {
-        String::new()
-    }
-
-    fn bindings(&self, _world: &dyn World, _file: FileId, _facts: &Facts) -> Bindings {
-        Bindings::default()
-    }
-
     fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
         let world = query.world;
         let path = import.module.trim_start_matches("./").trim_start_matches('/');
-        let beside = join(parent(world.path(file)), path).and_then(|path| world.find(&path));
+        // Bats adds the extension to the name of a loaded file.
+        let at = |path: &str| world.find(path).or_else(|| world.find(&format!("{path}.bash")));
+        let beside = join(parent(world.path(file)), path).and_then(|path| at(&path));
         let ends = |other: &FileId| {
             world.path(*other).strip_suffix(path).is_some_and(|it| it.is_empty() || it.ends_with('/'))
         };
@@ -81,6 +74,24 @@ impl Packages for Bash {
     fn overloads(&self) -> bool {
         false
     }
+}
+
+/// Writes the tests of Bats as functions, with everything else at its place: `@test "name" {`.
+fn tests_as_functions(text: &str) -> Cow<'_, str> {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let head = line.trim_end();
+        match head.strip_suffix('{').map(str::trim_end).filter(|it| it.starts_with("@test ") && it.len() > 8)
+        {
+            Some(test) => {
+                out.extend(std::iter::repeat_n('_', test.len() - 2));
+                out.push_str("()");
+                out.push_str(line.get(test.len()..).unwrap_or_default());
+            }
+            None => out.push_str(line),
+        }
+    }
+    Cow::Owned(out)
 }
 
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
@@ -140,11 +151,11 @@ fn field_name(node: Node<'_>) -> Option<Node<'_>> {
 fn command(walk: &mut Walk<'_>, node: Node<'_>) {
     /// Commands whose arguments may name functions.
     const TAKERS: &[&str] =
-        &["trap", "export", "declare", "type", "command", "xargs", "time", "exec", "unset"];
+        &["trap", "export", "declare", "type", "command", "xargs", "time", "exec", "unset", "run"];
     let name = node.child_by_field_name("name");
     let word = name.map(|name| walk.text(name)).unwrap_or_default();
     let arguments: Vec<Node<'_>> = node.children_by_field_name("argument", &mut node.walk()).collect();
-    if matches!(word, "source" | ".") {
+    if matches!(word, "source" | "." | "load") {
         if let Some(argument) = arguments.first() {
             sourced(walk, node, *argument);
         }
@@ -235,7 +246,7 @@ local_only() { local LIMIT=1; echo "$LIMIT"; }
     }
 
     #[test]
-    fn a_body_is_told_from_a_signature_and_broken_code_gives_what_can_be_seen() {
+    fn body_and_signature_changes_are_distinguished_and_broken_code_gives_what_can_be_seen() {
         let of = |text: &str| facts("a.sh", text).definitions.remove(0);
         let (one, body) = (of("f() { echo a; }"), of("f() { echo b; }"));
         assert!(one.signature == body.signature && one.body != body.body);

@@ -62,10 +62,6 @@ impl Packages for Includes {
         matches!(language, Language::C | Language::Cpp)
     }
 
-    fn package(&self, _world: &dyn World, _file: FileId, _facts: &Facts) -> String {
-        String::new()
-    }
-
     fn bindings(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> Bindings {
         let mut bindings = Bindings::default();
         for import in facts.imports.iter().filter(|import| import.form == ImportForm::Namespace) {

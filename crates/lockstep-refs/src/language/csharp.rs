@@ -1,10 +1,12 @@
 //! C#: namespaces, `using` in its forms, types with their members, extension methods.
 
 mod conditional;
+mod creations;
 
 use tree_sitter::Node;
 
 use conditional::conditional;
+use creations::{creation, implicit_creation};
 
 use crate::facts::{DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape, Use};
 use crate::language::Language;
@@ -56,14 +58,6 @@ impl Packages for CSharp {
         Language::CSharp
     }
 
-    fn speaks(&self, language: Language) -> bool {
-        language == Language::CSharp
-    }
-
-    fn package(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> String {
-        facts.package.as_deref().unwrap_or_default().to_owned()
-    }
-
     fn bindings(&self, world: &dyn World, file: FileId, facts: &Facts) -> Bindings {
         let mut bindings = Bindings::default();
         let mut add = |import: &Import| match &import.alias {
@@ -88,8 +82,7 @@ impl Packages for CSharp {
     fn leads(&self, query: &Query<'_>, _file: FileId, import: &Import) -> Leads {
         let module = &*import.module;
         let last = module.rsplit('.').next().unwrap_or(module);
-        let is_it = |symbol: &&_| query.full(**symbol).as_deref() == Some(module);
-        if let Some(symbol) = query.types_named(last).iter().find(is_it) {
+        if let Some(symbol) = query.types_with(module).first() {
             return Leads::To(vec![symbol.file]);
         }
         let inside = |path: &str| {
@@ -206,6 +199,10 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             walk.children_but(node, field("name"));
         }
         "object_creation_expression" => creation(walk, node),
+        "implicit_object_creation_expression" => {
+            implicit_creation(walk, node);
+            return false;
+        }
         "base_list" => {
             let (walked, arguments): (Vec<_>, Vec<_>) =
                 children(node).into_iter().partition(|it| it.kind() != "argument_list");
@@ -470,23 +467,6 @@ fn variables(walk: &mut Walk<'_>, node: Node<'_>) {
     walk.collector.within = first.or(before);
     type_.into_iter().for_each(|type_| walk.visit_type(type_));
     walk.collector.within = before;
-}
-
-/// `new T(…) { Member = value }`.
-fn creation(walk: &mut Walk<'_>, node: Node<'_>) {
-    let Some(type_) = node.child_by_field_name("type") else { return };
-    walk.creation(type_, node.child_by_field_name("arguments"));
-    let shape = walk.type_shape(type_);
-    for part in node.child_by_field_name("initializer").map(children).unwrap_or_default() {
-        let left = part.child_by_field_name("left").filter(|left| left.kind() == "identifier");
-        match left {
-            Some(left) => {
-                walk.collector.use_name(left, Role::Value, Some(shape.clone()), None);
-                part.child_by_field_name("right").into_iter().for_each(|right| walk.visit(right));
-            }
-            None => walk.visit(part),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query};
 use crate::scope;
 use crate::syntax::{children, line_of};
 use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted, snake};
-use crate::world::{FileId, World, parent};
+use crate::world::{FileId, World, base, parent};
 
 /// Types that every file has.
 const BUILT_IN: &[&str] = &[
@@ -43,6 +43,9 @@ const BUILT_IN: &[&str] = &[
     "uintptr",
     "[]",
 ];
+
+/// The end of the name of a package of tests beside the tested one.
+const OUTER: &str = "!test";
 
 struct Go;
 
@@ -74,16 +77,26 @@ impl Packages for Go {
         Language::Go
     }
 
-    fn speaks(&self, language: Language) -> bool {
-        language == Language::Go
-    }
-
     fn package(&self, world: &dyn World, file: FileId, facts: &Facts) -> String {
         let path = world.path(file);
         // Tests may be a separate package next to the tested one.
         let outer = path.ends_with("_test.go")
             && facts.package.as_deref().is_some_and(|name| name.ends_with("_test"));
-        format!("/{}{}", parent(path), if outer { "!test" } else { "" })
+        format!("/{}{}", parent(path), if outer { OUTER } else { "" })
+    }
+
+    fn directory<'p>(&self, package: &'p str) -> Option<&'p str> {
+        Some(package.strip_prefix('/')?.trim_end_matches(OUTER))
+    }
+
+    fn mark<'p>(&self, world: &dyn World, directory: &'p str) -> Option<&'p str> {
+        // The import path of a module may end in another name than its directory.
+        let is_module = world.directory(directory).into_iter().any(|file| base(world.path(file)) == "go.mod");
+        (!is_module && !directory.is_empty()).then(|| base(directory))
+    }
+
+    fn is_standard_method(&self, name: &str) -> bool {
+        standard::is_method(name)
     }
 
     fn bindings(&self, world: &dyn World, _file: FileId, facts: &Facts) -> Bindings {

@@ -4,7 +4,7 @@
 use crate::facts::{Facts, Import};
 use crate::language::Language;
 use crate::limits::Limit;
-use crate::package::{Bindings, Bound, Leads, MAX_FILES, Packages, Query, full_name};
+use crate::package::{Bindings, Bound, Leads, MAX_FILES, Packages, Query};
 use crate::world::{FileId, World};
 
 pub(super) struct Jvm;
@@ -16,10 +16,6 @@ impl Packages for Jvm {
 
     fn speaks(&self, language: Language) -> bool {
         matches!(language, Language::Java | Language::Kotlin)
-    }
-
-    fn package(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> String {
-        facts.package.as_deref().unwrap_or_default().to_owned()
     }
 
     fn bindings(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> Bindings {
@@ -104,17 +100,11 @@ impl Packages for Jvm {
 fn defining(query: &Query<'_>, full: &str) -> Option<Vec<FileId>> {
     let mut name = full;
     loop {
-        let simple = name.rsplit('.').next()?;
-        let is_it = |symbol: &&_| query.full(**symbol).as_deref() == Some(name);
-        if let Some(symbol) = query.types_named(simple).iter().find(is_it) {
+        if let Some(symbol) = query.types_with(name).first() {
             return Some(vec![symbol.file]);
         }
         if name == full {
-            let defines = |file: &FileId| {
-                let Some(view) = query.view(*file) else { return false };
-                view.facts.definitions.iter().any(|it| full_name(&view.package, it) == full)
-            };
-            let found: Vec<FileId> = query.containing(simple).into_iter().filter(defines).collect();
+            let found = query.files_with(full);
             if !found.is_empty() {
                 return Some(found);
             }

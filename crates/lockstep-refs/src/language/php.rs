@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
 use crate::language::Language;
-use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query, full_name};
+use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query};
 use crate::scope;
 use crate::syntax::{children, line_of};
 use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
@@ -43,14 +43,6 @@ impl Packages for Php {
         Language::Php
     }
 
-    fn speaks(&self, language: Language) -> bool {
-        language == Language::Php
-    }
-
-    fn package(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> String {
-        facts.package.as_deref().unwrap_or_default().to_owned()
-    }
-
     fn bindings(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> Bindings {
         let used = facts.imports.iter().filter(|import| import.form == ImportForm::Plain);
         let bound = |import: &Import| {
@@ -71,12 +63,7 @@ impl Packages for Php {
                 None => Leads::Missing,
             };
         }
-        let defines = |other: &FileId| {
-            let Some(view) = query.view(*other) else { return false };
-            view.facts.definitions.iter().any(|it| full_name(&view.package, it) == *import.module)
-        };
-        let last = import.module.rsplit('.').next().unwrap_or_default();
-        match query.containing(last).into_iter().find(defines) {
+        match query.files_with(&import.module).into_iter().next() {
             Some(found) => Leads::To(vec![found]),
             None if is_own(query.world, &import.module) => Leads::Missing,
             None => Leads::Outside,
@@ -204,7 +191,8 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             walk.visit(right);
             match left.kind() {
                 "variable_name" => {
-                    let shape = walk.shape(right);
+                    let mocked = mocked_type(walk, right).map(|it| walk.type_shape(it));
+                    let shape = mocked.unwrap_or_else(|| walk.shape(right));
                     walk.collector.scopes.bind(walk.text(left), shape);
                 }
                 "list_literal" | "array_creation_expression" => bind_variables(walk, left),
@@ -240,6 +228,10 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
                     None => walk.children(node),
                 },
             }
+        }
+        "member_call_expression" => {
+            mocked_method(walk, node);
+            return false;
         }
         "array_creation_expression" => {
             callable(walk, node);
@@ -398,6 +390,32 @@ fn callable(walk: &mut Walk<'_>, node: Node<'_>) {
     if let (Some(name), Some(of)) = (name, of) {
         let shape = walk.shape(of);
         walk.collector.use_name(name, Role::Value, Some(shape), None);
+    }
+}
+
+/// The type in `$this->createMock(T::class)` of PHPUnit.
+fn mocked_type<'n>(walk: &Walk<'_>, node: Node<'n>) -> Option<Node<'n>> {
+    const MAKERS: &[&str] = &["createMock", "createStub", "createPartialMock", "createConfiguredMock"];
+    let name = node.child_by_field_name("name").filter(|_| node.kind() == "member_call_expression")?;
+    let class = node.child_by_field_name("arguments")?.named_child(0)?.named_child(0)?;
+    let is_made = MAKERS.contains(&walk.text(name)) && walk.text(class).ends_with("::class");
+    class.named_child(0).filter(|_| is_made)
+}
+
+/// `$mock->expects(…)->method('name')` of PHPUnit names a method of the mocked type.
+fn mocked_method(walk: &mut Walk<'_>, node: Node<'_>) {
+    let named =
+        |node: Node<'_>, name: &str| node.child_by_field_name("name").map(|it| walk.text(it)) == Some(name);
+    let first = node.child_by_field_name("arguments").and_then(|it| it.named_child(0)?.named_child(0));
+    let text = first.and_then(|it| child(it, "string_content")).filter(|_| named(node, "method"));
+    let mut of = node.child_by_field_name("object");
+    while let Some(inner) = of.filter(|it| it.kind() == "member_call_expression" && named(*it, "expects")) {
+        of = inner.child_by_field_name("object");
+    }
+    let of = of.filter(|it| matches!(it.kind(), "variable_name" | "member_access_expression"));
+    if let (Some(text), Some(of)) = (text, of) {
+        let shape = walk.shape(of);
+        walk.collector.use_name(text, Role::Pattern, Some(shape), None);
     }
 }
 

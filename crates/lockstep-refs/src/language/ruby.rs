@@ -6,12 +6,12 @@ use std::collections::HashMap;
 
 use tree_sitter::Node;
 
-use crate::facts::{Arity, Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
+use crate::facts::{Arity, Definition, DefinitionKind, Import, ImportForm, Reach, Role, Shape};
 use crate::language::Language;
-use crate::package::{Bindings, Leads, Packaged, Packages, Query};
+use crate::package::{Leads, Packaged, Packages, Query};
 use crate::syntax::{TOKEN_END, children, digest, line_of};
 use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted, snake};
-use crate::world::{FileId, World, base, join, parent};
+use crate::world::{FileId, base, join, parent};
 
 struct Ruby;
 
@@ -35,18 +35,6 @@ pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &Rub
 impl Packages for Ruby {
     fn language(&self) -> Language {
         Language::Ruby
-    }
-
-    fn speaks(&self, language: Language) -> bool {
-        language == Language::Ruby
-    }
-
-    fn package(&self, _world: &dyn World, _file: FileId, _facts: &Facts) -> String {
-        String::new()
-    }
-
-    fn bindings(&self, _world: &dyn World, _file: FileId, _facts: &Facts) -> Bindings {
-        Bindings::default()
     }
 
     fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {

@@ -35,7 +35,7 @@ use crate::world::{FileId, World};
 
 /// Returns the name of the library in paths, for the package in a directory. `None` if there is no package.
 pub(crate) fn library_of(world: &dyn World, directory: &str) -> Option<String> {
-    cargo::Package::read(world, directory).map(|package| package.library)
+    cargo::Package::of(world, directory).map(|package| package.library.clone())
 }
 
 pub(super) struct Rust;

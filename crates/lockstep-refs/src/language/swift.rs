@@ -35,10 +35,6 @@ impl Packages for Swift {
         Language::Swift
     }
 
-    fn speaks(&self, language: Language) -> bool {
-        language == Language::Swift
-    }
-
     fn package(&self, world: &dyn World, file: FileId, _facts: &Facts) -> String {
         module(world.path(file)).unwrap_or_default().to_owned()
     }

@@ -8,6 +8,7 @@ mod exchange;
 mod expression;
 mod function;
 mod mend;
+mod mock;
 pub(crate) mod modules;
 mod name;
 mod pattern;

@@ -19,7 +19,7 @@ use crate::world::{FileId, World};
 /// The maximum length of a chain of fields and parameters to an expected type.
 const MAX_DEPTH: usize = 6;
 
-/// A value of a type of the project, at a place where another type may be expected.
+/// A value of a type of the project, at a place where an interface is expected.
 #[derive(Debug)]
 pub(super) struct Conversion {
     /// The position of the use.
@@ -40,8 +40,7 @@ impl Wanted<'_, '_> {
     /// Returns the places where a value is converted to an interface, and the wanted method is part of the
     /// match.
     pub(super) fn conversions(&self, file: FileId, view: &View) -> Vec<Reference> {
-        let is_method = self.definition.kind == DefinitionKind::Method && self.owner.is_some();
-        if !is_method || !self.query.packages.is_structural() {
+        if self.owner.is_none() || !self.is_convertible() {
             return Vec::new();
         }
         let mut found: Vec<Reference> = Vec::new();
@@ -172,11 +171,20 @@ impl Query<'_> {
         let conversion = |(at, used): (usize, &Use)| {
             let Some(Shape::Function(values, expected)) = &used.of else { return None };
             let place = Place { file, container: container_of(view, used.within) };
+            // Most places expect a type that is no interface. The value does not matter there.
+            let expected = self.expected(place, expected, 0).filter(|it| self.is_required(it))?;
             let Value::Of(class, held) = self.value(place, values.first()?) else { return None };
-            let expected = if held.is_empty() { self.expected(place, expected, 0) } else { None };
-            Some(Conversion { at, class, expected: expected? })
+            held.is_empty().then_some(Conversion { at, class, expected })
         };
         uses.filter_map(conversion).collect()
+    }
+
+    /// Returns true if an expected type is an interface.
+    fn is_required(&self, expected: &Expected) -> bool {
+        match expected {
+            Expected::Ours(symbol) => is_interface(self, *symbol),
+            Expected::Standard(interface) => self.packages.standard_methods(interface).is_some(),
+        }
     }
 
     /// Returns true if a type certainly has no method of this name: everything that it embeds is known.
@@ -229,7 +237,7 @@ impl Query<'_> {
     }
 
     /// Returns a path with the package of its first name: `http.Handler` is `net/http.Handler`.
-    fn imported_path(&self, file: FileId, path: &str) -> String {
+    pub(super) fn imported_path(&self, file: FileId, path: &str) -> String {
         let Some((first, rest)) = path.split_once('.') else { return path.to_owned() };
         let view = self.view(file);
         let bound =

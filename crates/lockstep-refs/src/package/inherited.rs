@@ -23,7 +23,14 @@ pub(crate) fn is_inherited(
         query.definition(*it).is_some_and(|it| it.kind == member.kind && it.arity == member.arity)
     };
     let is_overload = !query.own_members(owner, &member.name).is_empty();
-    !is_overload && !packages.constructs(member) && found.iter().any(is_same)
+    let is_standard = |base: &str| {
+        let methods = packages.standard_methods(&query.imported_path(file, base));
+        methods.is_some_and(|it| it.contains(&&*member.name))
+    };
+    let extends = query.definition(owner).map(|it| it.extends.clone()).unwrap_or_default();
+    !is_overload
+        && !packages.constructs(member)
+        && (found.iter().any(is_same) || extends.iter().any(|it| is_standard(it)))
 }
 
 /// Returns true if a type extends another one, both by the names that are written in a container of a file.

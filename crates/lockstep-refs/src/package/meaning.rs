@@ -86,7 +86,7 @@ impl Wanted<'_, '_> {
         let takes =
             used.arguments.zip(self.definition.arity).is_none_or(|(arguments, arity)| arity.takes(arguments));
         let wanted = self.query.type_of(self.file, self.definition.container.as_deref(), extended);
-        match self.query.value(place, of) {
+        match self.query.receiver(place, of) {
             Value::Of(class, _) if Some(class) == wanted => Some(Certainty::Resolved),
             Value::Of(class, _) => (wanted
                 .is_some_and(|wanted| self.query.ancestors(class).contains(&wanted)))
@@ -125,8 +125,8 @@ impl Wanted<'_, '_> {
         }
         let declares = |other: &FileId| {
             let Some(view) = self.query.view(*other) else { return false };
-            let mut definitions = view.facts.definitions.iter();
-            definitions.any(|it| it.name == self.definition.name && full_name(&view.package, it) == named)
+            let mut definitions = view.definitions_named(&self.definition.name);
+            definitions.any(|(_, it)| full_name(&view.package, it) == named)
         };
         self.query.included(file).iter().any(declares)
     }
@@ -141,7 +141,7 @@ impl Wanted<'_, '_> {
         used: &Use,
         named: &str,
     ) -> bool {
-        view.facts.definitions.iter().filter(|own| own.name == used.name).any(|own| {
+        view.definitions_named(&used.name).any(|(_, own)| {
             let full = full_name(&view.package, own);
             // Another part of the same entity: an extension, a declaration.
             let same_thing = full == named && (file == self.file || own.reach != Reach::File || is_type(own));
@@ -155,7 +155,7 @@ impl Wanted<'_, '_> {
         let container = container_of(view, used.within);
         let place = Place { file, container };
         let Some(of) = &used.of else { return self.bare_member_meant(view, place, used) };
-        match self.query.value(place, of) {
+        match self.query.receiver(place, of) {
             Value::Of(class, _) => self.held_by(class, used),
             Value::Outside(_) => None,
             Value::Path(path) => match self.query.type_of(file, container, &path) {
@@ -247,10 +247,10 @@ impl Wanted<'_, '_> {
         let receives = |it: &Use| it.role == Role::Call && RECEIVING.contains(&&*it.name);
         let is_candidate = view.facts.language == crate::language::Language::Kotlin
             && matches!(used.role, Role::Call | Role::Value)
-            && self.mentioning.contains(&place.file)
+            && self.mentions(place.file)
             && !COMMON.contains(&&*used.name)
             && view.facts.uses.iter().any(receives);
-        let has_own = || view.facts.definitions.iter().any(|it| it.name == used.name);
+        let has_own = || view.definitions_named(&used.name).next().is_some();
         if !is_candidate || has_own() || self.query.top(place, &used.name).is_some() {
             return None;
         }
@@ -273,7 +273,7 @@ impl Wanted<'_, '_> {
             let definition = self.query.definition(symbol);
             definition.is_some_and(|it| it.header.starts_with("module"))
         };
-        let has_own = view.facts.definitions.iter().any(|it| it.name == used.name);
+        let has_own = view.definitions_named(&used.name).next().is_some();
         // A block may run inside another object: the helpers of a framework are called so.
         let is_telling = used.arguments.is_some_and(|count| count > 0) || is_distinctive(&used.name);
         let is_helper = self.owners == 1 && is_telling;
@@ -291,14 +291,7 @@ impl Wanted<'_, '_> {
         let name = path.rsplit('.').next().unwrap_or(path);
         let capital = matches!(view.facts.language, CSharp | Java | Kotlin | Php | Ruby | Swift)
             && name.starts_with(char::is_uppercase);
-        let defines = |file: FileId| {
-            if !self.query.world.may_define(file, name) {
-                return false;
-            }
-            let view = self.query.view(file);
-            view.is_some_and(|view| view.facts.definitions.iter().any(|it| *it.name == *name))
-        };
-        capital && !self.query.containing(name).into_iter().any(defines)
+        capital && self.query.all_definitions_of(name).is_empty()
     }
 
     /// Checks a member of a value of unknown type.
@@ -311,14 +304,21 @@ impl Wanted<'_, '_> {
         let first = path.split('.').next().unwrap_or(path);
         let imported =
             !first.is_empty() && self.query.bindings(view).names.iter().any(|bound| &*bound.local == first);
-        if imported || (called && callable && !fits) || (!called && callable && used.role == Role::Type) {
+        let is_uncallable = called
+            && matches!(&self.definition.gives, Some(Shape::Of(type_)) if
+            self.definition.kind == DefinitionKind::Field && self.query.packages.built_in().contains(&&**type_));
+        if imported
+            || is_uncallable
+            || (called && callable && !fits)
+            || (!called && callable && used.role == Role::Type)
+        {
             return None;
         }
         let near = view.package == self.package && !self.package.is_empty();
         let name = &*self.definition.name;
         let rare =
             (self.owners <= 3 && is_distinctive(name)) || (self.owners == 1 && !COMMON.contains(&name));
-        let close = near || rare || self.mentioning.contains(&file);
+        let close = near || rare || self.mentions(file);
         let certainty = if close { Certainty::Possible } else { Certainty::Undecided };
         self.query.sees(file, self.file).then_some(certainty)
     }

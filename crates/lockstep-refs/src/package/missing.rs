@@ -83,6 +83,7 @@ fn inherent(language: Language) -> &'static [&'static str] {
             "ToString",
             "Value",
         ],
+        Language::Go => &["_"],
         Language::Php => &["cases", "class", "from", "name", "tryFrom", "value"],
         Language::Ruby => &["VERSION"],
         Language::Swift => &[
@@ -196,7 +197,7 @@ impl Search<'_, '_> {
         }
         // A value may have been narrowed to a subtype, or an extension may have the member.
         let is_open = !is_static && language != Language::Java;
-        if is_open && !self.query.definitions_of(&used.name).is_empty() {
+        if is_open && !self.query.all_definitions_of(&used.name).is_empty() {
             return None;
         }
         let is_own = matches!(shape, Shape::Itself);
@@ -275,7 +276,16 @@ impl Search<'_, '_> {
         let is_closed = definition.gives.is_none()
             && self.has_members(class)
             && self.query.ancestors(class).iter().all(|it| self.is_closed(*it));
-        (is_closed && self.query.members(class, name).is_empty()).then(|| definition.name.clone())
+        // An embedded type of Go is also a field.
+        let is_embedded = |it: &Symbol| {
+            let definition = self.query.definition(*it);
+            definition.is_some_and(|it| it.extends.iter().any(|base| base.rsplit('.').next() == Some(name)))
+        };
+        let is_missing = || {
+            self.query.members(class, name).is_empty()
+                && !self.query.ancestors(class).iter().chain([&class]).any(is_embedded)
+        };
+        (is_closed && is_missing()).then(|| definition.name.clone())
     }
 
     /// Returns true if the file of a type shows members of it.
@@ -294,12 +304,10 @@ impl Search<'_, '_> {
 
     /// Returns true if all members that a type adds to its bases are known.
     fn is_closed(&self, class: Symbol) -> bool {
-        let (Some(definition), Some(full)) = (self.query.definition(class), self.query.full(class)) else {
+        let Some(full) = self.query.full(class) else {
             return false;
         };
-        let types = self.query.types_named(&definition.name);
-        let parts: Vec<Symbol> =
-            types.iter().copied().filter(|it| self.query.full(*it).as_ref() == Some(&full)).collect();
+        let parts = self.query.types_with(&full);
         let is_swift = self.view.facts.language == Language::Swift;
         let is_single = parts.iter().all(|it| it.file == class.file);
         (is_swift || is_single) && parts.into_iter().chain([class]).all(|part| self.is_closed_part(part))
@@ -325,7 +333,7 @@ impl Search<'_, '_> {
                     || self.has_generated_accessors(&view, &path)
             }
             Language::CSharp => tokens.contains(&"partial"),
-            Language::Ruby => false,
+            Language::Go | Language::Ruby => false,
             Language::Swift => tokens.contains(&"dynamicMemberLookup"),
             Language::Kotlin => tokens.iter().any(|it| matches!(*it, "expect" | "actual")),
             Language::Php => {

@@ -10,15 +10,18 @@ use foldhash::HashMap;
 
 use super::results::Results;
 use super::{Bindings, Leads, Packages, is_type};
-use crate::facts::{Definition, Facts};
-use crate::language::Language;
+use crate::by_name::ByName;
+use crate::facts::{Declaration, Definition, Facts, Use};
+use crate::language::{Language, may_be_script};
 use crate::limits::Limit;
 use crate::memo::Memo;
 use crate::work::Work;
-use crate::world::{FileId, World};
+use crate::world::{FileId, World, parent};
 
 /// A name that more files contain is not looked up in all of them, because that would be too expensive.
 const MAX_FILES: usize = 400;
+/// The number of files up to which a list is searched instead of a directory.
+const FEW_FILES: usize = 64;
 /// The maximum number of files that includes are followed into.
 const MAX_INCLUDED: usize = 2000;
 
@@ -27,7 +30,6 @@ pub(crate) struct Query<'w> {
     pub(crate) world: &'w dyn World,
     pub(crate) packages: &'w dyn Packages,
     shared: Rc<Shared>,
-    types: RefCell<HashMap<Box<str>, Rc<[Symbol]>>>,
     /// Results that rely on the targets below.
     own: Results,
     /// Set if the result that is being computed relies on the targets.
@@ -38,6 +40,9 @@ pub(crate) struct Query<'w> {
     pub(super) steps: Cell<usize>,
 }
 
+/// Lists by the kind of a declaration and its name.
+type DeclarationTable<T> = HashMap<Declaration, HashMap<Box<str>, Rc<[T]>>>;
+
 /// Results that do not depend on a query's targets.
 #[derive(Default)]
 struct Shared {
@@ -45,7 +50,9 @@ struct Shared {
     included: RefCell<HashMap<FileId, Rc<BTreeSet<FileId>>>>,
     /// The files that contain a name.
     candidates: RefCell<HashMap<Box<str>, Rc<[FileId]>>>,
-    definitions: RefCell<HashMap<Box<str>, Rc<[Symbol]>>>,
+    /// The files that declare a name.
+    declaring: RefCell<DeclarationTable<FileId>>,
+    definitions: RefCell<DeclarationTable<Symbol>>,
     results: Results,
 }
 
@@ -57,6 +64,24 @@ pub(crate) struct View {
     bindings: OnceCell<Bindings>,
     /// The full names of its definitions.
     full_names: Box<[OnceCell<Rc<str>>]>,
+    definitions_by_name: OnceCell<ByName>,
+    uses_by_name: OnceCell<ByName>,
+}
+
+impl View {
+    /// The definitions with a name, in the order of the text.
+    pub(super) fn definitions_named(&self, name: &str) -> impl Iterator<Item = (usize, &Definition)> {
+        let all = &self.facts.definitions;
+        let by_name = self.definitions_by_name.get_or_init(|| ByName::new(all.iter().map(|it| &*it.name)));
+        by_name.of(name).filter_map(|at| Some((at, all.get(at)?))).filter(move |(_, it)| *it.name == *name)
+    }
+
+    /// The uses of a name, in the order of the text.
+    pub(super) fn uses_of(&self, name: &str) -> impl Iterator<Item = (usize, &Use)> {
+        let all = &self.facts.uses;
+        let by_name = self.uses_by_name.get_or_init(|| ByName::new(all.iter().map(|it| &*it.name)));
+        by_name.of(name).filter_map(|at| Some((at, all.get(at)?))).filter(move |(_, it)| *it.name == *name)
+    }
 }
 
 /// A definition of a file of the world, by its position.
@@ -85,7 +110,6 @@ impl<'w> Query<'w> {
             world,
             packages,
             shared: Memo::part(world, packages.language()),
-            types: RefCell::default(),
             own: Results::default(),
             relied_on_targets: Cell::new(false),
             about: RefCell::default(),
@@ -102,7 +126,9 @@ impl<'w> Query<'w> {
             let package = self.packages.package(self.world, file, &facts);
             let full_names = vec![OnceCell::new(); facts.definitions.len()].into();
             Work::count_view();
-            Rc::new(View { file, facts, package, bindings: OnceCell::new(), full_names })
+            let (definitions_by_name, uses_by_name) = (OnceCell::new(), OnceCell::new());
+            let bindings = OnceCell::new();
+            Rc::new(View { file, facts, package, bindings, full_names, definitions_by_name, uses_by_name })
         });
         self.shared.views.borrow_mut().insert(file, view.clone());
         view
@@ -115,7 +141,10 @@ impl<'w> Query<'w> {
 
     /// Returns true if a file is of these languages, by its name: others need not be parsed.
     fn is_read(&self, file: FileId) -> bool {
-        self.packages.speaks(Language::of(self.world.path(file)))
+        let path = self.world.path(file);
+        let speaks = |language| self.packages.speaks(language);
+        speaks(Language::of(path))
+            || may_be_script(path) && self.world.facts(file).is_some_and(|it| speaks(it.language))
     }
 
     /// Returns the files of these languages that contain a name.
@@ -133,29 +162,104 @@ impl<'w> Query<'w> {
         files
     }
 
-    /// Returns the definitions of a name in the files of these languages, in the order of the files. If more
-    /// than [`MAX_FILES`] files contain the name, only the first ones are searched.
-    pub(super) fn definitions_of(&self, name: &str) -> Rc<[Symbol]> {
-        if let Some(symbols) = self.shared.definitions.borrow().get(name) {
-            return Rc::clone(symbols);
+    /// Returns the files of these languages that declare a name, in their order.
+    pub(super) fn declaring(&self, name: &str, declaration: Declaration) -> Rc<[FileId]> {
+        if let Some(files) = self.shared.declaring.borrow().get(&declaration).and_then(|it| it.get(name)) {
+            return Rc::clone(files);
         }
-        let files = self.candidates(name);
-        let first = files.get(..MAX_FILES).unwrap_or(&files);
-        if first.len() < files.len() {
-            Limit::Files.reach();
-        }
-        let symbols: Rc<[Symbol]> = self.definitions_in(first, name).into();
-        self.shared.definitions.borrow_mut().insert(name.into(), Rc::clone(&symbols));
-        symbols
+        let mut files = self.world.declaring(name, declaration);
+        files.retain(|file| self.is_read(*file));
+        let files: Rc<[FileId]> = files.into();
+        let mut known = self.shared.declaring.borrow_mut();
+        known.entry(declaration).or_default().insert(name.into(), Rc::clone(&files));
+        files
     }
 
-    fn definitions_in(&self, files: &[FileId], name: &str) -> Vec<Symbol> {
+    /// Returns the definitions of a name in the files that declare it, in the order of the files. If the language finds packages by their
+    /// paths, only these directories are searched. If there are more than [`MAX_FILES`], only the first ones are read.
+    pub(super) fn definitions_of<'d>(
+        &self,
+        name: &str,
+        declaration: Declaration,
+        directories: impl FnOnce() -> Vec<&'d str>,
+    ) -> Rc<[Symbol]> {
+        if let Some(known) = self.shared.definitions.borrow().get(&declaration).and_then(|it| it.get(name)) {
+            return Rc::clone(known);
+        }
+        let files = self.declaring(name, declaration);
+        if self.finds_packages_by_path() {
+            let files =
+                if files.is_empty() { Vec::new() } else { self.in_directories(&files, &directories()) };
+            return self.definitions_in(files, name).into();
+        }
+        let found: Rc<[Symbol]> = self.definitions_in(Limit::first(files.to_vec(), MAX_FILES), name).into();
+        let mut known = self.shared.definitions.borrow_mut();
+        known.entry(declaration).or_default().insert(name.into(), Rc::clone(&found));
+        found
+    }
+
+    /// Returns the files of a list that are in these directories, in their order.
+    fn in_directories(&self, files: &[FileId], directories: &[&str]) -> Vec<FileId> {
+        let path = |file: &FileId| self.world.path(*file);
+        if files.len() <= FEW_FILES {
+            return files.iter().copied().filter(|it| directories.contains(&parent(path(it)))).collect();
+        }
+        let is_listed = |file: &FileId| files.binary_search_by_key(&path(file), path).is_ok();
+        let inside = directories.iter().flat_map(|directory| self.world.directory(directory));
+        let mut found: Vec<FileId> = inside.filter(is_listed).collect();
+        found.sort_unstable_by_key(path);
+        found.dedup();
+        found
+    }
+
+    /// Returns true if the path of a file tells its package, so that definitions are found without reading those of other packages.
+    pub(super) fn finds_packages_by_path(&self) -> bool {
+        self.packages.directory("/").is_some()
+    }
+
+    /// Returns the directories of the packages whose names a path may mean in a file.
+    pub(super) fn directories<'p>(&self, view: &'p View, path: &str) -> Vec<&'p str> {
+        let first = path.split_once('.').map_or(path, |(first, _)| first);
+        let bindings = self.bindings(view);
+        let mut bound = bindings.names.iter().filter(|bound| &*bound.local == first).peekable();
+        if bound.peek().is_some() {
+            return bound.filter_map(|bound| self.packages.directory(&bound.full)).collect();
+        }
+        let packages = std::iter::once(&view.package).chain(&bindings.globs);
+        packages.filter_map(|package| self.packages.directory(package)).collect()
+    }
+
+    /// Returns the definitions of a name of any kind.
+    pub(crate) fn all_definitions_of(&self, name: &str) -> Vec<Symbol> {
+        let kinds = [Declaration::Type, Declaration::Outer, Declaration::Member];
+        kinds.iter().flat_map(|it| self.definitions_of(name, *it, Vec::new).to_vec()).collect()
+    }
+
+    /// Returns the files with a definition of a full name, in their order.
+    pub(crate) fn files_with(&self, full: &str) -> Vec<FileId> {
+        let name = full.rsplit('.').next().unwrap_or(full);
+        let mut symbols = self.all_definitions_of(name);
+        symbols.retain(|symbol| self.full(*symbol).as_deref() == Some(full));
+        let files: BTreeSet<FileId> = symbols.into_iter().map(|symbol| symbol.file).collect();
+        files.into_iter().collect()
+    }
+
+    fn definitions_in(&self, files: Vec<FileId>, name: &str) -> Vec<Symbol> {
         let mut found = Vec::new();
-        for file in files.iter().copied().filter(|file| self.is_read(*file)) {
+        for file in files.into_iter().filter(|file| self.is_read(*file)) {
             let named = self.world.definitions_named(file, name);
             found.extend(named.into_iter().map(|at| Symbol { file, at: at as usize }));
         }
         found
+    }
+
+    /// Returns the types with a full name, which ends in their name, in the order of the files.
+    pub(crate) fn types_with(&self, full: &str) -> Vec<Symbol> {
+        let (package, name) = full.rsplit_once('.').unwrap_or(("", full));
+        let directory = || self.packages.directory(package).into_iter().collect();
+        let mut types = self.types_named(name, directory);
+        types.retain(|symbol| self.full(*symbol).as_deref() == Some(full));
+        types
     }
 
     pub(crate) fn definition(&self, symbol: Symbol) -> Option<Defined> {
@@ -175,7 +279,6 @@ impl<'w> Query<'w> {
     /// Declares a file as a target of the query.
     pub(crate) fn ask_about(&self, file: FileId) {
         if self.about.borrow_mut().insert(file) {
-            self.types.borrow_mut().clear();
             self.own.clear();
         }
     }
@@ -202,25 +305,18 @@ impl<'w> Query<'w> {
         result
     }
 
-    pub(crate) fn types_named(&self, name: &str) -> Rc<[Symbol]> {
+    fn types_named<'d>(&self, name: &str, directories: impl FnOnce() -> Vec<&'d str>) -> Vec<Symbol> {
         let is_widespread = self.is_widespread(name);
-        if is_widespread {
-            self.relied_on_targets.set(true);
-        }
-        if let Some(types) = self.types.borrow().get(name) {
-            return Rc::clone(types);
-        }
         let mut symbols = match is_widespread {
             true => {
+                self.relied_on_targets.set(true);
                 Limit::Files.reach();
-                self.definitions_in(&self.customary(name), name)
+                self.definitions_in(self.customary(name), name)
             }
-            false => self.definitions_of(name).to_vec(),
+            false => self.definitions_of(name, Declaration::Type, directories).to_vec(),
         };
         symbols.retain(|symbol| self.definition(*symbol).is_some_and(|it| is_type(&it)));
-        let types: Rc<[Symbol]> = symbols.into();
-        self.types.borrow_mut().insert(name.into(), Rc::clone(&types));
-        types
+        symbols
     }
 
     /// Returns the files that conventionally contain a type of this name, and the query's targets.
@@ -231,9 +327,9 @@ impl<'w> Query<'w> {
     }
 
     /// Returns true if a type of this name may be in a file that was not searched, because too many files
-    /// contain the name.
+    /// define one, in languages that do not find packages by their paths.
     pub(crate) fn is_widespread(&self, name: &str) -> bool {
-        self.candidates(name).len() > MAX_FILES
+        !self.finds_packages_by_path() && self.declaring(name, Declaration::Type).len() > MAX_FILES
     }
 
     /// Returns the type that a path means in a file.
@@ -250,7 +346,7 @@ impl<'w> Query<'w> {
         let simple = path.rsplit('.').next().unwrap_or(path);
         let local = self.bindings(&view).names.iter().find(|bound| &*bound.local == path);
         let simple = local.and_then(|bound| bound.full.rsplit('.').next()).unwrap_or(simple);
-        let types = self.types_named(simple);
+        let types = self.types_named(simple, || self.directories(&view, path));
         let is_meant = |symbol: &&Symbol| {
             self.full(**symbol).is_some_and(|full| self.means(&view, container, path, &full))
         };

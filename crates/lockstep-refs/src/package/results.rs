@@ -7,6 +7,7 @@ use foldhash::HashMap;
 
 use super::conversions::Conversion;
 use super::names::Symbol;
+use super::types::Value;
 use crate::world::FileId;
 
 /// Results by the place where something is written.
@@ -18,6 +19,8 @@ pub(super) struct Results {
     pub(super) tops: Paths,
     pub(super) ancestors: RefCell<HashMap<Symbol, Rc<[Symbol]>>>,
     pub(super) members: RefCell<HashMap<Symbol, Members>>,
+    /// Receivers of uses by the addresses of their shapes.
+    pub(super) receivers: RefCell<HashMap<usize, Value>>,
     pub(super) conversions: RefCell<HashMap<FileId, Rc<[Conversion]>>>,
 }
 
@@ -28,6 +31,7 @@ impl Results {
         self.tops.0.borrow_mut().clear();
         self.ancestors.borrow_mut().clear();
         self.members.borrow_mut().clear();
+        self.receivers.borrow_mut().clear();
         self.conversions.borrow_mut().clear();
     }
 }

@@ -5,14 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::names::{Query, Symbol, View, full_name};
 use super::wanted::{Wanted, reference};
 use super::{Leads, Packages, is_member, is_type};
-use crate::facts::{Definition, Import, Reach, Role, Shape, Use};
-use crate::limits::Limit;
+use crate::facts::{Declaration, Definition, Import, Reach, Role, Shape, Use};
 use crate::reference::{Kind, Outgoing, Place, Reference, Target};
 use crate::world::{FileId, World, base};
-
-/// A name that more files contain is looked up only in the files that conventionally contain a type of this
-/// name.
-const MAX_FILES: usize = 200;
 
 /// The places that reference the target: in other files, or in its own if [`Target::own_file`] is set.
 pub(crate) fn referrers(world: &dyn World, packages: &dyn Packages, target: &Target<'_>) -> Vec<Reference> {
@@ -125,15 +120,9 @@ fn defining(
     path: &str,
     name: &str,
 ) -> Vec<FileId> {
-    let own = |it: &Definition| {
-        &*it.name == name && query.means(view, container, path, &full_name(&view.package, it))
-    };
-    if view.facts.definitions.iter().any(own) {
+    let own = |it: &Definition| query.means(view, container, path, &full_name(&view.package, it));
+    if view.definitions_named(name).any(|(_, it)| own(it)) {
         return Vec::new();
-    }
-    if query.candidates(name).len() > MAX_FILES {
-        Limit::Files.reach();
-        return query.type_of(file, container, path).map(|symbol| symbol.file).into_iter().collect();
     }
     let is_meant = |symbol: &&Symbol| {
         if symbol.file == file {
@@ -147,10 +136,11 @@ fn defining(
         let full = definition.map(|it| full_name(&other.package, it));
         full.is_some_and(|full| query.means(view, container, path, &full)) && query.sees(file, symbol.file)
     };
-    let definitions = query.definitions_of(name);
-    let mut files: Vec<FileId> = definitions.iter().filter(is_meant).map(|symbol| symbol.file).collect();
-    files.dedup();
-    files
+    let kinds = [Declaration::Type, Declaration::Outer];
+    let definitions = kinds.map(|it| query.definitions_of(name, it, || query.directories(view, path)));
+    let meant = definitions.iter().flat_map(|it| it.iter()).filter(is_meant);
+    let files: BTreeSet<FileId> = meant.map(|symbol| symbol.file).collect();
+    files.into_iter().collect()
 }
 
 /// Returns the container of a place's enclosing definition, including the definition's own name if it has

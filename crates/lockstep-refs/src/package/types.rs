@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::is_type;
 use super::names::{Query, Symbol};
-use crate::facts::{DefinitionKind, Shape};
+use crate::facts::{Declaration, DefinitionKind, Shape};
 use crate::limits::Limit;
 use crate::resolve::path_of;
 use crate::work::Work;
@@ -12,7 +12,7 @@ use crate::world::FileId;
 
 /// The maximum number of steps along a chain of values.
 const MAX_STEPS: usize = 24;
-/// If more files contain a name, only the first ones are searched for members, and nothing else is.
+/// A name that more files define outside types is not looked up, in languages that do not find packages by their paths.
 const MAX_FILES: usize = 200;
 
 /// C++'s notation for a dereference, and the member that implements it.
@@ -90,6 +90,17 @@ impl Query<'_> {
         }
     }
 
+    /// Returns the receiver of a use. It is evaluated once.
+    pub(super) fn receiver(&self, place: Place<'_>, of: &Shape) -> Value {
+        // Views are kept as long as results, so that the address of a shape in them identifies it.
+        let address = std::ptr::from_ref(of).addr();
+        self.once(
+            |results| results.receivers.borrow().get(&address).cloned(),
+            || self.value(place, of),
+            |results, found| drop(results.receivers.borrow_mut().insert(address, found)),
+        )
+    }
+
     /// A value of the type that is written so.
     fn written(&self, place: Place<'_>, name: &str, held: Vec<Value>) -> Value {
         let Some(symbol) = self.type_of(place.file, place.container, name) else {
@@ -157,7 +168,8 @@ impl Query<'_> {
         let bound = self.bindings(&view).names.iter().find(|bound| &*bound.local == path);
         let name = bound.map_or(path, |bound| bound.full.as_str());
         let name = name.rsplit('.').next().unwrap_or(name);
-        if self.candidates(name).len() > MAX_FILES {
+        if !self.finds_packages_by_path() && self.declaring(name, Declaration::Outer).len() > MAX_FILES {
+            Limit::Files.reach();
             return None;
         }
         let is_top = |symbol: &Symbol| {
@@ -169,7 +181,8 @@ impl Query<'_> {
             full.is_some_and(|full| self.means(&view, place.container, path, &full))
                 && self.sees(place.file, symbol.file)
         };
-        self.definitions_of(name).iter().copied().filter(is_top).find(is_meant)
+        let definitions = self.definitions_of(name, Declaration::Outer, || self.directories(&view, path));
+        definitions.iter().copied().filter(is_top).find(is_meant)
     }
 
     /// Returns the member that a name means of a type that the file opens: `using static`, `import static
@@ -177,9 +190,8 @@ impl Query<'_> {
     fn opened_member(&self, place: Place<'_>, name: &str) -> Option<Symbol> {
         let view = self.view(place.file)?;
         self.bindings(&view).globs.iter().find_map(|glob| {
-            let types = self.types_named(glob.rsplit('.').next().unwrap_or(glob));
-            let class = types.iter().find(|symbol| self.full(**symbol).as_deref() == Some(glob))?;
-            self.own_members(*class, name).first().copied()
+            let class = self.types_with(glob).first().copied()?;
+            self.own_members(class, name).first().copied()
         })
     }
 
@@ -288,9 +300,13 @@ impl Query<'_> {
         let (Some(definition), Some(full)) = (self.definition(class), self.full(class)) else {
             return Vec::new();
         };
-        let types = self.types_named(&definition.name);
-        let parts =
-            types.iter().copied().filter(|part| *part != class && self.full(*part).as_ref() == Some(&full));
+        let types = if definition.extends.is_empty() && self.finds_packages_by_path() {
+            // A package has one type of a name.
+            Vec::new()
+        } else {
+            self.types_with(&full)
+        };
+        let parts = types.into_iter().filter(|part| *part != class);
         let mut parents = Vec::new();
         for part in std::iter::once(class).chain(parts) {
             let Some(definition) = self.definition(part) else { continue };
@@ -358,18 +374,16 @@ impl Query<'_> {
             let holder = whole.as_deref().and_then(|whole| whole.strip_suffix(name)?.strip_suffix('.'));
             holder == Some(&full) && self.definition(symbol).is_some_and(|it| it.container.is_some())
         };
-        let all = view.facts.definitions.iter().enumerate().filter(|(_, it)| *it.name == *name);
-        let own: Vec<Symbol> =
-            all.map(|(at, _)| Symbol { file: class.file, at }).filter(|symbol| is_held(*symbol)).collect();
+        let all = view.definitions_named(name).map(|(at, _)| Symbol { file: class.file, at });
+        let own: Vec<Symbol> = all.filter(|symbol| is_held(*symbol)).collect();
         if !own.is_empty() {
             return own;
         }
-        let candidates = self.candidates(name);
-        let near = candidates.get(..MAX_FILES).unwrap_or(&candidates);
-        // Both are in the order of the files.
-        let is_near = |symbol: &&Symbol| near.binary_search(&symbol.file).is_ok();
         let is_member = |symbol: &&Symbol| symbol.file != class.file && is_held(**symbol);
-        self.definitions_of(name).iter().filter(is_near).filter(is_member).copied().collect()
+        let members = self.definitions_of(name, Declaration::Member, || {
+            self.packages.directory(&view.package).into_iter().collect()
+        });
+        members.iter().filter(is_member).copied().collect()
     }
 }
 

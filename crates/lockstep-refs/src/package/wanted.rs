@@ -1,20 +1,23 @@
 //! A definition whose references are searched: its owner, the types that inherit it, and the places in a file
 //! that may mean it. [`meaning`](super::meaning) decides each use.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::names::{Query, Symbol, View, full_name};
 use super::{is_member, is_type};
-use crate::facts::{Definition, DefinitionKind, Import, Reach, Role, Use};
+use crate::facts::{Declaration, Definition, DefinitionKind, Import, Reach, Role, Use};
 use crate::language::Language;
 use crate::limits::Limit;
 use crate::reference::{Certainty, Kind, Reference};
 use crate::syntax::{TOKEN_END, is_nothing};
-use crate::world::{FileId, words};
+use crate::world::{FileId, parent, words};
 
 /// Of the files that contain a name, so many are looked into.
 pub(crate) const MAX_FILES: usize = 400;
+/// The largest number of owners that says something about a member.
+pub(super) const FEW_OWNERS: usize = 3;
 /// More heirs than this are not followed.
 const MAX_HEIRS: usize = 300;
 
@@ -33,10 +36,10 @@ pub(super) struct Wanted<'q, 'w> {
     pub(super) heir_fulls: BTreeSet<Rc<str>>,
     /// Set if it is called by its owner's name.
     pub(super) constructs: bool,
-    /// The number of types with a member of this name.
+    /// The number of types with a member of this name, counted until there are more than [`FEW_OWNERS`].
     pub(super) owners: usize,
-    /// The files that name an heir.
-    pub(super) mentioning: BTreeSet<FileId>,
+    /// The files that name an heir, sorted.
+    mentioning: OnceCell<Vec<FileId>>,
     /// Set if an interface requires a method of this name: its owner may then be converted to it, wherever it
     /// is named.
     asked_for: bool,
@@ -49,17 +52,10 @@ impl<'q, 'w> Wanted<'q, 'w> {
         let package = view.package.clone();
         let full = full_name(&package, definition);
         let member = is_member(definition);
-        let owner = definition.container.as_deref().filter(|_| member).and_then(|container| {
-            let simple = container.rsplit('.').next()?;
+        let owner = definition.container.as_deref().filter(|_| member).and_then(|_| {
             let holder = full.strip_suffix(&*definition.name)?.strip_suffix('.')?;
-            let types = query.types_named(simple);
-            let fitting = |symbol: &&Symbol| query.full(**symbol).as_deref() == Some(holder);
-            types
-                .iter()
-                .filter(fitting)
-                .find(|symbol| symbol.file == file)
-                .or(types.iter().find(fitting))
-                .copied()
+            let types = query.types_with(holder);
+            types.iter().find(|symbol| symbol.file == file).or(types.first()).copied()
         });
         let member = member && owner.is_some();
         let constructs = member && query.packages.constructs(definition);
@@ -75,7 +71,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
             heir_fulls: BTreeSet::new(),
             constructs,
             owners: 1,
-            mentioning: BTreeSet::new(),
+            mentioning: OnceCell::new(),
             asked_for: false,
         };
         if constructs && query.packages.inherits_constructors() {
@@ -84,8 +80,6 @@ impl<'q, 'w> Wanted<'q, 'w> {
         if member && !constructs {
             wanted.find_heirs();
             wanted.owners = wanted.count_owners();
-            let named = wanted.heir_names.iter().flat_map(|name| query.world.containing(name));
-            wanted.mentioning = named.collect();
             wanted.asked_for = query.packages.is_structural() && wanted.is_asked_for();
         }
         Some(wanted)
@@ -110,12 +104,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
             self.query.ask_about(class.file);
             self.heir_names.insert(definition.name.clone());
             self.heir_fulls.extend(self.query.full(class));
-            let files = self.query.containing(&definition.name);
-            for file in files {
-                // An heir names its base in its header, or in an import that gives the base another name.
-                if !self.query.world.may_define(file, &definition.name) {
-                    continue;
-                }
+            for file in self.query.declaring(&definition.name, Declaration::Subtype).iter().copied() {
                 let Some(view) = self.query.view(file) else { continue };
                 for (at, heir) in view.facts.definitions.iter().enumerate().filter(|(_, it)| is_type(it)) {
                     let extends = |name: &str| self.ends_so(&view, name, &definition.name);
@@ -151,12 +140,33 @@ impl<'q, 'w> Wanted<'q, 'w> {
         last == name || self.query.bindings(view).names.iter().any(|bound| &*bound.local == last)
     }
 
-    /// The files that may define the name, of the first ones that contain it.
-    fn named_files(&self) -> Vec<FileId> {
-        let name = &self.definition.name;
-        let mut files = Limit::first(self.query.containing(name), MAX_FILES);
-        files.retain(|file| self.query.world.may_define(*file, name));
-        files
+    /// The files that name the owner or a type that inherits the member, sorted.
+    fn mentioning(&self) -> &[FileId] {
+        self.mentioning.get_or_init(|| {
+            let named = self.heir_names.iter().flat_map(|name| self.query.candidates(name).to_vec());
+            let mut files: Vec<FileId> = named.collect();
+            files.sort_unstable();
+            files.dedup();
+            files
+        })
+    }
+
+    /// Returns true if a file names the owner or a type that inherits the member.
+    pub(super) fn mentions(&self, file: FileId) -> bool {
+        self.mentioning().binary_search(&file).is_ok()
+    }
+
+    /// Returns true if a value of the owner may be converted to an interface because it has the method.
+    pub(super) fn is_convertible(&self) -> bool {
+        let is_interface = |owner| {
+            let owner = self.query.definition(owner);
+            owner.is_some_and(|it| it.kind == DefinitionKind::Interface)
+        };
+        self.query.packages.is_structural()
+            && self.definition.kind == DefinitionKind::Method
+            && (self.asked_for
+                || self.query.packages.is_standard_method(&self.definition.name)
+                || self.owner.is_some_and(is_interface))
     }
 
     fn is_asked_for(&self) -> bool {
@@ -164,12 +174,14 @@ impl<'q, 'w> Wanted<'q, 'w> {
             let of = |other: &Definition| {
                 other.kind == DefinitionKind::Interface && it.container.as_deref() == Some(&*other.name)
             };
-            it.name == self.definition.name && view.facts.definitions.iter().any(of)
+            view.facts.definitions.iter().any(of)
         };
         self.definition.kind == DefinitionKind::Method
-            && self.named_files().into_iter().any(|file| {
-                let view = self.query.view(file);
-                view.is_some_and(|view| view.facts.definitions.iter().any(|it| asks(&view, it)))
+            && self.query.declaring(&self.definition.name, Declaration::Required).iter().any(|file| {
+                let view = self.query.view(*file);
+                view.is_some_and(|view| {
+                    view.definitions_named(&self.definition.name).any(|(_, it)| asks(&view, it))
+                })
             })
     }
 
@@ -185,11 +197,14 @@ impl<'q, 'w> Wanted<'q, 'w> {
 
     fn count_owners(&self) -> usize {
         let mut owners = BTreeSet::new();
-        for file in self.named_files() {
-            let Some(view) = self.query.view(file) else { continue };
-            let same =
-                view.facts.definitions.iter().filter(|it| it.name == self.definition.name && is_member(it));
-            owners.extend(same.map(|it| (view.package.clone(), it.container.clone())));
+        for file in self.query.declaring(&self.definition.name, Declaration::Member).iter() {
+            let Some(view) = self.query.view(*file) else { continue };
+            let named = view.definitions_named(&self.definition.name).map(|(_, it)| it);
+            let members = named.filter(|it| is_member(it));
+            owners.extend(members.map(|it| (view.package.clone(), it.container.clone())));
+            if owners.len() > FEW_OWNERS {
+                break;
+            }
         }
         owners.len().max(1)
     }
@@ -216,14 +231,29 @@ impl<'q, 'w> Wanted<'q, 'w> {
         let short =
             self.query.packages.short_name(&self.definition.name).filter(|_| is_type(self.definition));
         let written = names.iter().copied().chain(short);
-        let mut found: BTreeSet<FileId> = written.flat_map(|name| self.query.containing(name)).collect();
-        if self.query.packages.is_structural() && self.definition.kind == DefinitionKind::Method {
+        let mut found: Vec<FileId> = written.flat_map(|name| self.query.containing(name)).collect();
+        if self.owner.is_none() {
+            self.drop_distant(&mut found);
+        }
+        if self.is_convertible() {
             found.extend(self.givers().iter().flat_map(|name| self.query.containing(name)));
+            found.extend(self.mentioning().iter().filter(|file| self.query.view(**file).is_some()));
         }
-        if self.asked_for || self.query.packages.is_structural() {
-            found.extend(self.mentioning.iter().filter(|file| self.query.view(**file).is_some()));
-        }
-        found.into_iter().filter(|file| *file != self.file).collect()
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|file| *file != self.file);
+        found
+    }
+
+    /// Drops the files that are outside the package and do not contain its mark.
+    fn drop_distant(&self, files: &mut Vec<FileId>) {
+        let Query { world, packages, .. } = *self.query;
+        let Some(directory) = packages.directory(&self.package) else { return };
+        let Some(mark) = packages.mark(world, directory) else { return };
+        let marked = self.query.candidates(mark);
+        let is_marked = |path: &str| marked.binary_search_by_key(&path, |it| world.path(*it)).is_ok();
+        let may_name = |path: &str| parent(path) == directory || is_marked(path);
+        files.retain(|file| may_name(world.path(*file)));
     }
 
     pub(super) fn places(&self, file: FileId) -> Vec<Reference> {
@@ -247,7 +277,10 @@ impl<'q, 'w> Wanted<'q, 'w> {
         let aliases = self.query.bindings(&view).names.iter().filter(|bound| bound.full == self.named());
         let mut locals = self.names();
         locals.extend(aliases.map(|bound| &*bound.local));
-        for used in view.facts.uses.iter().filter(|used| locals.contains(&*used.name)) {
+        let named = locals.into_iter().flat_map(|name| view.uses_of(name));
+        let mut uses: Vec<(usize, &Use)> = named.collect();
+        uses.sort_unstable_by_key(|(at, _)| *at);
+        for (_, used) in uses {
             if let Some(certainty) = self.meant(file, &view, used) {
                 let mut place = reference(file, used.line, Kind::Symbol, self.role(used), &used.name);
                 place.certainty = certainty;
@@ -323,7 +356,8 @@ impl<'q, 'w> Wanted<'q, 'w> {
         let of_it = |it: &&Definition| {
             it.kind == self.definition.kind && it.name == self.definition.name && it.container.is_none()
         };
-        let mut own = view.facts.definitions.iter().filter(of_it).peekable();
+        let named = view.definitions_named(&self.definition.name).map(|(_, it)| it);
+        let mut own = named.filter(of_it).peekable();
         own.peek().is_some() && own.all(|it| it.reach != Reach::File && is_nothing(it.body))
     }
 
@@ -341,7 +375,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
         let again = |it: &Definition| {
             it.kind == kind && it.name == self.definition.name && full_name(&view.package, it) == self.full
         };
-        for (at, definition) in view.facts.definitions.iter().enumerate().filter(|(_, it)| again(it)) {
+        for (at, definition) in view.definitions_named(&self.definition.name).filter(|(_, it)| again(it)) {
             let mut place = reference(file, definition.line, Kind::Symbol, Role::Override, &definition.name);
             place.within = u32::try_from(at).ok();
             place.certainty = if connected { Certainty::Resolved } else { Certainty::Possible };
@@ -384,7 +418,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
         if self.definition.kind != DefinitionKind::Method && !(property && self.query.packages.overloads()) {
             return found;
         }
-        for (at, definition) in view.facts.definitions.iter().enumerate() {
+        for (at, definition) in view.definitions_named(&self.definition.name) {
             let again = definition.name == self.definition.name && definition.kind == self.definition.kind;
             let Some(container) = definition.container.as_deref().filter(|_| again) else { continue };
             let class = self.query.anonymous(file, container);

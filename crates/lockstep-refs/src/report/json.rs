@@ -6,6 +6,7 @@ use super::{Next, Report, Together, absolute, evidence_line};
 use crate::impact::{Dependent, Evidence, FileChange, FileImpact, Hop};
 use crate::limits::Limits;
 use crate::reference::{Certainty, Kind};
+use crate::work::Work;
 
 /// Durations of the parts of an answer, in milliseconds. Only they differ from run to run. They overlap: the
 /// disk is checked while the dependents are found.
@@ -46,6 +47,7 @@ pub(super) struct Document<'a> {
     notes: Vec<String>,
     next: &'static str,
     timings_ms: Timings,
+    work: Work,
 }
 
 #[derive(Serialize)]
@@ -171,6 +173,7 @@ impl Report<'_> {
             notes: self.all_notes(),
             next: Next::route(Some(self), active_cascade).word(),
             timings_ms: timings,
+            work: self.impact.work,
         };
         serde_json::to_string_pretty(&document).expect("maps with text keys, lists and scalars") + "\n"
     }

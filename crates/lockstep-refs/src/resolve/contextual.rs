@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 
 use super::Symbol;
-use super::names::Resolver;
+use super::names::{Resolver, View};
 use super::search::{Search, last};
-use super::types::{Place, Type};
+use super::types::{Consulted, Place, Type};
 use crate::facts::{Definition, DefinitionKind, Role, Shape, THIS, Use, WHOLE};
 use crate::language::Language;
 use crate::limits::Limit;
@@ -25,6 +25,8 @@ const MAX_FILES: usize = 200;
 pub(super) struct Gone<'w> {
     /// The index in the target.
     at: usize,
+    /// The removed definitions.
+    symbols: Consulted,
     /// The view of other files: the definition's own file uses its new name.
     elsewhere: Resolver<'w>,
     /// The view of all files, including its own.
@@ -45,7 +47,9 @@ impl<'w> Search<'_, 'w> {
                 let symbols = self.symbols_named(&definition.name);
                 let without = |beside| self.resolver.without(symbols.clone(), beside);
                 let (elsewhere, everywhere) = (without(false), without(true));
-                self.gone.push(Gone { at, elsewhere, everywhere, told: None });
+                let symbols =
+                    symbols.iter().fold(Consulted::default(), |all, it| all.and(Consulted::of(*it)));
+                self.gone.push(Gone { at, symbols, elsewhere, everywhere, told: None });
             }
         }
         if self.gone.len() > MAX_GONE {
@@ -88,24 +92,27 @@ impl<'w> Search<'_, 'w> {
 
     /// Checks a use of a parameter, or of a value derived from one, that loses its type if a wanted
     /// definition is removed.
-    pub(super) fn loses_type(&mut self, file: FileId, it: &Use) {
-        if self.gone.iter().all(|gone| gone.told == Some(file))
-            || Language::of(self.resolver.world.path(file)) == Language::JavaScript
+    pub(super) fn loses_type(&mut self, file: FileId, view: &View, at: usize) {
+        if self.gone.iter().all(|gone| gone.told == Some(file)) || view.facts.language == Language::JavaScript
         {
             return;
         }
-        let used = match &it.of {
-            Some(Shape::Function(value, _)) if it.role == Role::Conform => value.first(),
-            of => of.as_ref(),
+        let (Some(it), Some(expecting)) = (view.facts.uses.get(at), view.uses.expecting_at(&view.facts, at))
+        else {
+            return;
         };
-        let Some(expected) = used.and_then(expectation) else { return };
+        let expected = &expecting.expected;
         let place = Place { file, within: it.within, this: None };
-        let is_anything =
-            |resolver: &Resolver<'_>| resolver.types(&place, &expected).contains(&Type::Untyped);
+        let is_anything = |resolver: &Resolver<'_>| resolver.types(&place, expected).contains(&Type::Untyped);
+        let (is_untyped, consulted) =
+            *expecting.result.get_or_init(|| self.resolver.values.consulting(|| is_anything(self.resolver)));
+        if is_untyped {
+            return;
+        }
         let mut found = Vec::new();
-        for gone in self.gone.iter_mut().filter(|gone| gone.told != Some(file)) {
+        let open = self.gone.iter_mut().filter(|gone| gone.told != Some(file));
+        for gone in open.filter(|gone| gone.symbols.may_share(consulted)) {
             let role = match () {
-                () if is_anything(self.resolver) => return,
                 () if is_anything(&gone.elsewhere) => Role::Inherited,
                 () if is_anything(&gone.everywhere) => Role::InheritedBeside,
                 () => continue,
@@ -118,6 +125,15 @@ impl<'w> Search<'_, 'w> {
             self.keep_use(file, &Use { name, role, ..it.clone() }, at, Certainty::Possible, None);
         }
     }
+}
+
+/// Returns the expected function type that determines the parameter that is used, or from which the used value is derived.
+pub(super) fn expected_of(it: &Use) -> Option<Shape> {
+    let used = match &it.of {
+        Some(Shape::Function(value, _)) if it.role == Role::Conform => value.first(),
+        of => of.as_ref(),
+    };
+    used.and_then(expectation)
 }
 
 /// Returns the expected function type that determines a value's parameter.

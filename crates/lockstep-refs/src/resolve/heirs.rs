@@ -32,6 +32,18 @@ pub(super) struct Extended {
     given: bool,
 }
 
+impl Extended {
+    /// The names by which something inherited is used.
+    pub(super) fn names(&self) -> impl Iterator<Item = &Box<str>> {
+        self.members.iter().chain(&self.heirs)
+    }
+
+    /// Returns true if some generic function returns values of a wanted type.
+    pub(super) fn gives_values(&self) -> bool {
+        self.given
+    }
+}
+
 impl Search<'_, '_> {
     /// Finds the subtypes of the wanted types, and the files that may use their inherited members.
     pub(super) fn take_heirs(&mut self) {

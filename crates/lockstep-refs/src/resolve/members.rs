@@ -6,7 +6,7 @@ use std::rc::Rc;
 use foldhash::HashMap;
 
 use super::names::{Entity, Mode, Resolver};
-use super::types::{Place, Type, Values};
+use super::types::{Consulted, Place, Type, Values};
 use super::{Module, Symbol, path_of};
 use crate::facts::{Definition, DefinitionKind, Role};
 
@@ -17,6 +17,7 @@ pub(crate) struct Members {
     pub(crate) symbols: Rc<[Symbol]>,
     /// Set if some base is unknown.
     pub(crate) open: bool,
+    consulted: Consulted,
 }
 
 /// The same, while types are searched.
@@ -61,12 +62,13 @@ impl Resolver<'_> {
     fn memoised(&self, of: (Symbol, bool), name: &str, search: impl FnOnce(&mut Collected)) -> Members {
         let Values { members: TypeMembers { members, .. }, progress, .. } = &*self.values;
         if let Some(known) = members.borrow().get(&of).and_then(|it| it.get(name)) {
+            self.values.consult(known.consulted);
             return known.clone();
         }
         let computation = progress.begin();
         let mut collected = Collected::default();
-        search(&mut collected);
-        let found = Members { symbols: collected.symbols.into(), open: collected.open };
+        let ((), consulted) = self.values.consulting(|| search(&mut collected));
+        let found = Members { symbols: collected.symbols.into(), open: collected.open, consulted };
         if progress.end(&computation) || computation.position == 0 {
             members.borrow_mut().entry(of).or_default().insert(name.into(), found.clone());
         }
@@ -195,12 +197,13 @@ impl Resolver<'_> {
         let Values { members: TypeMembers { bases, .. }, progress, .. } = &*self.values;
         if let Some(known) = bases.borrow().get(&class) {
             *open |= known.open;
+            self.values.consult(known.consulted);
             return known.symbols.to_vec();
         }
         let computation = progress.begin();
-        let (found, is_open) = self.find_bases(class, &definition);
+        let ((found, is_open), consulted) = self.values.consulting(|| self.find_bases(class, &definition));
         if progress.end(&computation) || computation.position == 0 {
-            let known = Members { symbols: found.as_slice().into(), open: is_open };
+            let known = Members { symbols: found.as_slice().into(), open: is_open, consulted };
             bases.borrow_mut().insert(class, known);
         }
         *open |= is_open;

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use foldhash::HashMap;
 
 use super::types::Values;
+use super::use_positions::UsePositions;
 use super::{Found, Module, Scheme, Symbol, path_of};
 use crate::facts::{Definition, DefinitionKind, Facts, Import, Reach, Shape};
-use crate::language::Language;
+use crate::language::{Language, may_be_script};
 use crate::limits::Limit;
 use crate::memo::{Entry, Memo, Progress};
 use crate::work::Work;
@@ -53,6 +54,7 @@ pub(crate) struct View {
     /// Imports by the name that they bind or re-export: the index of the import, and of the name in it.
     names: HashMap<Box<str>, Vec<(usize, Option<usize>)>>,
     globs: Vec<usize>,
+    pub(super) uses: UsePositions,
 }
 
 impl View {
@@ -78,7 +80,7 @@ impl View {
                 globs.push(at);
             }
         }
-        Self { facts, paths, names, globs }
+        Self { facts, paths, names, globs, uses: UsePositions::default() }
     }
 
     pub(crate) fn at(&self, path: &str) -> &[u32] {
@@ -166,7 +168,10 @@ impl<'w> Resolver<'w> {
 
     /// Returns true if a file has this language, by its name: others need not be parsed.
     pub(crate) fn speaks(&self, file: FileId) -> bool {
-        self.scheme.speaks(Language::of(self.world.path(file)))
+        let path = self.world.path(file);
+        let speaks = |language| self.scheme.speaks(language);
+        speaks(Language::of(path))
+            || may_be_script(path) && self.world.facts(file).is_some_and(|it| speaks(it.language))
     }
 
     /// The facts of a file of this language.

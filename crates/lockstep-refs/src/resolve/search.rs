@@ -1,5 +1,6 @@
 //! Finds the references to a target: selects candidates by their words, then resolves their names.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::{HashMap, HashSet};
@@ -8,7 +9,7 @@ use super::built::needed;
 use super::conform::{Carriers, Conformance};
 use super::contextual::Gone;
 use super::heirs::Extended;
-use super::names::{Entity, Mode, Resolver};
+use super::names::{Entity, Mode, Resolver, View};
 use super::redefined::redeclared;
 use super::types::{Place as At, Type};
 use super::{Found, Module, Scheme, Symbol, position_of};
@@ -331,10 +332,17 @@ impl<'r, 'w> Search<'r, 'w> {
         for import in &view.facts.imports {
             self.import(file, import, &mut locals);
         }
+        let constructors = self.resolver.scheme.constructors();
+        if self.target.symbols.iter().any(|it| constructors.contains(&&*it.name)) {
+            // A subclass may be made in its own file.
+            let heirs = view.facts.definitions.iter().filter(|it| !it.extends.is_empty());
+            locals.extend(heirs.map(|it| it.name.clone()).filter(|name| self.words.contains(name)));
+        }
         let starred = view.facts.imports.iter().any(|import| import.glob);
-        for (at, it) in view.facts.uses.iter().enumerate() {
+        for at in self.relevant_uses(&view, &locals) {
+            let Some(it) = view.facts.uses.get(at) else { continue };
             self.inherits(file, it);
-            self.loses_type(file, it);
+            self.loses_type(file, &view, at);
             if it.role == Role::Conform {
                 self.conforms(file, it);
             } else if it.role == Role::Quoted {
@@ -361,14 +369,30 @@ impl<'r, 'w> Search<'r, 'w> {
         }
     }
 
+    /// Returns the positions of the uses that may reference something wanted, in order.
+    fn relevant_uses(&self, view: &View, locals: &HashSet<Box<str>>) -> Vec<usize> {
+        let names = self.words.iter().chain(locals).chain(self.extended.names());
+        let mut found: Vec<usize> = names.flat_map(|name| view.uses.of(&view.facts, name)).collect();
+        found.extend(view.uses.quoted(&view.facts));
+        if self.extended.gives_values() || self.target.symbols.iter().any(is_member) {
+            found.extend(view.uses.conforming(&view.facts));
+        }
+        if !self.gone.is_empty() {
+            found.extend(view.uses.expecting(&view.facts).iter().map(|it| it.at));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// Returns a use with the role that its context implies: if any value is accepted there, it only has to
     /// exist. `next` is the following use, which has the expected type.
-    fn as_taken(&self, file: FileId, it: &Use, next: Option<&Use>) -> Use {
+    fn as_taken<'u>(&self, file: FileId, it: &'u Use, next: Option<&Use>) -> Cow<'u, Use> {
         let Some(Shape::Function(value, expected)) = next
             .filter(|next| next.role == Role::Conform && it.role == Role::Value)
             .and_then(|it| it.of.as_ref())
         else {
-            return it.clone();
+            return Cow::Borrowed(it);
         };
         let is_value = match (value.first(), &it.of) {
             (Some(Shape::Name(name)), None) => *name == it.name,
@@ -377,8 +401,10 @@ impl<'r, 'w> Search<'r, 'w> {
         };
         let place = At { file, within: it.within, this: None };
         let anything = || self.resolver.types(&place, expected).iter().all(|one| *one == Type::Untyped);
-        let role = if is_value && anything() { Role::Type } else { it.role };
-        Use { role, ..it.clone() }
+        if is_value && it.role != Role::Type && anything() {
+            return Cow::Owned(Use { role: Role::Type, ..it.clone() });
+        }
+        Cow::Borrowed(it)
     }
 
     /// Checks the names that an import takes from the target.

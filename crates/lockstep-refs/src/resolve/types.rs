@@ -1,6 +1,6 @@
 //! The types of values, from declarations, constructors and results.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use foldhash::HashMap;
@@ -60,24 +60,68 @@ pub(crate) struct Place {
 #[derive(Default)]
 pub(super) struct Values {
     /// By the definition whose result or type they are.
-    given: RefCell<HashMap<Symbol, Entry<Rc<[Type]>>>>,
+    given: RefCell<HashMap<Symbol, Entry<ConsultedTypes>>>,
     /// Definitions whose values depend on an open computation or a limit.
     provisional: RefCell<Vec<Symbol>>,
     /// By the scope and the shape of the expression.
     shapes: RefCell<HashMap<(FileId, Option<u32>), TypesByShape>>,
     pub(super) members: TypeMembers,
     pub(super) progress: Progress,
+    /// The definitions that the present computation consulted.
+    consulted: Cell<Consulted>,
 }
 
-type TypesByShape = HashMap<Shape, Rc<[Type]>>;
+type TypesByShape = HashMap<Shape, ConsultedTypes>;
+
+/// Types, and the definitions that their computation consulted.
+type ConsultedTypes = (Rc<[Type]>, Consulted);
+
+/// The definitions whose names a computation looked up: one bit for each, which others may share. The result is the same without every
+/// definition that is not among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Consulted(u64);
+
+impl Consulted {
+    pub(super) fn of(symbol: Symbol) -> Self {
+        let number = u64::from(symbol.file.0) << 32 | u64::from(symbol.at);
+        Self(1 << (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58))
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns false if the two have certainly nothing in common.
+    pub(super) fn may_share(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+impl Values {
+    pub(super) fn consult(&self, consulted: Consulted) {
+        self.consulted.set(self.consulted.get().and(consulted));
+    }
+
+    /// Runs a computation. Returns what it consulted too.
+    pub(super) fn consulting<T>(&self, compute: impl FnOnce() -> T) -> (T, Consulted) {
+        let around = self.consulted.take();
+        let result = compute();
+        let consulted = self.consulted.get();
+        self.consulted.set(around.and(consulted));
+        (result, consulted)
+    }
+}
 
 impl Resolver<'_> {
     /// Returns the possible types of a shape at a place.
     pub(crate) fn types(&self, place: &Place, shape: &Shape) -> Rc<[Type]> {
         let is_shared = place.this.is_none();
         let scope = (place.file, place.within);
-        if is_shared && let Some(known) = self.values.shapes.borrow().get(&scope).and_then(|it| it.get(shape))
+        if is_shared
+            && let Some((known, consulted)) =
+                self.values.shapes.borrow().get(&scope).and_then(|it| it.get(shape))
         {
+            self.values.consult(*consulted);
             return Rc::clone(known);
         }
         if self.depth.get() >= MAX_STEPS {
@@ -89,7 +133,8 @@ impl Resolver<'_> {
         let computation = self.values.progress.begin();
         self.depth.set(self.depth.get() + 1);
         let mut types = Vec::new();
-        for one in self.evaluate(place, shape) {
+        let (all, consulted) = self.values.consulting(|| self.evaluate(place, shape));
+        for one in all {
             if !types.contains(&one) {
                 types.push(one);
             }
@@ -107,7 +152,7 @@ impl Resolver<'_> {
         let is_complete = self.values.progress.end(&computation);
         if is_shared && (is_complete || computation.position == 0) {
             let mut shapes = self.values.shapes.borrow_mut();
-            shapes.entry(scope).or_default().insert(shape.clone(), Rc::clone(&types));
+            shapes.entry(scope).or_default().insert(shape.clone(), (Rc::clone(&types), consulted));
         }
         types
     }
@@ -158,8 +203,15 @@ impl Resolver<'_> {
         hits.into_iter().flat_map(|hit| self.worth(hit, Some(place.file))).collect()
     }
 
+    fn consult(&self, entity: &Entity) {
+        if let Entity::Symbol(symbol) = entity {
+            self.values.consult(Consulted::of(*symbol));
+        }
+    }
+
     /// Returns the types of a meaning of a name in a file.
     fn worth(&self, hit: Hit, from: Option<FileId>) -> Vec<Type> {
+        self.consult(&hit.entity);
         match hit.entity {
             entity if self.is_gone(from, &entity) => vec![Type::Untyped],
             Entity::Module(module) => vec![Type::Module(module)],
@@ -207,7 +259,10 @@ impl Resolver<'_> {
         }
         let Values { given, provisional, progress, .. } = &*self.values;
         match given.borrow().get(&symbol) {
-            Some(Entry::Known(types)) => return types.to_vec(),
+            Some(Entry::Known((types, consulted))) => {
+                self.values.consult(*consulted);
+                return types.to_vec();
+            }
             // The type of a definition that refers to itself is unknown.
             Some(Entry::Open(position)) => {
                 progress.meet(*position);
@@ -218,12 +273,12 @@ impl Resolver<'_> {
         let computation = progress.begin();
         let first_provisional = provisional.borrow().len();
         given.borrow_mut().insert(symbol, Entry::Open(computation.position));
-        let types = self.types(&place, gives);
+        let (types, consulted) = self.values.consulting(|| self.types(&place, gives));
         let is_complete = progress.end(&computation);
         if !is_complete {
             provisional.borrow_mut().push(symbol);
         }
-        given.borrow_mut().insert(symbol, Entry::Known(Rc::clone(&types)));
+        given.borrow_mut().insert(symbol, Entry::Known((Rc::clone(&types), consulted)));
         if is_complete || progress.is_idle() {
             for symbol in provisional.borrow_mut().drain(first_provisional..) {
                 given.borrow_mut().remove(&symbol);
@@ -244,6 +299,7 @@ impl Resolver<'_> {
         };
         let mut types = Vec::new();
         for hit in hits {
+            self.consult(&hit.entity);
             match hit.entity {
                 entity if self.is_gone(Some(place.file), &entity) => types.push(Type::Untyped),
                 Entity::Outside => types.push(outside()),

@@ -1,6 +1,6 @@
 //! The effect of a changed function.
 
-use super::header::Header;
+use super::header::{Header, split};
 use super::parameter::{Parameter, Takes};
 use super::relation::{Relation, TypeParameters, relation};
 use super::{Effect, Fit, Fits, ParameterEffect, modifiers};
@@ -12,13 +12,21 @@ pub(super) fn of_functions(language: Language, old: &Header<'_>, new: &Header<'_
     let mut effect = Effect::none();
     let is_typed = !old.result.is_empty() && !new.result.is_empty();
     let free = TypeParameters::new(language, &old.generics, &new.generics);
-    effect.raise(modifiers::effect(language, &old.modifiers, &new.modifiers, is_typed));
+    let (before, now) = match language {
+        // A call of a script that ignores the result need not wait for it.
+        Language::TypeScript | Language::Tsx | Language::JavaScript => {
+            (without_async(&old.modifiers), without_async(&new.modifiers))
+        }
+        _ => (old.modifiers.clone(), new.modifiers.clone()),
+    };
+    effect.raise(modifiers::effect(language, &before, &now, is_typed));
+    effect.raise_by_result(modifiers::effect(language, &old.modifiers, &new.modifiers, is_typed));
     effect.forbids_overrides = modifiers::forbids_overrides(&old.modifiers, &new.modifiers)
         || modifiers::forbids_overrides(&old.suffix, &new.suffix);
     effect.raise(modifiers::annotations(language, &old.annotations, &new.annotations));
     effect.raise(modifiers::suffix(language, &old.suffix, &new.suffix));
     effect.raise(receiver(language, &old.receiver, &new.receiver));
-    effect.raise(generics(&free));
+    effect.raise(generics(language, &free, new));
     effect.raise_by_result(result(language, &in_new_names(old, new), &new.result, &free));
     let (overrides, values) = count(language, &old.parameters, &new.parameters);
     effect.raise((Fit_, overrides, values));
@@ -32,6 +40,10 @@ pub(super) fn of_functions(language: Language, old: &Header<'_>, new: &Header<'_
         effect.parameters.push(one);
     }
     effect
+}
+
+fn without_async<'t>(modifiers: &[&'t str]) -> Vec<&'t str> {
+    modifiers.iter().copied().filter(|it| *it != "async").collect()
 }
 
 /// The effect on one parameter of the former signature, on overrides and on values.
@@ -211,12 +223,23 @@ fn receiver(language: Language, old: &[&str], new: &[&str]) -> Fits {
     match language {
         Language::Rust if old.is_empty() || new.is_empty() => (Breaks, Breaks, Breaks),
         Language::Rust if is_looser && !new.is_empty() => (Fit_, Breaks, Breaks),
+        // A pointer has the methods of its value.
+        Language::Go if old.contains(&"*") && !new.contains(&"*") => (Fit_, Fit_, Fit_),
         _ => (Unknown, Unknown, Unknown),
     }
 }
 
-fn generics(free: &TypeParameters<'_>) -> Fits {
+fn generics(language: Language, free: &TypeParameters<'_>, new: &Header<'_>) -> Fits {
+    use Language::{Go, Rust};
+    let is_used = |name: &str| {
+        let types =
+            new.parameters.iter().map(|it| &it.type_).chain((language == Rust).then_some(&new.result));
+        types.flatten().any(|it| *it == name)
+    };
+    // A call names no type parameter that it did not have.
+    let is_unknowable = matches!(language, Go | Rust) && free.is_new && !free.names().all(is_used);
     match (free.is_same, free.is_new) {
+        _ if is_unknowable => (Breaks, Breaks, Breaks),
         (true, _) => (Fit_, Fit_, Fit_),
         (false, true) => (Fit_, Unknown, Unknown),
         (false, false) => (Unknown, Unknown, Unknown),
@@ -240,6 +263,9 @@ fn result(language: Language, old: &[&str], new: &[&str], free: &TypeParameters<
         (false, true) => return (Breaks, Breaks, Breaks),
         (false, false) => {}
     }
+    if language == Go && result_count(old) != result_count(new) {
+        return (Breaks, Breaks, Breaks);
+    }
     match relation(language, old, new, free) {
         Relation::Same => (Fit_, Fit_, Fit_),
         Relation::Narrower => (Fit_, Breaks, if exact { Breaks } else { Fit_ }),
@@ -248,6 +274,11 @@ fn result(language: Language, old: &[&str], new: &[&str], free: &TypeParameters<
         Relation::Converts | Relation::Unknown => (Unknown, Unknown, Unknown),
         Relation::Unrelated => (Breaks, Breaks, Breaks),
     }
+}
+
+/// The number of results of a function of Go that has some. A comma is behind each of a list.
+pub(super) fn result_count(tokens: &[&str]) -> usize {
+    split(tokens).iter().filter(|it| !it.is_empty()).count()
 }
 
 /// Returns true if the types of all parameters and of the result are the same.

@@ -49,6 +49,10 @@ impl<'t> Header<'t> {
             let receiver = header.parameters.remove(0);
             header.receiver = if language == Language::Rust { receiver.type_ } else { Vec::new() };
         }
+        if matches!(language, Language::TypeScript | Language::Tsx | Language::JavaScript) {
+            // `const f = () => …` is called like `function f() …`.
+            header.modifiers.retain(|it| !matches!(*it, "=" | "const" | "function"));
+        }
         if !header.receiver.contains(&"&") && language == Language::Rust {
             // `mut self` is `self` to a caller.
             header.receiver.retain(|it| *it != "mut");

@@ -142,7 +142,9 @@ fn added(language: Language, word: &str, is_typed: bool) -> Fits {
         "static" if matches!(language, Java | Php | Cpp) => (Fit_, Breaks, Unknown),
         "async" if language == CSharp => NOTHING,
         "async" if is_typed && matches!(language, TypeScript | Tsx | JavaScript) => NOTHING,
-        "mutating" | "explicit" | "readonly" => (Unknown, Unknown, Unknown),
+        // Only a conversion that is not written needs the constructor without it.
+        "explicit" => NOTHING,
+        "mutating" | "readonly" => (Unknown, Unknown, Unknown),
         "static" | "async" | "suspend" | "unsafe" | "get" | "set" | "*" => (Breaks, Breaks, Breaks),
         _ => (Unknown, Unknown, Unknown),
     }

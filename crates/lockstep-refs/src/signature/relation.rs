@@ -62,6 +62,10 @@ impl<'t> TypeParameters<'t> {
         found
     }
 
+    pub(super) fn names(&self) -> impl Iterator<Item = &'t str> {
+        self.bounds.iter().map(|(name, _)| *name)
+    }
+
     fn in_old_names(&self, tokens: &[&'t str]) -> Vec<&'t str> {
         let old = |it: &&'t str| self.renamed.iter().find(|(new, _)| new == it).map_or(*it, |(_, old)| *old);
         tokens.iter().map(old).collect()
@@ -107,6 +111,10 @@ pub(super) fn relation(
 /// Relates a type to the bound of a type parameter, which accepts everything that its bound accepts.
 fn bounded(language: Language, old: &[&str], bound: &[&str]) -> Relation {
     if bound.is_empty() || bound == ["any"] && language == Go {
+        return Relation::Wider;
+    }
+    let is_listed = || bound.split(|it| *it == "|").any(|one| one.strip_prefix(&["~"]).unwrap_or(one) == old);
+    if language == Go && is_listed() {
         return Relation::Wider;
     }
     let bound = match language {

@@ -38,7 +38,14 @@ pub(super) fn of_types(language: Language, old: &[&str], new: &[&str]) -> Option
     }
     if old_rest != new_rest {
         // One more supertype may ask something of subtypes.
-        adds_supertypes(&old_rest, &new_rest).then(|| effect.raise((Fit_, Unknown, Fit_)))?;
+        use Language::{CSharp, Java, Kotlin, Swift};
+        // Members that came from a lost supertype are searched one by one.
+        let loses = matches!(language, CSharp | Java | Kotlin | Swift)
+            && !old_rest.contains(&"permits")
+            && adds_supertypes(&new_rest, &old_rest);
+        let adds = adds_supertypes(&old_rest, &new_rest);
+        let effects = if loses { (Fit_, Fit_, Unknown) } else { (Fit_, Unknown, Fit_) };
+        (loses || adds).then(|| effect.raise(effects))?;
     }
     Some(effect)
 }
@@ -92,14 +99,22 @@ pub(super) fn of_values(language: Language, old: &[&str], new: &[&str]) -> Effec
     let (before, now): (Vec<&str>, Vec<&str>) =
         (before.iter().map(String::as_str).collect(), now.iter().map(String::as_str).collect());
     effect.raise(modifiers::effect(language, &before, &now, true));
-    effect.raise(match relation(language, &old_type, &new_type, &TypeParameters::default()) {
+    let is_script = matches!(language, Language::TypeScript | Language::Tsx);
+    let constructions = effect.constructions;
+    let relation = relation(language, &old_type, &new_type, &TypeParameters::default());
+    effect.raise(match relation {
         Relation::Same => (Fit_, Fit_, Fit_),
+        // A new annotation is assumed to describe the initial value.
+        _ if is_script && old_type.is_empty() => (Fit_, Fit_, Fit_),
         _ if old_type.is_empty() || new_type.is_empty() => (Unknown, Unknown, Unknown),
         Relation::Unrelated => (Breaks, Breaks, Breaks),
         // Numbers of C convert in every expression.
         Relation::Converts if matches!(language, Language::C | Language::Cpp) => (Fit_, Fit_, Fit_),
         _ => (Unknown, Unknown, Unknown),
     });
+    if is_script && relation == Relation::Wider {
+        effect.constructions = constructions;
+    }
     effect
 }
 
@@ -108,8 +123,15 @@ fn typed<'t>(language: Language, tokens: &[&'t str]) -> (Vec<&'t str>, Vec<&'t s
     let kept = |it: &&&str| !matches!(**it, ";" | "=" | ",") && **it != OWN_NAME;
     let is_word = |it: &&str| is_modifier(language, it) || matches!(*it, "val" | "readonly" | "const");
     let (words, mut rest): (Vec<&str>, Vec<&str>) = tokens.iter().filter(kept).partition(|it| is_word(it));
+    let is_optional = rest.first() == Some(&"?") && rest.get(1) == Some(&":");
+    if is_optional {
+        rest.remove(0);
+    }
     if rest.first() == Some(&":") {
         rest.remove(0);
+    }
+    if is_optional && matches!(language, Language::TypeScript | Language::Tsx) {
+        rest.extend(["|", "undefined"]);
     }
     (words, rest)
 }

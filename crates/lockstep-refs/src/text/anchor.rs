@@ -37,6 +37,9 @@ pub(super) fn referrers(world: &dyn World, subject: &Subject<'_>, found: &mut Ve
                 continue;
             };
             let line = document.spot(at, end);
+            if document.is_fenced(&line) {
+                continue;
+            }
             let special = enclosed(line.line(), line.start());
             let special = special.into_iter().filter(|it| it.start <= at && end <= it.end);
             let mut leads =

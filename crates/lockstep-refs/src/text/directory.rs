@@ -5,7 +5,7 @@ use super::path::{Enclosure, Paths, Token, directory_token};
 use super::path_place::holds_paths;
 use super::place::{Document, Spot};
 use super::spelling::spellings;
-use super::{Subject, path_kind, reference};
+use super::{Subject, path_kind, reference, with_slashes};
 use crate::entity::{directory_rank, is_history};
 use crate::language::Language;
 use crate::reference::{Certainty, Kind, Reference};
@@ -30,6 +30,7 @@ pub(super) fn referrers(
     for file in candidates(world, directory) {
         let from = world.path(file);
         let Some(text) = world.text(file).filter(|_| from != subject.path) else { continue };
+        let text = with_slashes(from, text);
         let document = Document::new(from, &text);
         for (at, _) in text.match_indices(name) {
             let end = at + name.len();

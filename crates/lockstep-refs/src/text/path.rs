@@ -73,7 +73,8 @@ pub(crate) fn token(text: &str, start: usize, end: usize) -> Option<Token<'_>> {
     let mut next = text.get(end..)?.chars();
     if let Some(c) = next.next() {
         let longer = c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '$' | '{');
-        if longer || (c == '.' && next.next().is_some_and(char::is_alphanumeric)) {
+        // `a/b@v1` is a package or an action with its version.
+        if longer || (matches!(c, '.' | '@') && next.next().is_some_and(char::is_alphanumeric)) {
             return None;
         }
     }
@@ -118,8 +119,11 @@ fn enclosure(outside: &str, after: &str) -> Enclosure {
     let closed = after.starts_with(['"', '\'', '`', ')', '>', '#', '?']) || after.is_empty();
     let target = outside.strip_suffix('<').unwrap_or(outside);
     let definition = || {
+        if !target.trim_end().ends_with("]:") {
+            return false;
+        }
         let line = target.rsplit('\n').next().unwrap_or_default();
-        line.trim_start().starts_with('[') && line.trim_end().ends_with("]:")
+        line.trim_start().starts_with('[')
     };
     let titled = after.starts_with(" \"") || after.starts_with(" '");
     match outside.chars().next_back() {
@@ -281,11 +285,15 @@ impl Token<'_> {
     }
 }
 
+/// Flags of commands that a path follows without a space: `-rrequirements/base.txt`.
+const FLAGS: &[&str] = &["-C", "-I", "-L", "-c", "-e", "-f", "-r"];
+
 /// Returns the base of a path, and the rest of it.
 pub(crate) fn origin(written: &str) -> (&str, Origin) {
     // An instruction imports a file with `@`. A package has a scope, but no ending.
     let is_import = written.starts_with('@') && base(written).contains('.');
     let written = if is_import { written.trim_start_matches('@') } else { written };
+    let written = FLAGS.iter().find_map(|flag| written.strip_prefix(flag)).unwrap_or(written);
     if let Some((_, rest)) = written.split_once(".claude/") {
         let start = written.len() - rest.len() - ".claude/".len();
         let before = written.get(..start).unwrap_or_default();

@@ -2,7 +2,7 @@
 //! path only there.
 
 use super::place::{Document, Spot};
-use crate::world::base;
+use crate::world::{base, parent};
 
 /// Words in the names of keys that hold paths.
 const KEY_WORDS: &[&str] = &[
@@ -109,6 +109,7 @@ pub(crate) fn holds_paths(document: &Document<'_>, spot: &Spot<'_>) -> bool {
         || dockerfile && ["COPY ", "ADD "].iter().any(|start| line.starts_with(start))
         || follows_command(spot.before)
         || is_attribute(spot.before)
+        || document.is_data(spot) && follows_sibling(document.path, spot.before)
         || document.is_data(spot) && document.key(spot).is_some_and(|key| has_word(key, KEY_WORDS))
         || document.is_code()
             && is_quoted(spot)
@@ -127,6 +128,14 @@ fn follows_command(before: &str) -> bool {
     let apart = before.ends_with([' ', '\t', '(']);
     let word = before.trim_end().rsplit([' ', '\t', '`', '"', '\'', ';', '&']).next().unwrap_or_default();
     apart && COMMAND_WORDS.contains(&word)
+}
+
+/// Returns true if the word before is the path of a program in the directory of the file: it runs files beside it by their names.
+fn follows_sibling(path: &str, before: &str) -> bool {
+    let before = before.trim_end_matches([' ', '"', '\'', '\\']);
+    let program = before.rsplit([' ', '"', '\'']).next().unwrap_or_default();
+    let directory = base(parent(path));
+    !directory.is_empty() && base(parent(program)) == directory
 }
 
 /// `href="…"`, `src="…"`.

@@ -24,13 +24,20 @@ pub(crate) struct Spot<'a> {
     line_start: usize,
     /// The line counted from 1.
     pub(crate) number: u32,
+    /// The rest of the line on either side, within [`MAX_REACH`].
     pub(crate) before: &'a str,
     pub(crate) after: &'a str,
+    /// The line, or the part of a long line around the spot, and the start of this text.
     line: &'a str,
+    visible_start: usize,
 }
 
 /// The number of lines above a spot that are searched for its key.
 const MAX_LINES_TO_KEY: usize = 200;
+
+/// The length to which a line is considered on either side of a spot. Generated files have lines of any length with a
+/// spot at each word.
+const MAX_REACH: usize = 2_000;
 
 impl<'a> Document<'a> {
     pub(crate) fn new(path: &'a str, text: &'a str) -> Self {
@@ -53,13 +60,22 @@ impl<'a> Document<'a> {
     pub(crate) fn spot(&self, start: usize, end: usize) -> Spot<'a> {
         let number = self.lines.partition_point(|line| *line <= start).max(1);
         let line_start = self.lines.get(number - 1).copied().unwrap_or_default();
-        let after = self.text.get(end..).unwrap_or_default();
+        let from = self.text.floor_char_boundary(start.saturating_sub(MAX_REACH)).max(line_start);
+        let after = self.text.get(end..self.text.floor_char_boundary(end + MAX_REACH)).unwrap_or_default();
+        let whole = self.line(number - 1);
+        let (line, visible_start) = if whole.len() > 2 * MAX_REACH {
+            let at = |place: usize| whole.floor_char_boundary(place.saturating_sub(line_start));
+            (whole.get(at(from)..at(end + MAX_REACH)).unwrap_or_default(), from)
+        } else {
+            (whole, line_start)
+        };
         Spot {
             line_start,
             number: u32::try_from(number).unwrap_or(u32::MAX),
-            before: self.text.get(line_start..start).unwrap_or_default(),
+            before: self.text.get(from..start).unwrap_or_default(),
             after: after.split(['\n', '\r']).next().unwrap_or_default(),
-            line: self.line(number - 1),
+            line,
+            visible_start,
         }
     }
 
@@ -97,6 +113,13 @@ impl<'a> Document<'a> {
     /// The lines above a spot, the nearest first.
     fn above(&self, spot: &Spot<'_>) -> impl Iterator<Item = &'a str> {
         (0..(spot.number as usize).saturating_sub(1)).rev().map(|at| self.line(at))
+    }
+
+    /// Returns true if the spot is in a block of code of a Markdown text.
+    pub(crate) fn is_fenced(&self, spot: &Spot<'_>) -> bool {
+        let fences = ["```", "~~~"];
+        let is_fence = |line: &&str| fences.iter().any(|fence| line.trim_start().starts_with(fence));
+        self.language == Language::Markdown && !self.above(spot).filter(is_fence).count().is_multiple_of(2)
     }
 
     /// The title of the section that a spot is in.
@@ -170,9 +193,9 @@ fn is_list_item(item: &str) -> bool {
 }
 
 impl<'a> Spot<'a> {
-    /// The start of its line in the text.
+    /// The start of [`line`](Self::line) in the text.
     pub(crate) fn start(&self) -> usize {
-        self.line_start
+        self.visible_start
     }
 
     pub(crate) fn line(&self) -> &'a str {

@@ -133,3 +133,60 @@ fn an_import_of_a_compiled_file_whose_source_was_translated_to_typescript_does_n
     let gone = [former("test/page.js", ""), former("test/view.js", "")];
     assert_eq!(places(&world, &gone), [("test/all.ts".into(), 2, "./view.js".into(), "test/view.js".into())]);
 }
+
+#[test]
+fn paths_of_something_else_do_not_dangle() {
+    let world = MemoryWorld::new([
+        (".gitignore", "/tools/gen.sh\n"),
+        (
+            "README.md",
+            "`git show v1:tools/old.sh`, all of `**/tools/old.sh`, [`tools/old.sh`](https://x.org/tools/old.sh)\n",
+        ),
+        ("GUIDE.md", "```\n$ rg x\ntools/old.sh\ntools/old.sh:12: x\n```\nRun `tools/old.sh`.\n"),
+        ("site/index.html", "<link href=\"/static/a.png\">\n"),
+        ("site/static/a.png", ""),
+        ("scripts/build.js", "const own = 'src/index.ts';\n"),
+        ("guide/a.md", "Your own cmd/root.go starts it.\n"),
+        ("src/jv.c", "#include \"num/num.h\"\n"),
+        ("vendor/num/num.h", ""),
+    ]);
+    let gone =
+        ["tools/old.sh", "tools/gen.sh", "static/a.png", "src/index.ts", "tool/cmd/root.go", "src/num/num.h"];
+    let gone: Vec<Former> = gone.iter().map(|path| former(path, "")).collect();
+    let found: Vec<_> = places(&world, &gone).into_iter().map(|(file, line, ..)| (file, line)).collect();
+    // `src` has other files, so `src/index.ts` may be a file of it.
+    assert_eq!(found, [("GUIDE.md".into(), 6), ("scripts/build.js".into(), 1)]);
+}
+
+#[test]
+fn imports_of_generated_files_and_of_other_packages_do_not_dangle() {
+    let world = MemoryWorld::new([
+        (
+            "proto/src/test/java/com/x/proto/UsesTest.java",
+            "package com.x.proto;\nimport com.x.proto.Made;\nclass UsesTest { Made it; }\n",
+        ),
+        ("proto/src/test/proto/made.proto", "message Made {}\n"),
+        ("crates/a/tests/tests.rs", "mod util;\nmod misc;\n"),
+        ("crates/a/tests/misc.rs", "use crate::util::Dir;\n"),
+        ("crates/a/tests/util.rs", "pub struct Dir;\n"),
+        ("examples/b/src/trpc.ts", "import { r } from '~/server/_app';\n"),
+    ]);
+    let gone = ["x/src/main/java/com/x/Types.java", "crates/b/src/util.rs", "examples/c/src/server/_app.ts"];
+    let gone: Vec<Former> = gone.iter().map(|path| former(path, "")).collect();
+    let found: Vec<_> = places(&world, &gone).into_iter().map(|(file, line, ..)| (file, line)).collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn a_former_skill_dangles_as_a_name_and_not_as_words_of_a_sentence() {
+    let world = MemoryWorld::new([(
+        ".claude/skills/other/SKILL.md",
+        "---\nname: other\n---\n- getting-started workflows are short\nUse `getting-started`.\n",
+    )]);
+    let gone = [
+        former(".claude/skills/getting-started/SKILL.md", ""),
+        former(".claude/skills/old/getting-started/SKILL.md", ""),
+    ];
+    let lines: Vec<u32> = places(&world, &gone).into_iter().map(|(_, line, ..)| line).collect();
+    assert_eq!(lines, [5]);
+}

@@ -160,7 +160,9 @@ impl FunctionType<'_> {
         let is_value = |it: &Node<'_>| {
             let around = it.parent();
             let given = around.and_then(|around| around.child_by_field_name("value"));
-            LAMBDAS.contains(&it.kind()) || NAMES.contains(&it.kind()) && given == Some(*it)
+            LAMBDAS.contains(&it.kind())
+                || it.kind() == "method_reference"
+                || NAMES.contains(&it.kind()) && given == Some(*it)
         };
         let values = descendants(whole).into_iter().filter(|it| is_value(it) && is_outermost(it));
         values.filter(|value| self.is_misfit(search, source, *value)).collect()
@@ -240,6 +242,9 @@ impl FunctionType<'_> {
         if LAMBDAS.contains(&value.kind()) {
             return lambda_parameters(value)
                 .is_some_and(|count| !self.accepts(Arity { least: count, most: Some(count) }));
+        }
+        if value.kind() == "method_reference" {
+            return self.takes == NO_FUNCTION;
         }
         let name = source.text(value);
         // Java and Kotlin name a function otherwise.

@@ -97,12 +97,45 @@ fn own_structs<'s>(source: &'s Source, owner: &str) -> Vec<Node<'s>> {
     own.filter_map(|it| it.child_by_field_name("body")).collect()
 }
 
-/// The composite literals of Go on this line.
+/// The bodies of the composite literals of Go with this type on this line, those inside `[]T{{…}}` included.
 fn composites<'s>(source: &'s Source, line: u32, owner: &str) -> Vec<Node<'s>> {
-    let leaves = source.leaves(line, owner).into_iter();
-    let around =
-        leaves.filter_map(|leaf| ancestors(leaf).take(2).find(|it| it.kind() == "composite_literal"));
-    around.filter_map(|it| it.child_by_field_name("body")).collect()
+    let mut found = Vec::new();
+    for leaf in source.leaves(line, owner) {
+        let around = ancestors(leaf).take_while(|it| it.kind() != "literal_value");
+        let literal = around.into_iter().find(|it| it.kind() == "composite_literal");
+        let type_ = literal.and_then(|it| it.child_by_field_name("type"));
+        let body = literal.and_then(|it| it.child_by_field_name("body"));
+        if let (Some(type_), Some(body)) = (type_, body) {
+            add_bodies(type_, body, leaf, &mut found);
+        }
+    }
+    found
+}
+
+/// Adds the parts of a literal of `type_` that are values of the type which `leaf` names.
+fn add_bodies<'s>(type_: Node<'s>, body: Node<'s>, leaf: Node<'s>, found: &mut Vec<Node<'s>>) {
+    let inner = match type_.kind() {
+        "slice_type" | "array_type" | "implicit_length_array_type" => type_.child_by_field_name("element"),
+        "map_type" => type_.child_by_field_name("value"),
+        "pointer_type" => {
+            return type_.named_child(0).into_iter().for_each(|it| add_bodies(it, body, leaf, found));
+        }
+        "type_identifier" if type_ == leaf => return found.push(body),
+        "qualified_type" if type_.child_by_field_name("name") == Some(leaf) => return found.push(body),
+        "generic_type" => {
+            return type_
+                .child_by_field_name("type")
+                .into_iter()
+                .for_each(|it| add_bodies(it, body, leaf, found));
+        }
+        _ => None,
+    };
+    let Some(inner) = inner else { return };
+    for element in body.named_children(&mut body.walk()) {
+        let value = element.child_by_field_name("value").unwrap_or(element);
+        let value = value.named_child(0).filter(|it| it.kind() == "literal_value");
+        value.into_iter().for_each(|it| add_bodies(inner, it, leaf, found));
+    }
 }
 
 /// Returns true if a composite literal of Go lists values without their fields.

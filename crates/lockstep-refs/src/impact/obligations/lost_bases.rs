@@ -24,7 +24,8 @@ pub(super) fn find(
     new: &Facts,
     found: &mut Vec<Unmet>,
 ) {
-    if !matches!(new.language, Language::Go | Language::Cpp | Language::C) {
+    use Language::{C, CSharp, Cpp, Go, Java, Kotlin};
+    if !matches!(new.language, C | CSharp | Cpp | Go | Java | Kotlin) {
         return;
     }
     let same = |a: &Definition, b: &Definition| a.name == b.name && a.container == b.container;

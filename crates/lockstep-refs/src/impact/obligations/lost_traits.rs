@@ -65,14 +65,17 @@ pub(super) fn find(
         return;
     }
     let Some(now) = search.trees.get(search.file) else { return };
+    let (types_before, types_now) = (types(before), types(&now));
     for owner in new.definitions.iter().filter(|it| it.kind == DefinitionKind::Type) {
         let is_same = |it: &Definition| it.name == owner.name && it.container == owner.container;
         if !old.definitions.iter().any(is_same) {
             continue;
         }
-        let kept = traits(&now, new, &owner.name);
-        let lost: Vec<Box<str>> =
-            traits(before, old, &owner.name).into_iter().filter(|it| !kept.contains(it)).collect();
+        let kept = traits((&now, &types_now), new, &owner.name);
+        let lost: Vec<Box<str>> = traits((before, &types_before), old, &owner.name)
+            .into_iter()
+            .filter(|it| !kept.contains(it))
+            .collect();
         for needed in TRAITS.iter().filter(|it| lost.iter().any(|name| **name == *it.name)) {
             if !is_implemented_elsewhere(search.world, &owner.name, needed.name) {
                 find_uses(search, owner, needed, found);
@@ -113,12 +116,17 @@ fn find_uses(search: &Search<'_>, owner: &Definition, needed: &Needed, found: &m
     }
 }
 
+/// The definitions of types. One traversal of a file serves all its types.
+fn types(source: &Source) -> Vec<Node<'_>> {
+    source.nodes(&["struct_item", "enum_item", "union_item"])
+}
+
 /// The traits that a file derives or implements for a type.
-fn traits(source: &Source, facts: &Facts, name: &str) -> BTreeSet<Box<str>> {
+fn traits((source, types): (&Source, &[Node<'_>]), facts: &Facts, name: &str) -> BTreeSet<Box<str>> {
     let implemented = facts.implementations.iter().filter(|it| last(&it.of) == name);
     let mut found: BTreeSet<Box<str>> =
         implemented.filter_map(|it| it.interface.as_deref()).map(|it| last(it).into()).collect();
-    for item in source.nodes(&["struct_item", "enum_item", "union_item"]) {
+    for &item in types {
         if item.child_by_field_name("name").is_some_and(|it| source.text(it) == name) {
             found.extend(derived(source, item).into_iter().map(Into::into));
         }
@@ -372,7 +380,9 @@ fn has_trait(search: &Search<'_>, of: &str, interface: &str) -> bool {
     });
     let derives = |file: FileId| {
         let (source, facts) = (search.trees.get(file), search.world.facts(file));
-        source.zip(facts).is_some_and(|(source, facts)| traits(&source, &facts, of).contains(interface))
+        source
+            .zip(facts)
+            .is_some_and(|(source, facts)| traits((&source, &types(&source)), &facts, of).contains(interface))
     };
     defining.into_iter().any(derives) || is_implemented_elsewhere(search.world, of, interface)
 }

@@ -4,7 +4,7 @@ use crate::change::{SymbolChange, What};
 use crate::facts::{Definition, DefinitionKind, Facts};
 use crate::language::Language;
 use crate::signature::{self, Agreement};
-use crate::syntax::is_nothing;
+use crate::syntax::{TOKEN_END, is_nothing};
 use crate::world::{World, base};
 
 /// A changed definition beside its declaration.
@@ -25,8 +25,9 @@ pub(super) fn conflicting_definitions(
         return Vec::new();
     }
     let is_function = |it: &Definition| matches!(it.kind, DefinitionKind::Function | DefinitionKind::Method);
-    let resigned =
-        changes.iter().filter(|it| is_function(&it.was) && matches!(it.what, What::Resigned { .. }));
+    let is_changed =
+        |it: &SymbolChange| matches!(it.what, What::Resigned { .. } | What::Narrowed | What::Compatible);
+    let resigned = changes.iter().filter(|it| is_function(&it.was) && is_changed(it));
     let now = |was: &Definition| facts.definitions.iter().find(|it| is_same(it, was) && !is_nothing(it.body));
     let conflicts = resigned.filter_map(|change| now(&change.was)).filter_map(|definition| {
         let header = conflicting_header(world, facts, definition)?;
@@ -56,6 +57,10 @@ fn conflicting_header(world: &dyn World, facts: &Facts, definition: &Definition)
             if definition.kind == DefinitionKind::Method && definition.arity == declared.arity {
                 return None;
             }
+            if is_static(definition) && !is_static(declared) && definition.kind == DefinitionKind::Function {
+                conflict = Some(path.to_owned());
+                continue;
+            }
             match signature::agreement(facts.language, definition, declared) {
                 Some(Agreement::Types) | None => return None,
                 Some(_) => conflict = Some(path.to_owned()),
@@ -63,4 +68,8 @@ fn conflicting_header(world: &dyn World, facts: &Facts, definition: &Definition)
         }
     }
     conflict
+}
+
+fn is_static(function: &Definition) -> bool {
+    function.header.split(TOKEN_END).any(|it| it == "static")
 }

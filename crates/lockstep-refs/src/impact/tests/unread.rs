@@ -90,3 +90,28 @@ fn what_nobody_can_look_into_is_still_led_to() {
         assert!(impact.dependents().all(|(_, dependent)| !dependent.breaks));
     }
 }
+
+/// A bound of the comparison is never taken for an answer without renamed uses.
+#[test]
+fn lines_that_are_not_compared_for_renamed_names_are_named_as_a_limit() {
+    let limits = |before: &str, after: &str| {
+        let world = MemoryWorld::new([("a.py", after), ("b.py", "def greet():\n    return 1\n")]);
+        let impact = ask(&world, &[edited("a.py", before)]);
+        (impact.files[0].broken_in_file.len(), impact.limits.to_string())
+    };
+    let import = "from b import *\n";
+    let long = |name: &str, count: usize| format!("{import}{name}({})\n", vec!["0"; count].join(", "));
+    let many = |name: &str, count: usize| format!("{import}{}{name}(0)\n", "f(0)\n".repeat(count));
+    let lines = |count: u32| format!("lines compared for renamed names ({count})");
+    assert_eq!(limits(&long("greet", 10), &long("gree", 10)), (1, String::new()));
+    assert_eq!(limits(&long("greet", 1_000), &long("gree", 1_000)), (0, lines(1)));
+    assert_eq!(
+        limits(&long("greet", 1_000), &long("gree", 1_001)),
+        (0, String::new()),
+        "no such line before"
+    );
+    let padded = |text: String| text.replace("(0", &format!("({}0", " ".repeat(2_000)));
+    assert_eq!(limits(&padded(long("greet", 10)), &long("gree", 10)), (0, lines(1)));
+    assert_eq!(limits(&many("greet", 10), &many("gree", 10)), (1, String::new()));
+    assert_eq!(limits(&many("greet", 1_000), &many("gree", 1_000)), (0, lines(1)));
+}

@@ -208,7 +208,7 @@ fn namespaces_and_classes_are_followed() {
 }
 
 #[test]
-fn a_body_is_told_from_a_signature() {
+fn body_and_signature_changes_are_distinguished() {
     let of = |text: &str| {
         let definition = facts("a.c", text).definitions.remove(0);
         (definition.signature, definition.body)

@@ -166,14 +166,14 @@ fn members_follow_the_types_of_their_values() {
 }
 
 #[test]
-fn what_is_used_is_found_from_the_other_side() {
+fn outgoing_references_mirror_incoming_ones() {
     let (to, missing, outside) = outgoing(PROJECT, "App/Main.cs");
     assert!(to.contains(&"Shop/Store.cs:9".into()) && to.contains(&"Shop/Parts.cs:11".into()), "{to:?}");
     assert_eq!((missing.len(), outside), (0, 1));
 }
 
 #[test]
-fn a_body_is_told_from_a_signature() {
+fn body_and_signature_changes_are_distinguished() {
     let of = |text: &str| {
         let method = facts("a.cs", &format!("class A {{ {text} }}")).definitions.remove(1);
         (method.signature, method.body)

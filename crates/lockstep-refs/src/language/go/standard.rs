@@ -132,6 +132,11 @@ const FIELDS: &[(&str, &str)] = &[
     ("os/exec.Cmd.Stderr", "io.Writer"),
 ];
 
+/// Returns true if an interface has a method of this name.
+pub(super) fn is_method(name: &str) -> bool {
+    INTERFACES.iter().any(|(_, methods)| methods.contains(&name))
+}
+
 pub(super) fn methods(interface: &str) -> Option<&'static [&'static str]> {
     INTERFACES.iter().find(|(name, _)| *name == interface).map(|(_, methods)| *methods)
 }

@@ -136,7 +136,7 @@ fn methods_follow_their_receivers() {
 }
 
 #[test]
-fn what_is_used_is_found_from_the_other_side() {
+fn outgoing_references_mirror_incoming_ones() {
     let (to, missing, outside) = outgoing(PROJECT, "other/other.go");
     assert_eq!(to, ["store/store.go:7", "store/store.go:16"]);
     assert_eq!(missing, ["example.com/shop/gone:5"]);
@@ -152,7 +152,7 @@ fn read(text: &str) -> Facts {
 }
 
 #[test]
-fn a_body_is_told_from_a_signature() {
+fn body_and_signature_changes_are_distinguished() {
     let of = |text: &str| {
         let definition = read(text).definitions.remove(0);
         (definition.signature, definition.body)

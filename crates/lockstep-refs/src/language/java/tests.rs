@@ -185,7 +185,7 @@ fn constructors_are_called_by_the_name_of_the_type() {
 }
 
 #[test]
-fn what_is_used_is_found_from_the_other_side() {
+fn outgoing_references_mirror_incoming_ones() {
     let (to, missing, outside) = outgoing(PROJECT, "src/main/java/com/shop/app/Main.java");
     assert!(to.contains(&format!("{STORE}:4")) && to.contains(&format!("{ITEM}:3")), "{to:?}");
     assert_eq!(missing, ["com.shop.store.Gone:6"]);
@@ -195,7 +195,7 @@ fn what_is_used_is_found_from_the_other_side() {
 }
 
 #[test]
-fn a_body_is_told_from_a_signature() {
+fn body_and_signature_changes_are_distinguished() {
     let of = |method: &str| {
         let facts = facts("A.java", &format!("class A {{ {method} }}"));
         let method = facts.definitions.iter().find(|it| it.container.is_some()).cloned().unwrap();

@@ -151,7 +151,7 @@ fn functions_that_extend_a_type_are_called_like_members() {
 }
 
 #[test]
-fn what_is_used_is_found_from_the_other_side() {
+fn outgoing_references_mirror_incoming_ones() {
     let (to, missing, outside) = outgoing(PROJECT, "src/app/Main.kt");
     assert!(
         to.contains(&"src/shop/Store.kt:6".into()) && to.contains(&"src/shop/Item.java:3".into()),
@@ -162,7 +162,7 @@ fn what_is_used_is_found_from_the_other_side() {
 }
 
 #[test]
-fn a_body_is_told_from_a_signature() {
+fn body_and_signature_changes_are_distinguished() {
     let of = |text: &str| {
         let definition = facts("a.kt", text).definitions.remove(0);
         (definition.signature, definition.body)

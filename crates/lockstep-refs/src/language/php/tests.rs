@@ -153,7 +153,7 @@ fn required_files_and_namespaces_lead_to_files() {
 }
 
 #[test]
-fn a_body_is_told_from_a_signature() {
+fn body_and_signature_changes_are_distinguished() {
     let of = |text: &str| {
         let definition = facts("a.php", &format!("<?php {text}")).definitions.remove(0);
         (definition.signature, definition.body)

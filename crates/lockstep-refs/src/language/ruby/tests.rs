@@ -128,7 +128,7 @@ fn required_files_are_found_beside_and_on_the_load_path() {
 }
 
 #[test]
-fn a_body_is_told_from_a_signature() {
+fn body_and_signature_changes_are_distinguished() {
     let of = |text: &str| {
         let definition = facts("a.rb", text).definitions.remove(0);
         (definition.signature, definition.body)

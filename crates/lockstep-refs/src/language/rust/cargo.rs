@@ -1,9 +1,13 @@
 //! `Cargo.toml`: the crates of a package, and the names of other packages of the project.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use toml::de::{DeTable, DeValue};
 
+use crate::language::Language;
+use crate::memo::Memo;
 use crate::world::{FileId, World, base, join, parent};
 
 /// The parts of a manifest on which names depend.
@@ -22,6 +26,13 @@ pub(super) struct Package {
     dependencies: HashMap<String, Dependency>,
 }
 
+/// The manifests of a world, by their directories.
+#[derive(Default)]
+struct Manifests {
+    packages: RefCell<HashMap<String, Option<Rc<Package>>>>,
+    workspaces: RefCell<HashMap<String, Rc<HashMap<String, Dependency>>>>,
+}
+
 #[derive(Debug, Clone)]
 struct Dependency {
     /// The package's own name.
@@ -30,8 +41,18 @@ struct Dependency {
 }
 
 impl Package {
-    /// The package in a directory, if there is a manifest with one.
-    pub(super) fn read(world: &dyn World, directory: &str) -> Option<Self> {
+    /// The package in a directory, if there is a manifest with one. Each manifest is read once.
+    pub(super) fn of(world: &dyn World, directory: &str) -> Option<Rc<Self>> {
+        let known = Memo::part::<Manifests>(world, Language::Rust);
+        if let Some(package) = known.packages.borrow().get(directory) {
+            return package.clone();
+        }
+        let package = Self::read(world, directory).map(Rc::new);
+        known.packages.borrow_mut().insert(directory.to_owned(), package.clone());
+        package
+    }
+
+    fn read(world: &dyn World, directory: &str) -> Option<Self> {
         let manifest = world.find(&join(directory, "Cargo.toml")?)?;
         let text = world.text(manifest)?;
         let table = DeTable::parse(&text).ok()?;
@@ -116,7 +137,7 @@ impl Package {
         let candidates = manifests.into_iter().map(|file| parent(world.path(file)).to_owned());
         candidates.filter(|directory| base(directory) == dependency.package || directory.is_empty()).find(
             |directory| {
-                Self::read(world, directory).is_some_and(|p| p.library == name_in_paths(&dependency.package))
+                Self::of(world, directory).is_some_and(|p| p.library == name_in_paths(&dependency.package))
             },
         )
     }
@@ -180,30 +201,34 @@ fn dependency_of(directory: &str, name: &str, entry: Option<&DeTable<'_>>) -> De
 }
 
 /// The dependencies that the workspace around a directory declares for its members.
-fn workspace(world: &dyn World, directory: &str) -> HashMap<String, Dependency> {
-    let mut directory = directory;
-    loop {
-        let text = join(directory, "Cargo.toml")
-            .and_then(|path| world.find(&path))
-            .and_then(|file| world.text(file));
-        if let Some(text) = text
-            && let Ok(table) = DeTable::parse(&text)
-            && let Some(workspace) = get(table.get_ref(), "workspace").and_then(DeValue::as_table)
-        {
-            let entries = get(workspace, "dependencies").and_then(DeValue::as_table);
-            let entries = entries.into_iter().flat_map(|entries| entries.iter());
-            return entries
-                .map(|(name, entry)| {
-                    let name: &str = name.get_ref();
-                    (name.to_owned(), dependency_of(directory, name, entry.get_ref().as_table()))
-                })
-                .collect();
-        }
-        if directory.is_empty() {
-            return HashMap::new();
-        }
-        directory = parent(directory);
+fn workspace(world: &dyn World, directory: &str) -> Rc<HashMap<String, Dependency>> {
+    let known = Memo::part::<Manifests>(world, Language::Rust);
+    if let Some(dependencies) = known.workspaces.borrow().get(directory) {
+        return Rc::clone(dependencies);
     }
+    let dependencies = match workspace_in(world, directory) {
+        Some(dependencies) => Rc::new(dependencies),
+        None if directory.is_empty() => Rc::default(),
+        None => workspace(world, parent(directory)),
+    };
+    known.workspaces.borrow_mut().insert(directory.to_owned(), Rc::clone(&dependencies));
+    dependencies
+}
+
+fn workspace_in(world: &dyn World, directory: &str) -> Option<HashMap<String, Dependency>> {
+    let text = world.text(world.find(&join(directory, "Cargo.toml")?)?)?;
+    // Most manifests are those of members.
+    if !text.contains("workspace") {
+        return None;
+    }
+    let table = DeTable::parse(&text).ok()?;
+    let workspace = get(table.get_ref(), "workspace").and_then(DeValue::as_table)?;
+    let entries = get(workspace, "dependencies").and_then(DeValue::as_table);
+    let entries = entries.into_iter().flat_map(|entries| entries.iter()).map(|(name, entry)| {
+        let name: &str = name.get_ref();
+        (name.to_owned(), dependency_of(directory, name, entry.get_ref().as_table()))
+    });
+    Some(entries.collect())
 }
 
 fn get<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<&'t DeValue<'i>> {

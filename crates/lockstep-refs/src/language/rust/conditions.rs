@@ -127,7 +127,7 @@ mod tests {
     fn a_condition_is_unmet_where_no_ordinary_build_meets_it() {
         let manifest = "[package]\nname = \"a\"\n[features]\ndefault = [\"more\"]\nmore = [\"std\"]\nstd = []\nextra = []\n";
         let world = MemoryWorld::new([("Cargo.toml", manifest), ("src/lib.rs", "")]);
-        let package = Package::read(&world, "").unwrap();
+        let package = Package::of(&world, "").unwrap();
         for unmet in [
             "not(feature=\"std\")",
             "all(unix,not(feature=\"std\"))",

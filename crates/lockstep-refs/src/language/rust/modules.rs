@@ -112,7 +112,6 @@ pub(super) struct Project<'w> {
 #[derive(Default)]
 struct ModuleTree {
     sheets: RefCell<HashMap<FileId, Option<Rc<Sheet>>>>,
-    packages: RefCell<HashMap<String, Option<Rc<Package>>>>,
     parents: RefCell<HashMap<FileId, Option<Module>>>,
 }
 
@@ -156,12 +155,7 @@ impl<'w> Project<'w> {
     }
 
     pub(super) fn package_in(&self, directory: &str) -> Option<Rc<Package>> {
-        if let Some(known) = self.tree.packages.borrow().get(directory) {
-            return known.clone();
-        }
-        let package = Package::read(self.world, directory).map(Rc::new);
-        self.tree.packages.borrow_mut().insert(directory.to_owned(), package.clone());
-        package
+        Package::of(self.world, directory)
     }
 
     pub(super) fn package(&self, file: FileId) -> Option<Rc<Package>> {

@@ -148,7 +148,7 @@ fn members_follow_the_types_of_their_values() {
 }
 
 #[test]
-fn what_is_used_is_found_from_the_other_side() {
+fn outgoing_references_mirror_incoming_ones() {
     let (to, missing, outside) = outgoing(PROJECT, "Sources/Shop/Store.swift");
     assert!(
         to.contains(&"Sources/Shop/Base.swift:5".into()) && to.contains(&"Sources/Shop/Item.swift:7".into()),
@@ -158,7 +158,7 @@ fn what_is_used_is_found_from_the_other_side() {
 }
 
 #[test]
-fn a_body_is_told_from_a_signature() {
+fn body_and_signature_changes_are_distinguished() {
     let of = |text: &str| {
         let definition = facts("a.swift", text).definitions.remove(0);
         (definition.signature, definition.body)

@@ -179,7 +179,7 @@ impl<'t> Walk<'t> {
         let name = node.child_by_field_name("property");
         let of = match (node.child_by_field_name("object"), name.map(|it| self.found.text(it))) {
             // A function that is only bound or named is not called yet: any signature will do.
-            (Some(of), Some("bind" | "name" | "length")) if of.kind() == "member_expression" => {
+            (Some(of), Some("bind" | "name")) if of.kind() == "member_expression" => {
                 self.member_access(of, Role::Type, None)
             }
             (Some(of), _) => self.expression(of),
@@ -245,10 +245,7 @@ impl<'t> Walk<'t> {
             let loaded = Shape::Name(self.inline(module, node, ImportForm::Dynamic).into());
             return if function.kind() == "import" { promise(loaded) } else { loaded };
         }
-        if matches!(self.found.text(function), "vi.mock" | "vi.doMock" | "jest.mock" | "jest.doMock") {
-            let module = list.and_then(|it| it.named_child(0)).filter(|it| it.kind() == "string");
-            module.into_iter().for_each(|module| drop(self.inline(module, node, ImportForm::Dynamic)));
-        }
+        self.mock(node, function, list);
         if self.found.text(function) == "Promise.all" {
             let items = list.and_then(|it| it.named_child(0)).filter(|it| it.kind() == "array");
             if let Some(items) = items {

@@ -1,0 +1,43 @@
+//! Positions of named things in a list.
+
+use std::hash::BuildHasher as _;
+
+use foldhash::fast::FixedState;
+
+/// Positions in a list by the hash of a name, sorted.
+pub(crate) struct ByName(Box<[(u32, u32)]>);
+
+impl ByName {
+    pub(crate) fn new<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        let mut positions: Vec<(u32, u32)> = (0_u32..).zip(names).map(|(at, it)| (hash(it), at)).collect();
+        positions.sort_unstable();
+        Self(positions.into())
+    }
+
+    /// The positions that may have a name, in order.
+    pub(crate) fn of(&self, name: &str) -> impl Iterator<Item = usize> {
+        let wanted = hash(name);
+        let start = self.0.partition_point(|(known, _)| *known < wanted);
+        let same = self.0.iter().skip(start).take_while(move |(known, _)| *known == wanted);
+        same.map(|(_, at)| *at as usize)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "half a hash is a hash")]
+fn hash(name: &str) -> u32 {
+    FixedState::default().hash_one(name) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_found_by_name_in_order() {
+        let names = ["a", "b", "a", "c", "a"];
+        let by_name = ByName::new(names.into_iter());
+        assert_eq!(by_name.of("a").collect::<Vec<_>>(), [0, 2, 4]);
+        assert_eq!(by_name.of("c").collect::<Vec<_>>(), [3]);
+        assert_eq!(by_name.of("d").count(), 0);
+    }
+}

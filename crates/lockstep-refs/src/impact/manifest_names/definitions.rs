@@ -1,0 +1,87 @@
+//! The names that a manifest defines.
+
+use std::collections::BTreeSet;
+
+use toml::de::{DeTable, DeValue};
+
+use super::{Name, NameKind};
+use crate::world::base;
+
+/// Returns the names that a manifest defines; none if it does not parse or is none.
+pub(super) fn definitions(path: &str, text: &str) -> BTreeSet<Name> {
+    let file = base(path);
+    match file {
+        "package.json" => json(text, "scripts", true),
+        "composer.json" => json(text, "scripts", false),
+        "deno.json" => json(text, "tasks", false),
+        "Cargo.toml" => cargo(text),
+        "Makefile" | "makefile" | "GNUmakefile" => targets(text, NameKind::Target),
+        "justfile" | "Justfile" | ".justfile" => targets(text, NameKind::Script),
+        _ if file.ends_with(".mk") => targets(text, NameKind::Target),
+        _ if path.contains(".github/workflows/") => entries(text, "jobs:"),
+        _ if file.starts_with("docker-compose") || file.starts_with("compose.") => entries(text, "services:"),
+        _ => BTreeSet::new(),
+    }
+}
+
+fn json(text: &str, section: &str, has_package: bool) -> BTreeSet<Name> {
+    let Ok(manifest) = serde_json::from_str::<serde_json::Value>(text) else { return BTreeSet::new() };
+    let scripts = manifest.get(section).and_then(|it| it.as_object());
+    let scripts = scripts.into_iter().flat_map(|it| it.keys());
+    let mut found: BTreeSet<Name> =
+        scripts.map(|it| Name { kind: NameKind::Script, name: it.clone() }).collect();
+    let package = manifest.get("name").and_then(|it| it.as_str()).filter(|_| has_package);
+    found.extend(package.map(|it| Name { kind: NameKind::Package, name: it.to_owned() }));
+    found
+}
+
+fn cargo(text: &str) -> BTreeSet<Name> {
+    let Ok(manifest) = DeTable::parse(text) else { return BTreeSet::new() };
+    let table = |key: &str| manifest.get_ref().get(key).and_then(|it| it.get_ref().as_table());
+    let features = table("features").into_iter().flat_map(|it| it.keys());
+    let mut found: BTreeSet<Name> =
+        features.map(|it| Name { kind: NameKind::Feature, name: it.get_ref().to_string() }).collect();
+    let package = table("package").and_then(|it| it.get("name")).map(|it| it.get_ref());
+    let package = package.and_then(DeValue::as_str);
+    found.extend(package.map(|it| Name { kind: NameKind::Crate, name: it.to_owned() }));
+    found
+}
+
+/// The targets of a makefile, or the recipes of a justfile: words before a colon at the start of a line.
+fn targets(text: &str, kind: NameKind) -> BTreeSet<Name> {
+    let is_plain = |word: &&str| {
+        !word.starts_with('.')
+            && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'))
+    };
+    let mut found = BTreeSet::new();
+    for line in text.lines().filter(|line| !line.starts_with(['\t', ' ', '#', '@'])) {
+        let Some((head, rest)) = line.split_once(':') else { continue };
+        if rest.starts_with('=') || rest.starts_with(":=") || head.contains('=') {
+            continue;
+        }
+        // The words behind the name of a recipe are its parameters.
+        let count = if kind == NameKind::Script { 1 } else { usize::MAX };
+        let words = head.split_whitespace().take(count).filter(is_plain);
+        found.extend(words.map(|it| Name { kind, name: it.to_owned() }));
+    }
+    found
+}
+
+/// The keys below a key of the first level in YAML.
+fn entries(text: &str, section: &str) -> BTreeSet<Name> {
+    let mut found = BTreeSet::new();
+    let mut indent = None;
+    let lines = text.lines().skip_while(|line| line.trim_end() != section).skip(1);
+    for line in lines.filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')) {
+        let depth = line.len() - line.trim_start().len();
+        if depth == 0 {
+            break;
+        }
+        if depth == *indent.get_or_insert(depth)
+            && let Some((key, _)) = line.trim().split_once(':')
+        {
+            found.insert(Name { kind: NameKind::Entry, name: key.trim_matches(['"', '\'']).to_owned() });
+        }
+    }
+    found
+}
