@@ -5,11 +5,12 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use lockstep_store::StateDir;
 
 use crate::IndexError;
-use crate::stamp::Stamp;
+use crate::stamp::CatalogueStamp;
 
 /// The first bytes of the file. The last digit is the format version; a file of another version is ignored
 /// and rebuilt.
@@ -22,7 +23,7 @@ pub struct Catalogue {
     pub(crate) taken_at: i64,
     /// The number of bytes of the accounts that it includes.
     pub(crate) accounts_read: u64,
-    pub(crate) directories: Vec<Directory>,
+    pub(crate) directories: Vec<CataloguedDirectory>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,12 +40,13 @@ pub struct CataloguedFile {
 
 /// One directory and the files directly in it, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Directory {
+pub(crate) struct CataloguedDirectory {
     /// Relative to the root; empty for the root itself.
     pub(crate) path: PathBuf,
     /// Zero when the directory must be listed again because its time cannot be trusted.
     pub(crate) mtime: i64,
-    pub(crate) files: Vec<(OsString, Stamp)>,
+    /// Two catalogues share the files of an unchanged directory.
+    pub(crate) files: Arc<Vec<(OsString, CatalogueStamp)>>,
     /// The names of the links and nested repositories directly in it. Their content is not read.
     pub(crate) unread: Vec<OsString>,
 }
@@ -94,13 +96,13 @@ impl Catalogue {
         Ok(lockstep_fs::replace_unsynced(&Self::file(state), &encode(self))?)
     }
 
-    pub(crate) fn directory(&self, path: &Path) -> Option<&Directory> {
+    pub(crate) fn directory(&self, path: &Path) -> Option<&CataloguedDirectory> {
         let at = self.directories.binary_search_by(|dir| dir.path.as_path().cmp(path)).ok()?;
         Some(&self.directories[at])
     }
 
     /// Returns the stamp of the file at `path`.
-    pub(crate) fn get(&self, path: &Path) -> Option<Stamp> {
+    pub(crate) fn get(&self, path: &Path) -> Option<CatalogueStamp> {
         let files = &self.directory(path.parent()?)?.files;
         let name = path.file_name()?;
         let at = files.binary_search_by(|(known, _)| known.as_os_str().cmp(name)).ok()?;
@@ -121,7 +123,7 @@ impl Catalogue {
     pub(crate) fn remove(&mut self, path: &Path) {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
         if let Ok(at) = self.directories.binary_search_by(|dir| dir.path.as_path().cmp(parent)) {
-            self.directories[at].files.retain(|(known, _)| known != name);
+            Arc::make_mut(&mut self.directories[at].files).retain(|(known, _)| known != name);
         }
     }
 
@@ -135,14 +137,17 @@ impl Catalogue {
     }
 
     /// Sets a file's stamp, as if the file had been in this state when the catalogue was taken.
-    pub(crate) fn set(&mut self, path: &Path, stamp: Stamp) {
+    pub(crate) fn set(&mut self, path: &Path, stamp: CatalogueStamp) {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
         let at =
             self.directories.binary_search_by(|dir| dir.path.as_path().cmp(parent)).unwrap_or_else(|at| {
-                self.directories.insert(at, Directory { path: parent.to_owned(), ..Directory::default() });
+                self.directories.insert(
+                    at,
+                    CataloguedDirectory { path: parent.to_owned(), ..CataloguedDirectory::default() },
+                );
                 at
             });
-        let files = &mut self.directories[at].files;
+        let files = Arc::make_mut(&mut self.directories[at].files);
         match files.binary_search_by(|(known, _)| known.as_os_str().cmp(name)) {
             Ok(at) => files[at].1 = stamp,
             Err(at) => files.insert(at, (name.to_owned(), stamp)),
@@ -160,7 +165,7 @@ fn encode(catalogue: &Catalogue) -> Vec<u8> {
         put_name(&mut out, directory.path.as_os_str());
         put(&mut out, directory.mtime.cast_unsigned());
         put(&mut out, directory.files.len() as u64);
-        for (name, stamp) in &directory.files {
+        for (name, stamp) in directory.files.iter() {
             put_name(&mut out, name);
             put(&mut out, stamp.size);
             put(&mut out, stamp.mtime.cast_unsigned());
@@ -187,9 +192,9 @@ fn put_name(out: &mut Vec<u8>, name: &OsStr) {
 }
 
 /// The bytes that remain to be read. Every step is checked: a damaged file yields `None`, never a panic.
-struct Reader<'a>(&'a [u8]);
+struct CatalogueReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> CatalogueReader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(count)?;
         self.0 = tail;
@@ -211,17 +216,17 @@ impl<'a> Reader<'a> {
         usize::try_from(self.number()?).ok().filter(|count| *count <= self.0.len() / each)
     }
 
-    fn directory(&mut self) -> Option<Directory> {
+    fn directory(&mut self) -> Option<CataloguedDirectory> {
         let path = PathBuf::from(self.name()?);
         let mtime = self.number()?.cast_signed();
-        let files = (0..self.count(40)?).map(|_| self.file()).collect::<Option<_>>()?;
+        let files = Arc::new((0..self.count(40)?).map(|_| self.file()).collect::<Option<_>>()?);
         let unread = (0..self.count(8)?).map(|_| self.name()).collect::<Option<_>>()?;
-        Some(Directory { path, mtime, files, unread })
+        Some(CataloguedDirectory { path, mtime, files, unread })
     }
 
-    fn file(&mut self) -> Option<(OsString, Stamp)> {
+    fn file(&mut self) -> Option<(OsString, CatalogueStamp)> {
         let name = self.name()?;
-        let stamp = Stamp {
+        let stamp = CatalogueStamp {
             size: self.number()?,
             mtime: self.number()?.cast_signed(),
             inode: self.number()?,
@@ -236,7 +241,7 @@ fn decode(bytes: &[u8]) -> Option<Catalogue> {
     if blake3::hash(body).as_bytes() != checksum {
         return None;
     }
-    let mut reader = Reader(body);
+    let mut reader = CatalogueReader(body);
     if reader.take(MAGIC.len())? != MAGIC {
         return None;
     }
@@ -252,9 +257,9 @@ mod tests {
 
     use super::*;
 
-    fn stamp() -> impl Strategy<Value = Stamp> {
+    fn stamp() -> impl Strategy<Value = CatalogueStamp> {
         (any::<u64>(), any::<i64>(), any::<u64>(), any::<u64>())
-            .prop_map(|(size, mtime, inode, digest)| Stamp { size, mtime, inode, digest })
+            .prop_map(|(size, mtime, inode, digest)| CatalogueStamp { size, mtime, inode, digest })
     }
 
     fn name() -> impl Strategy<Value = OsString> {
@@ -263,8 +268,14 @@ mod tests {
 
     fn catalogue() -> impl Strategy<Value = Catalogue> {
         let files = proptest::collection::vec((name(), stamp()), 0..6);
-        let directory = (name(), any::<i64>(), files, proptest::collection::vec(name(), 0..3))
-            .prop_map(|(path, mtime, files, unread)| Directory { path: path.into(), mtime, files, unread });
+        let directory = (name(), any::<i64>(), files, proptest::collection::vec(name(), 0..3)).prop_map(
+            |(path, mtime, files, unread)| CataloguedDirectory {
+                path: path.into(),
+                mtime,
+                files: files.into(),
+                unread,
+            },
+        );
         (any::<i64>(), any::<u64>(), proptest::collection::vec(directory, 0..6)).prop_map(
             |(taken_at, accounts_read, directories)| Catalogue { taken_at, accounts_read, directories },
         )
@@ -290,14 +301,14 @@ mod tests {
     #[test]
     fn single_files_are_set() {
         let mut catalogue = Catalogue::default();
-        let [one, two] = [1, 2].map(|size| Stamp { size, ..Stamp::default() });
+        let [one, two] = [1, 2].map(|size| CatalogueStamp { size, ..CatalogueStamp::default() });
         catalogue.set(Path::new("b/x"), one);
         catalogue.set(Path::new("a"), one);
         catalogue.set(Path::new("b/w"), one);
         catalogue.set(Path::new("b/x"), two);
         assert_eq!(catalogue.len(), 3);
         assert_eq!(
-            catalogue.directory(Path::new("b")).unwrap().files,
+            **catalogue.directory(Path::new("b")).unwrap().files,
             [("w".into(), one), ("x".into(), two)]
         );
         assert!(

@@ -9,32 +9,33 @@
 //! answers match the disk. If there are many, answers come from the stored index, and [`Index::condition`]
 //! says so.
 
-mod amendment;
 mod build;
 mod codec;
+mod commit;
+mod compaction;
 mod content;
-mod early;
+mod delta;
 mod facts;
-mod files;
-mod harvest;
-mod keep;
-mod listing;
-mod look;
+mod file_table;
+mod git_head;
+mod ignore_rules;
 mod manifest;
-mod merge;
 mod open;
+mod postings;
 mod progress;
-mod revision;
-mod rules;
+mod scope_walk;
 mod settings;
+mod snapshot;
+mod sorted_table;
+mod speculative;
+mod stat_scan;
 mod stats;
 mod storage;
-mod table;
-mod update;
+mod tokenizer;
+mod update_plan;
 mod verify;
 mod version;
-mod words;
-mod world;
+mod word_indexer;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -45,20 +46,21 @@ use lockstep_refs::facts::Facts;
 use lockstep_refs::slots::Slots;
 use serde::Serialize;
 
-use files::{ByDirectory, Documents, Files};
+use file_table::{ByDirectory, FileTable, LiveDocuments};
 use manifest::Manifest;
-use open::Unkept;
+use open::PendingUpdate;
+use postings::Postings;
+use sorted_table::SortedTable;
 use storage::Storage;
-use table::Table;
 
-pub use build::{Built, Order, build, is_stored, wait_for_writer};
-pub use content::Unseen;
-pub use open::{Effort, Home, Sight};
-pub use progress::{Phase, Progress, Unwatched};
-pub use settings::{MAX_FILE_BYTES, Settings};
-pub use stats::Stats;
-pub use storage::{Holder, WriterLock};
-pub use verify::{Verdict, verify};
+pub use build::{IndexBuildOptions, IndexBuildOutcome, build, is_stored, wait_for_writer};
+pub use content::SkippedFiles;
+pub use open::{IndexLocation, ScanScope, UpdatePolicy};
+pub use progress::{IndexPhase, IndexProgress, NoProgress};
+pub use settings::{IndexSettings, MAX_FILE_BYTES};
+pub use stats::IndexStats;
+pub use storage::{LockHolder, WriterLock};
+pub use verify::{VerifyResult, verify};
 
 /// The time after the deadline in which texts are still read.
 const TIME_FOR_TEXTS: Duration = Duration::from_millis(500);
@@ -68,16 +70,26 @@ pub struct Index {
     root: PathBuf,
     /// The directory of the index; `None` if it is only in memory.
     storage: Option<Storage>,
-    settings: Settings,
+    settings: IndexSettings,
     manifest: Manifest,
     /// Set if the manifest equals the one on disk.
     kept: bool,
     /// The update that is not written yet, if writing was deferred.
-    unkept: Option<Unkept>,
-    files: Files,
-    words: Vec<Table>,
-    facts: Vec<Table>,
-    documents: OnceLock<Documents>,
+    unkept: Option<PendingUpdate>,
+    files: FileTable,
+    words: Vec<SortedTable>,
+    facts: Vec<SortedTable>,
+    documents: OnceLock<LiveDocuments>,
+    /// The files that contain a word, by its hash.
+    with_words: Postings,
+    /// The files whose stored facts contain a word outside their uses, by its hash.
+    with_names: Postings,
+    /// The files with stored facts, sorted.
+    with_facts: OnceLock<Vec<u32>>,
+    /// The files with stored facts that are complete, sorted.
+    with_complete_facts: OnceLock<Vec<u32>>,
+    /// The texts whose present facts are not stored, sorted.
+    without_facts: OnceLock<Vec<u32>>,
     /// Files that differ from the index, sorted. Only set if there were too many to read them.
     differing: Vec<u32>,
     /// The number of changed, new and deleted files.
@@ -108,7 +120,7 @@ pub struct Index {
 
 /// Freshness of an answer: whether it matches the files on disk, and which files were skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Condition {
+pub struct IndexFreshness {
     /// True if the answers so far match the files on disk.
     pub fresh: bool,
     /// The number of files that changed, were added or were deleted since the last update.
@@ -122,16 +134,16 @@ pub struct Condition {
     /// The number of files in scope.
     pub files: usize,
     /// The number of files that could not be read, by reason.
-    pub unseen: Unseen,
+    pub unseen: SkippedFiles,
 }
 
 impl Index {
     /// Returns the freshness of the answers so far. Call it last: a file may change while queries run.
-    pub fn condition(&self) -> Condition {
-        Condition {
+    pub fn condition(&self) -> IndexFreshness {
+        IndexFreshness {
             fresh: self.behind == 0 && !self.moved.load(Ordering::Relaxed),
             behind: self.behind,
-            commit: revision::head(&self.root),
+            commit: git_head::head(&self.root),
             generation: self.manifest.generation,
             written_at: self.manifest.written_at,
             files: self.files.len(),
@@ -173,7 +185,7 @@ impl Index {
         is_over
     }
 
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &IndexSettings {
         &self.settings
     }
 

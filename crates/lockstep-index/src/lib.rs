@@ -1,21 +1,21 @@
 //! Lockstep's knowledge of the files on disk.
 //!
 //! The [`catalogue`] has a stamp of every file in scope. The [`sweep`] compares it with the disk and finds
-//! changes that no tool event reported; [`accounts`] are the changes that tool events did report. They use
+//! changes that no tool event reported; [`reported_writes`] are the changes that tool events did report. They use
 //! file names and stamps, not contents. The [`index`] has the words, definitions, imports and uses of each
 //! file. The [`scope`] is the files that git tracks or would track.
 
-pub mod accounts;
 pub mod catalogue;
-mod difference;
+mod catalogue_diff;
+mod catalogue_scan;
+pub mod content_digests;
 pub mod index;
 pub mod listed;
-mod refresh;
+mod parallelism;
+pub mod reported_writes;
 pub mod scope;
-pub mod snapshot;
 mod stamp;
 pub mod sweep;
-mod threads;
 pub mod user_cache;
 
 use std::io;

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use lockstep_store::StateDir;
 
 use crate::IndexError;
-use crate::accounts::{self, Account};
 use crate::catalogue::Catalogue;
-use crate::stamp::{Stamp, arrived_after, status_time};
+use crate::reported_writes;
+use crate::stamp::{CatalogueStamp, arrived_after, status_time};
 
 /// The state of a listed file on disk, compared with the catalogue and the accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,22 +27,22 @@ pub enum ListedState {
 #[derive(Debug, Clone, Copy)]
 pub struct CheckedFile {
     pub state: ListedState,
-    stamp: Stamp,
+    stamp: CatalogueStamp,
 }
 
 /// Records that a checked file was reported. The next sweep finds later changes of it.
 pub fn note(root: &Path, state: &StateDir, path: &Path, file: CheckedFile) -> Result<(), IndexError> {
-    accounts::append(root, state, path, file.stamp)
+    reported_writes::append(root, state, path, file.stamp)
 }
 
 /// Returns the test whether a tool event reported a file (relative to `root`) in its present state.
 pub fn reported_files(root: &Path, state: &StateDir) -> Result<impl Fn(&Path) -> bool, IndexError> {
-    let (accounts, _) = accounts::read(state, 0)?;
-    let last: HashMap<PathBuf, Stamp> = accounts.into_iter().map(|it| (it.path, it.stamp)).collect();
+    let (accounts, _) = reported_writes::read(state, 0)?;
+    let last: HashMap<PathBuf, CatalogueStamp> = accounts.into_iter().map(|it| (it.path, it.stamp)).collect();
     let root = root.to_owned();
     Ok(move |path: &Path| {
-        let now =
-            symlink_metadata(root.join(path)).map_or_else(|_| Stamp::default(), |meta| Stamp::of(&meta));
+        let now = symlink_metadata(root.join(path))
+            .map_or_else(|_| CatalogueStamp::default(), |meta| CatalogueStamp::of(&meta));
         last.get(path).is_some_and(|stamp| stamp.same(&now))
     })
 }
@@ -54,28 +54,27 @@ pub fn reported_files(root: &Path, state: &StateDir) -> Result<impl Fn(&Path) ->
 /// is not needed.
 pub fn check(root: &Path, state: &StateDir, paths: &[&Path]) -> Result<Option<Vec<CheckedFile>>, IndexError> {
     let Some(taken_at) = Catalogue::read_taken_at(state) else { return Ok(None) };
-    let (accounts, _) = accounts::read(state, 0)?;
-    let known: HashMap<PathBuf, Account> =
-        accounts.into_iter().map(|account| (root.join(&account.path), account)).collect();
+    let relative: Vec<&Path> = paths.iter().map(|path| path.strip_prefix(root).unwrap_or(path)).collect();
+    let reported = reported_writes::last_stamps(state, &relative)?;
     let is_file = |meta: &Metadata| meta.is_file() || meta.is_symlink();
-    let check = |path: &&Path| match symlink_metadata(path) {
+    let check = |(path, reported): (&&Path, Option<CatalogueStamp>)| match symlink_metadata(path) {
         Ok(meta) if is_file(&meta) => {
-            let stamp = Stamp::of(&meta);
-            let is_reported = known.get(*path).is_some_and(|account| account.stamp.same(&stamp));
+            let stamp = CatalogueStamp::of(&meta);
+            let is_reported = reported.is_some_and(|last| last.same(&stamp));
             let is_known = is_reported || !arrived_after(&meta, taken_at);
             let state = if is_known { ListedState::Known } else { ListedState::Changed };
             Some(CheckedFile { state, stamp })
         }
         Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
         Ok(_) | Err(_) => {
-            let is_reported = known.get(*path).is_some_and(Account::is_removal);
+            let is_reported = reported == Some(CatalogueStamp::default());
             let parent = path.parent().and_then(|parent| symlink_metadata(parent).ok());
             let is_known = is_reported || parent.is_some_and(|meta| !arrived_after(&meta, taken_at));
             let state = if is_known { ListedState::Known } else { ListedState::Missing };
-            Some(CheckedFile { state, stamp: Stamp::default() })
+            Some(CheckedFile { state, stamp: CatalogueStamp::default() })
         }
     };
-    Ok(paths.iter().map(check).collect())
+    Ok(paths.iter().zip(reported).map(check).collect())
 }
 
 /// The time of a file's last change, in nanoseconds since 1970.

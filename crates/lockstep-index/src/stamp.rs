@@ -11,7 +11,7 @@ const MAX_DIGESTED_BYTES: u64 = 1 << 20;
 
 /// Size, modification time and inode, and a digest of the content if the time cannot be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Stamp {
+pub(crate) struct CatalogueStamp {
     pub(crate) size: u64,
     pub(crate) mtime: i64,
     pub(crate) inode: u64,
@@ -19,13 +19,13 @@ pub(crate) struct Stamp {
     pub(crate) digest: u64,
 }
 
-impl From<FileStamp> for Stamp {
+impl From<FileStamp> for CatalogueStamp {
     fn from(FileStamp { size, mtime, inode, .. }: FileStamp) -> Self {
         Self { size, mtime, inode, digest: 0 }
     }
 }
 
-impl Stamp {
+impl CatalogueStamp {
     pub(crate) fn of(meta: &Metadata) -> Self {
         FileStamp::from(meta).into()
     }

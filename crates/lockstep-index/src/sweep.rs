@@ -8,20 +8,20 @@ use lockstep_fs::{FileLock, is_absent};
 use lockstep_model::change::ChangeKind;
 use lockstep_store::StateDir;
 
-use crate::accounts::Account;
-use crate::catalogue::{Catalogue, Directory};
-use crate::difference::differences;
-use crate::refresh::{Refreshed, build, refresh};
+use crate::catalogue::{Catalogue, CataloguedDirectory};
+use crate::catalogue_diff::differences;
+use crate::catalogue_scan::{ScanResult, build, refresh};
+use crate::reported_writes::ReportedWrite;
 use crate::scope::{has_blocked_rules, walk};
-use crate::stamp::{Stamp, arrived_after, status_time};
-use crate::{IndexError, accounts};
+use crate::stamp::{CatalogueStamp, arrived_after, status_time};
+use crate::{IndexError, reported_writes};
 
 /// The maximum wait for another sweep. A sweep takes tens of milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The result of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Swept {
+pub enum SweepOutcome {
     /// The number of changes from the catalogue.
     Found(usize),
     /// There was no catalogue to compare with, so one was created.
@@ -45,14 +45,14 @@ pub fn sweep<E: From<IndexError>>(
     first: impl FnOnce(&Catalogue) -> Vec<(PathBuf, ChangeKind)>,
     is_pending: impl Fn(&Path) -> bool,
     report: impl FnOnce(Vec<(PathBuf, ChangeKind)>) -> Result<(), E>,
-) -> Result<Swept, E> {
+) -> Result<SweepOutcome, E> {
     let _lock = lock(state)?;
     let Some(mut old) = Catalogue::load(state)? else {
-        let (accounts, accounts_read) = accounts::read(state, 0)?;
+        let (accounts, accounts_read) = reported_writes::read(state, 0)?;
         let catalogue = Catalogue { accounts_read, ..build(root) };
         let is_accounted = |path: &Path| {
             let now = catalogue.get(path);
-            let is_same = |it: &Account| now.map_or(it.is_removal(), |now| it.stamp.same(&now));
+            let is_same = |it: &ReportedWrite| now.map_or(it.is_removal(), |now| it.stamp.same(&now));
             accounts.iter().rev().any(|it| it.path == path && is_same(it))
         };
         let found = first(&catalogue).into_iter().filter(|(path, _)| !is_accounted(path));
@@ -61,14 +61,14 @@ pub fn sweep<E: From<IndexError>>(
             report(found)?;
         }
         catalogue.save(state)?;
-        return Ok(Swept::NoBaseline);
+        return Ok(SweepOutcome::NoBaseline);
     };
     let looked = look(root, state, &old)?;
     // Most commands change nothing: then nothing is compared, copied or written.
     if looked.is_no_news(&old) {
-        return Ok(Swept::Found(0));
+        return Ok(SweepOutcome::Found(0));
     }
-    let Looked { refreshed, accounts, accounts_read } = looked;
+    let DiskState { refreshed, accounts, accounts_read } = looked;
     let mut new = Catalogue { accounts_read, ..refreshed.catalogue(&old) };
     let stale = (old.accounts_read, &old.directories) != (new.accounts_read, &new.directories);
     // Added and removed entries are listed again by every sweep until the catalogue has them.
@@ -85,7 +85,7 @@ pub fn sweep<E: From<IndexError>>(
     let differences = differences(&old, &new);
     // All that changed was accounted for. As long as that is little, the next sweep can read it again sooner than this one can write.
     if few && !listed && differences.is_empty() {
-        return Ok(Swept::Found(0));
+        return Ok(SweepOutcome::Found(0));
     }
     let mut found = Vec::new();
     for (path, kind) in differences {
@@ -102,6 +102,8 @@ pub fn sweep<E: From<IndexError>>(
             _ => {}
         }
     }
+    // Two catalogues of a large project take more memory than the rest of a hook.
+    drop(old);
     let count = found.len();
     if count > 0 {
         report(found)?;
@@ -109,7 +111,7 @@ pub fn sweep<E: From<IndexError>>(
     if stale {
         new.save(state)?;
     }
-    Ok(Swept::Found(count))
+    Ok(SweepOutcome::Found(count))
 }
 
 /// Returns true for the kinds of changes that file tools make.
@@ -118,20 +120,20 @@ fn is_content(kind: &ChangeKind) -> bool {
 }
 
 /// Returns the time that shows whether entries were added to a directory or removed.
-fn times(directory: &Directory) -> (&Path, i64) {
+fn times(directory: &CataloguedDirectory) -> (&Path, i64) {
     (&directory.path, directory.mtime)
 }
 
 /// The state of the disk, and the accounts that existed before it was read.
-struct Looked {
-    refreshed: Refreshed,
-    accounts: Vec<Account>,
+struct DiskState {
+    refreshed: ScanResult,
+    accounts: Vec<ReportedWrite>,
     accounts_read: u64,
 }
 
-impl Looked {
+impl DiskState {
     fn is_no_news(&self, old: &Catalogue) -> bool {
-        matches!(self.refreshed, Refreshed::AsBefore { .. })
+        matches!(self.refreshed, ScanResult::Unchanged { .. })
             && self.accounts.is_empty()
             && self.accounts_read == old.accounts_read
     }
@@ -139,14 +141,14 @@ impl Looked {
 
 /// Reads the disk, together with the accounts that existed before. If a tool event arrives in between, reads
 /// again. Among many events without a pause, the last read is used, and a change may be found twice.
-fn look(root: &Path, state: &StateDir, old: &Catalogue) -> Result<Looked, IndexError> {
+fn look(root: &Path, state: &StateDir, old: &Catalogue) -> Result<DiskState, IndexError> {
     let mut tries = 0;
     loop {
-        let (accounts, accounts_read) = accounts::read(state, old.accounts_read)?;
+        let (accounts, accounts_read) = reported_writes::read(state, old.accounts_read)?;
         let refreshed = refresh(root, old);
         tries += 1;
-        if tries == 3 || accounts::size(state) == accounts_read {
-            return Ok(Looked { refreshed, accounts, accounts_read });
+        if tries == 3 || reported_writes::size(state) == accounts_read {
+            return Ok(DiskState { refreshed, accounts, accounts_read });
         }
     }
 }
@@ -158,7 +160,7 @@ pub fn baseline(root: &Path, state: &StateDir) -> Result<Catalogue, IndexError> 
         Some(old) => refresh(root, &old).catalogue(&old),
         None => build(root),
     };
-    accounts::clear(state)?;
+    reported_writes::clear(state)?;
     catalogue.save(state)?;
     Ok(catalogue)
 }
@@ -171,7 +173,7 @@ pub fn present(root: &Path, state: &StateDir) -> Result<Catalogue, IndexError> {
         return Ok(refresh(root, &old).catalogue(&old));
     }
     let catalogue = build(root);
-    accounts::clear(state)?;
+    reported_writes::clear(state)?;
     catalogue.save(state)?;
     Ok(catalogue)
 }
@@ -183,7 +185,7 @@ const MAX_UNREAD_ENTRIES: usize = 20_000;
 /// nanoseconds since 1970.
 pub fn newest_change(start: &Path) -> Option<i64> {
     let entries = walk(start).build().take(MAX_UNREAD_ENTRIES);
-    entries.filter_map(|entry| Some(Stamp::of(&entry.ok()?.metadata().ok()?).mtime)).max()
+    entries.filter_map(|entry| Some(CatalogueStamp::of(&entry.ok()?.metadata().ok()?).mtime)).max()
 }
 
 /// Returns the time when a file outside the scope was written or renamed, in nanoseconds since 1970; that of
@@ -195,7 +197,7 @@ pub fn last_write(path: &Path) -> Option<i64> {
     path.ancestors()
         .skip(1)
         .find_map(|parent| symlink_metadata(parent).ok())
-        .map(|meta| Stamp::of(&meta).mtime)
+        .map(|meta| CatalogueStamp::of(&meta).mtime)
 }
 
 /// Returns the number of files that differ from the catalogue, reported or not. `None` without a catalogue.

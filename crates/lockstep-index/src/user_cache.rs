@@ -21,12 +21,12 @@ const REMOVED: &str = ".removed-";
 
 /// The largest size of all indexes together, and their largest number. The index in use is never removed.
 #[derive(Debug, Clone, Copy)]
-pub struct Bounds {
+pub struct CacheBounds {
     pub bytes: u64,
     pub trees: usize,
 }
 
-impl Default for Bounds {
+impl Default for CacheBounds {
     fn default() -> Self {
         Self { bytes: 1 << 30, trees: 64 }
     }
@@ -47,7 +47,7 @@ impl UserCache {
     /// Returns the directory for the index of the tree at `root` and notes its use. Its name is a digest of the root's path, so
     /// that nothing in the tree decides it. Fails for a cache inside the tree, and for a directory that is a link, belongs to
     /// another user or can be written by others.
-    pub fn directory_of(&self, root: &Path, bounds: Bounds) -> Result<StateDir, IndexError> {
+    pub fn directory_of(&self, root: &Path, bounds: CacheBounds) -> Result<StateDir, IndexError> {
         let root = root.canonicalize().map_err(IndexError::io("look at", root))?;
         if nearest(&self.path).is_none_or(|path| path.starts_with(&root)) {
             return Err(refused(&self.path, "it is inside the tree that is indexed"));
@@ -102,8 +102,7 @@ fn note_use(path: &Path, root: &Path) -> io::Result<()> {
     file.set_modified(SystemTime::now())
 }
 
-/// The index of a tree.
-struct Kept {
+struct TreeIndex {
     path: PathBuf,
     used: SystemTime,
     bytes: u64,
@@ -111,7 +110,7 @@ struct Kept {
 
 /// Removes the least recently used indexes until the others and `own` are within the bounds. An index that cannot be removed, or
 /// that another process is writing, stays until the next time.
-fn remove_unused(trees: &Path, own: &Path, bounds: Bounds) {
+fn remove_unused(trees: &Path, own: &Path, bounds: CacheBounds) {
     let mut kept = Vec::new();
     for entry in fs::read_dir(trees).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -120,7 +119,7 @@ fn remove_unused(trees: &Path, own: &Path, bounds: Bounds) {
         } else if path != own && entry.file_type().is_ok_and(|it| it.is_dir()) {
             let used = fs::metadata(path.join(ROOT)).and_then(|meta| meta.modified());
             let bytes = size(&path);
-            kept.push(Kept { path, used: used.unwrap_or(SystemTime::UNIX_EPOCH), bytes });
+            kept.push(TreeIndex { path, used: used.unwrap_or(SystemTime::UNIX_EPOCH), bytes });
         }
     }
     kept.sort_by(|a, b| (b.used, &b.path).cmp(&(a.used, &a.path)));
@@ -158,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    const FEW: Bounds = Bounds { bytes: 1000, trees: 3 };
+    const FEW: CacheBounds = CacheBounds { bytes: 1000, trees: 3 };
 
     fn tree(at: &Path, name: &str) -> PathBuf {
         let path = at.join(name);
@@ -239,7 +238,7 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let cache = UserCache::new(base.path().join("lockstep"));
         let keep = |name: &str, bytes: usize, age: u64| {
-            let state = cache.directory_of(&tree(base.path(), name), Bounds::default()).unwrap();
+            let state = cache.directory_of(&tree(base.path(), name), CacheBounds::default()).unwrap();
             fs::write(state.ensure_dir("index").unwrap().join("1.words"), vec![0; bytes]).unwrap();
             let file = fs::File::options().append(true).open(state.path().join(ROOT)).unwrap();
             file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
@@ -248,11 +247,11 @@ mod tests {
         let (old, young, busy) = (keep("old", 400, 30), keep("young", 400, 20), keep("busy", 10, 40));
         let _lock = wait_for_writer(&busy, Duration::ZERO).unwrap().unwrap();
         let own = keep("own", 500, 50);
-        cache.directory_of(&base.path().join("own"), Bounds { bytes: 1000, trees: 64 }).unwrap();
+        cache.directory_of(&base.path().join("own"), CacheBounds { bytes: 1000, trees: 64 }).unwrap();
         let left = |state: &StateDir| state.path().exists();
         assert!(!left(&old) && left(&young) && left(&own));
         assert!(left(&busy), "another process is writing it");
-        cache.directory_of(&base.path().join("own"), Bounds { bytes: 1000, trees: 1 }).unwrap();
+        cache.directory_of(&base.path().join("own"), CacheBounds { bytes: 1000, trees: 1 }).unwrap();
         assert!(!left(&young) && left(&own));
         assert!(
             !fs::read_dir(base.path().join("lockstep/trees"))

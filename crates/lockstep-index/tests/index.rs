@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use lockstep_index::index::{Effort, Home, Index, Settings, Unwatched};
+use lockstep_index::index::{Index, IndexLocation, IndexSettings, NoProgress, UpdatePolicy};
+use lockstep_refs::work::Work;
 use lockstep_refs::world::World;
 use lockstep_store::StateDir;
 use proptest::prelude::*;
@@ -99,8 +100,8 @@ fn answers(index: &Index) -> BTreeMap<String, Vec<String>> {
     answers
 }
 
-fn open(root: &Path, home: Home<'_>) -> Index {
-    Index::open_or_build(root, home, &Settings::default(), &Unwatched).unwrap()
+fn open(root: &Path, home: IndexLocation<'_>) -> Index {
+    Index::open_or_build(root, home, &IndexSettings::default(), &NoProgress).unwrap()
 }
 
 proptest! {
@@ -109,7 +110,7 @@ proptest! {
     /// Some rounds wait until times can be trusted, so that both code paths run. Some check once before the
     /// edits are over.
     #[test]
-    fn an_updated_index_answers_as_one_built_anew(
+    fn an_updated_index_answers_like_a_rebuilt_one(
         rounds in proptest::collection::vec((steps(), any::<bool>(), any::<bool>()), 1..6),
     ) {
         let root = tempfile::tempdir().unwrap();
@@ -119,14 +120,14 @@ proptest! {
             for step in &steps {
                 apply(root.path(), step);
                 if between {
-                    open(root.path(), Home::State(&state));
+                    open(root.path(), IndexLocation::State(&state));
                 }
             }
             if settle {
                 std::thread::sleep(Duration::from_millis(21));
             }
-            let updated = open(root.path(), Home::State(&state));
-            let anew = open(root.path(), Home::Memory);
+            let updated = open(root.path(), IndexLocation::State(&state));
+            let anew = open(root.path(), IndexLocation::Memory);
             prop_assert_eq!(answers(&updated), answers(&anew), "{:?}", steps);
             prop_assert!(updated.condition().fresh);
         }
@@ -139,11 +140,18 @@ fn without_an_index_a_quick_question_builds_none() {
     fs::write(root.path().join("a"), "alpha").unwrap();
     let state = StateDir::for_project(root.path());
     let quick = || {
-        Index::open(root.path(), Home::State(&state), &Settings::default(), Effort::Few, &Unwatched).unwrap()
+        Index::open(
+            root.path(),
+            IndexLocation::State(&state),
+            &IndexSettings::default(),
+            UpdatePolicy::Few,
+            &NoProgress,
+        )
+        .unwrap()
     };
     assert!(quick().is_none());
     assert!(!state.exists(), "nothing is written");
-    open(root.path(), Home::State(&state));
+    open(root.path(), IndexLocation::State(&state));
     assert_eq!(quick().unwrap().containing("alpha").len(), 1);
 }
 
@@ -153,10 +161,10 @@ fn stored_facts_tell_packages_and_definitions_before_they_are_decoded() {
     let state = StateDir::for_project(dir.path());
     fs::write(dir.path().join("a.go"), "package kit\n\nfunc Make() int { return other.Take() }\n").unwrap();
     fs::write(dir.path().join("b.py"), "from kit import make\n\ndef use():\n    make().taken\n").unwrap();
-    let mut index = open(dir.path(), Home::State(&state));
+    let mut index = open(dir.path(), IndexLocation::State(&state));
     index.files().into_iter().for_each(|file| drop(index.facts(file)));
     assert_eq!(index.keep_parsed().unwrap(), 2);
-    let index = open(dir.path(), Home::State(&state));
+    let index = open(dir.path(), IndexLocation::State(&state));
     let [a, b] = ["a.go", "b.py"].map(|path| index.find(path).unwrap());
     assert_eq!(index.package(a).as_deref(), Some("kit"));
     assert_eq!(index.package(b), None);
@@ -167,4 +175,76 @@ fn stored_facts_tell_packages_and_definitions_before_they_are_decoded() {
     let facts = index.facts(a).unwrap();
     assert_eq!(facts.package, index.package(a));
     assert!(index.may_define(a, "Make"), "as before");
+}
+
+#[test]
+fn names_in_stored_facts_are_found_after_tables_were_merged() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = StateDir::for_project(dir.path());
+    let paths: Vec<String> = (0..20).map(|at| format!("file{at}.go")).collect();
+    for (at, path) in paths.iter().enumerate() {
+        let text = format!("package kit\n\nfunc Make{at}() {{}}\n\nfunc Maker() {{ Take{at}() }}\n");
+        fs::write(dir.path().join(path), text).unwrap();
+        let mut index = open(dir.path(), IndexLocation::State(&state));
+        drop(index.facts(index.find(path).unwrap()));
+        assert_eq!(index.keep_parsed().unwrap(), 1);
+    }
+    fs::write(dir.path().join("file3.go"), "package kit\n").unwrap();
+    let index = open(dir.path(), IndexLocation::State(&state));
+    for (at, path) in paths.iter().enumerate().filter(|(at, _)| *at != 3) {
+        let file = index.find(path).unwrap();
+        assert!(index.may_define(file, &format!("Make{at}")) && index.may_define(file, "Maker"));
+        assert!(!index.may_define(file, "Make"), "it is a part of another name");
+        assert!(!index.may_define(file, &format!("Take{at}")), "it is only used");
+    }
+    let changed = index.find("file3.go").unwrap();
+    assert!(index.may_define(changed, "Make3"), "its facts are not stored");
+}
+
+#[test]
+fn a_file_that_was_not_read_everywhere_may_define_any_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = StateDir::for_project(dir.path());
+    let nested =
+        format!("package kit\n\nfunc Make() {{ return {}Take(){} }}\n", "(".repeat(400), ")".repeat(400));
+    let files = [
+        ("broken.go", "package kit\n\nfunc Make( { Take() }}} func\n"),
+        ("nested.go", &nested),
+        ("whole.go", "package kit\n\nfunc Make() { Take() }\n"),
+    ];
+    files.iter().for_each(|(path, text)| fs::write(dir.path().join(path), text).unwrap());
+    let mut index = open(dir.path(), IndexLocation::State(&state));
+    let facts = |path: &str| index.facts(index.find(path).unwrap()).unwrap();
+    assert!(facts("broken.go").problems > 0 && facts("nested.go").omitted > 0);
+    assert!(facts("whole.go").is_complete());
+    assert_eq!(index.keep_parsed().unwrap(), 3);
+    let index = open(dir.path(), IndexLocation::State(&state));
+    let may_define = |path: &str| index.may_define(index.find(path).unwrap(), "Take");
+    assert!(may_define("broken.go") && may_define("nested.go") && !may_define("whole.go"));
+    assert_eq!(index.defining("Take").len(), 2);
+}
+
+#[test]
+fn files_that_only_use_a_name_are_not_read_to_find_its_definition() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = StateDir::for_project(dir.path());
+    fs::write(dir.path().join("make.go"), "package kit\n\nfunc Make() {}\n").unwrap();
+    for at in 0..40 {
+        let text = format!("package kit\n\nfunc use{at}() {{ Make() }}\n");
+        fs::write(dir.path().join(format!("use{at}.go")), text).unwrap();
+    }
+    let mut index = open(dir.path(), IndexLocation::State(&state));
+    index.files().into_iter().for_each(|file| drop(index.facts(file)));
+    assert_eq!(index.keep_parsed().unwrap(), 41);
+    let index = open(dir.path(), IndexLocation::State(&state));
+    let begun = Work::of_thread();
+    let containing = index.containing("Make");
+    assert_eq!(containing.len(), 41);
+    assert!(
+        containing
+            .iter()
+            .filter(|file| !index.definitions_named(**file, "Make").is_empty())
+            .eq(&index.defining("Make"))
+    );
+    assert_eq!(Work::of_thread().since(begun).facts_read, 1);
 }

@@ -7,8 +7,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use lockstep_index::sweep::{Swept, baseline, drift, sweep};
-use lockstep_index::{IndexError, accounts};
+use lockstep_index::sweep::{SweepOutcome, baseline, drift, sweep};
+use lockstep_index::{IndexError, reported_writes};
 use lockstep_model::change::ChangeKind;
 use lockstep_store::StateDir;
 
@@ -41,7 +41,7 @@ impl Tree {
     /// Writes a file as a tool does, with its account.
     fn tool_writes(&self, path: &str, content: &str) {
         self.write(path, content);
-        accounts::note(self.root(), &self.state, &self.root().join(path)).unwrap();
+        reported_writes::note(self.root(), &self.state, &self.root().join(path)).unwrap();
     }
 
     fn sweep(&self) -> Vec<(String, ChangeKind)> {
@@ -183,7 +183,7 @@ fn a_file_that_a_tool_is_writing_is_left_to_its_event() {
     assert_eq!(sweep_pending(&["a", "new", "failed"]), [Path::new("b")]);
     // The events of two of the tools arrive; that of the third never does.
     for name in ["a", "new"] {
-        accounts::note(tree.root(), &tree.state, &tree.root().join(name)).unwrap();
+        reported_writes::note(tree.root(), &tree.state, &tree.root().join(name)).unwrap();
     }
     assert_eq!(sweep_pending(&[]), [Path::new("failed")]);
     tree.write("new", "333");
@@ -199,7 +199,7 @@ fn without_a_baseline_nothing_is_claimed() {
     assert_eq!(drift(tree.root(), &tree.state).unwrap(), None);
     assert_eq!(
         sweep(tree.root(), &tree.state, || i64::MAX, |_| Vec::new(), |_| false, report).unwrap(),
-        Swept::NoBaseline
+        SweepOutcome::NoBaseline
     );
     tree.write("a", "22");
     assert_eq!(drift(tree.root(), &tree.state).unwrap(), Some(1));

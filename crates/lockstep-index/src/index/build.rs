@@ -7,15 +7,14 @@ use std::time::{Duration, Instant};
 use lockstep_store::StateDir;
 
 use super::Index;
-use super::open::{Effort, Keep, Opening, Sight, load};
-use super::progress::Progress;
-use super::settings::Settings;
-use super::storage::{Holder, Storage, WriterLock};
+use super::open::{OpenRequest, PersistMode, ScanScope, UpdatePolicy, load};
+use super::progress::IndexProgress;
+use super::settings::IndexSettings;
+use super::storage::{LockHolder, Storage, WriterLock};
 use crate::IndexError;
 
-/// The options of a build.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Order {
+pub struct IndexBuildOptions {
     /// Build from scratch, even if there is an index.
     pub anew: bool,
     /// Also parse the facts of all files, not only those that queries need.
@@ -24,11 +23,11 @@ pub struct Order {
 
 /// The result of a build.
 #[derive(Debug)]
-pub enum Built {
+pub enum IndexBuildOutcome {
     /// The index is up to date.
     Done(Box<Index>),
     /// Another process holds the writer's lock.
-    Busy(Holder),
+    Busy(LockHolder),
 }
 
 /// Returns true if the project has a stored index, of whatever settings.
@@ -56,25 +55,25 @@ pub fn wait_for_writer(state: &StateDir, timeout: Duration) -> Result<Option<Wri
 pub fn build(
     root: &Path,
     state: &StateDir,
-    settings: &Settings,
-    order: Order,
-    progress: &dyn Progress,
-) -> Result<Built, IndexError> {
+    settings: &IndexSettings,
+    order: IndexBuildOptions,
+    progress: &dyn IndexProgress,
+) -> Result<IndexBuildOutcome, IndexError> {
     let storage = Storage::new(state);
     let writer = match storage.lock("build")? {
         Ok(writer) => writer,
-        Err(holder) => return Ok(Built::Busy(holder)),
+        Err(holder) => return Ok(IndexBuildOutcome::Busy(holder)),
     };
     let loaded = load(&storage, settings)?;
     let loaded = if order.anew { loaded.unusable() } else { loaded };
-    let opening = Opening {
+    let opening = OpenRequest {
         root,
         storage: Some(storage),
         writer: Some(&writer),
         settings,
-        effort: Effort::Whole,
-        sight: Sight::Whole,
-        keep: Keep::Now,
+        effort: UpdatePolicy::Whole,
+        sight: ScanScope::Whole,
+        keep: PersistMode::Now,
         progress,
     };
     let mut index = opening.bring_up_to_date(loaded)?;
@@ -85,5 +84,5 @@ pub fn build(
             index.note_facts_time(&writer, start.elapsed())?;
         }
     }
-    Ok(Built::Done(Box::new(index)))
+    Ok(IndexBuildOutcome::Done(Box::new(index)))
 }

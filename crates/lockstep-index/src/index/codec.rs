@@ -11,9 +11,9 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
 
 /// The bytes that remain to be read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
+pub(crate) struct ByteReader<'a>(pub(crate) &'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> ByteReader<'a> {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -90,7 +90,7 @@ mod tests {
         fn numbers_come_back(numbers in proptest::collection::vec(any::<u64>(), 0..20), shift in 0..64_u32) {
             let mut out = Vec::new();
             numbers.iter().for_each(|number| put_varint(&mut out, number >> shift));
-            let mut bytes = Bytes(&out);
+            let mut bytes = ByteReader(&out);
             for number in numbers {
                 prop_assert_eq!(bytes.varint(), Some(number >> shift));
             }
@@ -99,7 +99,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
-            let mut bytes = Bytes(&bytes);
+            let mut bytes = ByteReader(&bytes);
             while bytes.varint().is_some() {}
             bytes.chunk();
         }

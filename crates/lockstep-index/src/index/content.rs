@@ -8,11 +8,11 @@ use std::path::Path;
 use lockstep_fs::{is_absent, no_follow, now};
 use serde::{Deserialize, Serialize};
 
-use super::version::Version;
+use super::version::FileVersion;
 
 /// The kind of content that the index has of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) enum State {
+pub(crate) enum ContentClass {
     /// Its words, and its facts once they were requested.
     #[default]
     Text,
@@ -23,7 +23,7 @@ pub(crate) enum State {
     Link,
 }
 
-impl State {
+impl ContentClass {
     const ALL: [Self; 6] =
         [Self::Text, Self::Binary, Self::TooLarge, Self::NotUtf8, Self::Unreadable, Self::Link];
 
@@ -38,7 +38,7 @@ impl State {
 
 /// The number of files in scope that the index could not read, by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Unseen {
+pub struct SkippedFiles {
     /// Files with a zero byte.
     pub binary: usize,
     /// Files over the size limit.
@@ -53,15 +53,15 @@ pub struct Unseen {
     pub unnameable: usize,
 }
 
-impl Unseen {
-    pub(crate) fn count(&mut self, state: State) {
+impl SkippedFiles {
+    pub(crate) fn count(&mut self, state: ContentClass) {
         match state {
-            State::Text => {}
-            State::Binary => self.binary += 1,
-            State::TooLarge => self.too_large += 1,
-            State::NotUtf8 => self.not_utf8 += 1,
-            State::Unreadable => self.unreadable += 1,
-            State::Link => self.link += 1,
+            ContentClass::Text => {}
+            ContentClass::Binary => self.binary += 1,
+            ContentClass::TooLarge => self.too_large += 1,
+            ContentClass::NotUtf8 => self.not_utf8 += 1,
+            ContentClass::Unreadable => self.unreadable += 1,
+            ContentClass::Link => self.link += 1,
         }
     }
 
@@ -73,59 +73,60 @@ impl Unseen {
 
 /// The result of reading a file.
 #[derive(Debug)]
-pub(crate) struct Content<'a> {
-    pub(crate) version: Version,
+pub(crate) struct FileContent<'a> {
+    pub(crate) version: FileVersion,
     /// The text, or the reason why there is none.
-    pub(crate) text: Result<&'a str, State>,
+    pub(crate) text: Result<&'a str, ContentClass>,
 }
 
 /// Reads the file at `path` into `buffer`. `None` if there is no file. At most `limit` bytes are read as
 /// text.
-pub(crate) fn read<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> Option<Content<'a>> {
+pub(crate) fn read<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> Option<FileContent<'a>> {
     // Taken before the file is read: a change from now on may not show in its time.
     let at = now();
-    let without = |version: Version, state| Some(Content { version: version.unread(at), text: Err(state) });
+    let without =
+        |version: FileVersion, state| Some(FileContent { version: version.unread(at), text: Err(state) });
     let file = match no_follow().read(true).open(path) {
         Ok(file) => file,
         Err(error) if is_absent(&error) => return None,
         Err(_) => {
             let meta = fs::symlink_metadata(path).ok()?;
-            let state = if meta.is_symlink() { State::Link } else { State::Unreadable };
-            return without(Version::of(&meta), state);
+            let state = if meta.is_symlink() { ContentClass::Link } else { ContentClass::Unreadable };
+            return without(FileVersion::of(&meta), state);
         }
     };
     let meta = file.metadata().ok()?;
-    let version = Version::of(&meta);
+    let version = FileVersion::of(&meta);
     if !meta.is_file() {
-        return without(version, State::Unreadable);
+        return without(version, ContentClass::Unreadable);
     }
     if version.size > limit {
-        return without(version, State::TooLarge);
+        return without(version, ContentClass::TooLarge);
     }
     let filled = fill(&file, limit, version.size, buffer);
     // A file that was written in the meantime has no known version.
-    let after = file.metadata().map(|meta| Version::of(&meta)).unwrap_or_default();
-    let version = if after.looks_like(&version) { version } else { Version { changed: 0, ..version } };
+    let after = file.metadata().map(|meta| FileVersion::of(&meta)).unwrap_or_default();
+    let version = if after.looks_like(&version) { version } else { FileVersion { changed: 0, ..version } };
     match filled {
         Err(state) => without(version, state),
-        Ok(()) => Some(Content { version: version.of_content(buffer, at), text: text_of(buffer) }),
+        Ok(()) => Some(FileContent { version: version.of_content(buffer, at), text: text_of(buffer) }),
     }
 }
 
-fn fill(file: &File, limit: u64, size: u64, buffer: &mut Vec<u8>) -> Result<(), State> {
+fn fill(file: &File, limit: u64, size: u64, buffer: &mut Vec<u8>) -> Result<(), ContentClass> {
     buffer.clear();
     // One extra byte, so that the end of the file is detected without another read.
     buffer.reserve(usize::try_from(size.min(limit)).unwrap_or(0) + 1);
     // A file may grow while it is read.
-    file.take(limit + 1).read_to_end(buffer).map_err(|_| State::Unreadable)?;
-    if buffer.len() as u64 > limit { Err(State::TooLarge) } else { Ok(()) }
+    file.take(limit + 1).read_to_end(buffer).map_err(|_| ContentClass::Unreadable)?;
+    if buffer.len() as u64 > limit { Err(ContentClass::TooLarge) } else { Ok(()) }
 }
 
-fn text_of(content: &[u8]) -> Result<&str, State> {
+fn text_of(content: &[u8]) -> Result<&str, ContentClass> {
     std::str::from_utf8(content)
         .ok()
         .filter(|text| !has_zero(text.as_bytes()))
-        .ok_or_else(|| if has_zero(content) { State::Binary } else { State::NotUtf8 })
+        .ok_or_else(|| if has_zero(content) { ContentClass::Binary } else { ContentClass::NotUtf8 })
 }
 
 fn has_zero(content: &[u8]) -> bool {
@@ -139,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_there_is_told_apart() {
+    fn every_kind_of_content_is_distinguished() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         fs::write(at("text"), "fn ö() {}").unwrap();
@@ -153,19 +154,20 @@ mod tests {
         fs::create_dir(at("directory")).unwrap();
         make_pipe(&at("pipe")).unwrap();
         let state = |name: &str| {
-            read(&at(name), 100, &mut Vec::new()).map(|content| content.text.err().unwrap_or(State::Text))
+            read(&at(name), 100, &mut Vec::new())
+                .map(|content| content.text.err().unwrap_or(ContentClass::Text))
         };
         for (name, expected) in [
-            ("text", Some(State::Text)),
-            ("empty", Some(State::Text)),
-            ("binary", Some(State::Binary)),
-            ("latin1", Some(State::NotUtf8)),
-            ("large", Some(State::TooLarge)),
-            ("exact", Some(State::Text)),
-            ("link", Some(State::Link)),
-            ("loop", Some(State::Link)),
-            ("directory", Some(State::Unreadable)),
-            ("pipe", Some(State::Unreadable)),
+            ("text", Some(ContentClass::Text)),
+            ("empty", Some(ContentClass::Text)),
+            ("binary", Some(ContentClass::Binary)),
+            ("latin1", Some(ContentClass::NotUtf8)),
+            ("large", Some(ContentClass::TooLarge)),
+            ("exact", Some(ContentClass::Text)),
+            ("link", Some(ContentClass::Link)),
+            ("loop", Some(ContentClass::Link)),
+            ("directory", Some(ContentClass::Unreadable)),
+            ("pipe", Some(ContentClass::Unreadable)),
             ("gone", None),
             ("text/below", None),
         ] {
@@ -173,7 +175,7 @@ mod tests {
         }
         set_mode(&at("text"), 0o000).unwrap();
         if File::open(at("text")).is_err() {
-            assert_eq!(state("text"), Some(State::Unreadable));
+            assert_eq!(state("text"), Some(ContentClass::Unreadable));
         }
     }
 }

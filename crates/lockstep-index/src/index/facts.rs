@@ -3,21 +3,26 @@
 //! Stored facts belong to a document, which is one version of one file. Only a process whose manifest is
 //! still the one on disk writes them, so they cannot be attributed to another content.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
-use lockstep_refs::facts::{Facts, Outline};
+use lockstep_refs::facts::{Declaration, Facts, Outline};
 use lockstep_refs::language;
+use lockstep_refs::work::Work;
 use lockstep_refs::world::{FileId, World as _};
 use rayon::prelude::*;
 
 use super::Index;
-use super::content::State;
-use super::keep::Edition;
-use super::progress::{Phase, Progress};
-use super::storage::{Part, Writer};
-use super::table::TableWriter;
+use super::commit::ManifestCommit;
+use super::compaction::put_documents;
+use super::content::ContentClass;
+use super::postings::Postings;
+use super::progress::{IndexPhase, IndexProgress};
+use super::sorted_table::{CorruptTable, TableWriter};
+use super::storage::{IndexFileKind, IndexWriter};
+use super::tokenizer::{self, each_word};
 use crate::IndexError;
 
 /// The number of bytes of facts per table when all files are parsed. Tables that are already written survive
@@ -27,8 +32,52 @@ const BYTES_PER_TABLE: usize = 24 << 20;
 /// The number of files that are parsed between two checks of the table's size.
 const ROUND: usize = 1_024;
 
-/// Encoded facts: the document they belong to, and their bytes.
-type Encoded = (u32, Vec<u8>);
+/// The layout of the tables. Tables of another one are not used.
+///
+/// Facts are stored by the number of their document. Behind them, a table lists the documents that contain a name outside their uses, by
+/// the hash of the name, the documents that declare a name, by the kind of the declaration, all its documents, and those whose facts are
+/// complete. So the files that define a name are found without reading their facts.
+pub(crate) const LAYOUT: u32 = 4;
+
+/// This bit distinguishes names from documents.
+const NAME: u64 = 1 << tokenizer::HASH_BITS;
+
+/// The key of the list of documents that declare a name.
+fn declared(declaration: Declaration, name: &str) -> u64 {
+    let kind = Declaration::ALL.iter().position(|it| *it == declaration).unwrap_or_default() as u64;
+    (kind + 2) << tokenizer::HASH_BITS | tokenizer::number_of(name.as_bytes())
+}
+
+/// The key of the list of documents whose facts are complete.
+const COMPLETE: u64 = u64::MAX - 1;
+
+/// The key of the list of all documents.
+const ALL: u64 = u64::MAX;
+
+/// EncodedFacts facts of a document.
+struct EncodedFacts {
+    document: u32,
+    bytes: Vec<u8>,
+    /// The keys of the names in them, without those of uses.
+    names: BTreeSet<u64>,
+    is_complete: bool,
+}
+
+impl EncodedFacts {
+    fn new(document: u32, facts: &Facts) -> Option<Self> {
+        let mut names = BTreeSet::new();
+        facts.each_string(&mut |text| {
+            each_word(text.as_bytes(), |name| {
+                names.insert(NAME | name);
+            });
+        });
+        facts.each_declaration(&mut |declaration, name| {
+            names.insert(declared(declaration, name));
+        });
+        let bytes = postcard::to_stdvec(facts).ok()?;
+        Some(Self { document, bytes, names, is_complete: facts.is_complete() })
+    }
+}
 
 impl Index {
     /// Returns the facts of a file, from the tables or by parsing its text.
@@ -50,7 +99,7 @@ impl Index {
     fn facts_by(&self, file: u32, text: impl FnOnce() -> Option<Arc<str>>) -> Option<(Arc<Facts>, bool)> {
         let record = &self.files.records[file as usize];
         let differs = self.differs(file);
-        if record.state != State::Text && !differs {
+        if record.state != ContentClass::Text && !differs {
             return None;
         }
         if !differs && let Some(facts) = self.kept_facts(record.document) {
@@ -64,10 +113,49 @@ impl Index {
     pub(super) fn with_outline<T>(&self, file: FileId, read: impl FnOnce(Outline<'_>) -> T) -> Option<T> {
         let record = self.files.records.get(file.0 as usize)?;
         let is_known = self.known_facts.known(file.0 as usize).is_some();
-        if is_known || record.state != State::Text || self.differs(file.0) || self.is_expired() {
+        if is_known || record.state != ContentClass::Text || self.differs(file.0) || self.is_expired() {
             return None;
         }
         Outline::new(&self.facts_bytes(record.document)?).map(read)
+    }
+
+    /// Returns the files whose facts are stored, sorted.
+    pub(super) fn files_with_facts(&self) -> &[u32] {
+        self.with_facts
+            .get_or_init(|| self.undamaged(self.listed_files(&self.facts, ALL)).unwrap_or_default())
+    }
+
+    /// Returns the files whose facts are stored and complete, sorted.
+    pub(super) fn files_with_complete_facts(&self) -> &[u32] {
+        self.with_complete_facts
+            .get_or_init(|| self.undamaged(self.listed_files(&self.facts, COMPLETE)).unwrap_or_default())
+    }
+
+    /// Returns the files whose stored facts contain a name outside their uses, sorted. `None` if that cannot be read.
+    pub(super) fn files_naming(&self, name: u64) -> Option<Arc<[u32]>> {
+        self.undamaged(self.with_names.get(name, || self.listed_files(&self.facts, NAME | name)))
+    }
+
+    /// Returns the files whose stored facts declare a name, sorted. `None` if that cannot be read.
+    pub(super) fn files_declaring(&self, name: &str, declaration: Declaration) -> Option<Arc<[u32]>> {
+        let key = declared(declaration, name);
+        self.undamaged(self.with_names.get(key, || self.listed_files(&self.facts, key)))
+    }
+
+    /// Returns the texts whose present facts are not stored, sorted.
+    pub(super) fn files_without_facts(&self) -> &[u32] {
+        self.without_facts.get_or_init(|| {
+            let stored = self.files_with_facts();
+            self.texts().filter(|file| self.differs(*file) || stored.binary_search(file).is_err()).collect()
+        })
+    }
+
+    /// Notes that a part of the index is damaged if a lookup failed.
+    fn undamaged<T>(&self, found: Result<T, CorruptTable>) -> Option<T> {
+        if found.is_err() {
+            self.damaged.store(true, Ordering::Relaxed);
+        }
+        found.ok()
     }
 
     fn kept_facts(&self, document: u32) -> Option<Facts> {
@@ -80,12 +168,13 @@ impl Index {
     }
 
     pub(super) fn facts_bytes(&self, document: u32) -> Option<Vec<u8>> {
-        self.facts.iter().rev().find_map(|table| {
-            table.get(u64::from(document)).unwrap_or_else(|_| {
-                self.damaged.store(true, Ordering::Relaxed);
-                None
-            })
-        })
+        let found = self
+            .facts
+            .iter()
+            .rev()
+            .find_map(|table| self.undamaged(table.get(u64::from(document))).flatten());
+        Work::count_facts_read(found.as_deref().map_or(0, Outline::len_of));
+        found
     }
 
     /// Returns the facts of a file before this process found it changed or deleted. `None` if it did not
@@ -125,33 +214,34 @@ impl Index {
         }
         let known = parsed.iter().filter_map(|file| {
             let facts = self.known_facts.known(*file as usize)?.as_ref()?;
-            Some((self.files.records[*file as usize].document, postcard::to_stdvec(&**facts).ok()?))
+            EncodedFacts::new(self.files.records[*file as usize].document, facts)
         });
-        let encoded: Vec<Encoded> = known.collect();
+        let encoded: Vec<EncodedFacts> = known.collect();
         self.write_facts(&writer, encoded)
     }
 
     /// Parses every file without stored facts, and stores them in batches.
     pub(super) fn fill_facts(
         &mut self,
-        writer: &Writer,
-        progress: &dyn Progress,
+        writer: &IndexWriter,
+        progress: &dyn IndexProgress,
     ) -> Result<usize, IndexError> {
         let texts: Vec<u32> = self.texts().collect();
-        let missing = |file: &u32| self.facts_bytes(self.files.records[*file as usize].document).is_none();
-        let missing: Vec<u32> = texts.into_par_iter().filter(missing).collect();
-        let mut encoded: Vec<Encoded> = Vec::new();
+        let stored = self.files_with_facts();
+        let missing: Vec<u32> =
+            texts.into_iter().filter(|file| stored.binary_search(file).is_err()).collect();
+        let mut encoded: Vec<EncodedFacts> = Vec::new();
         let (mut bytes, mut done, mut kept) = (0, 0, 0);
         for round in missing.chunks(ROUND) {
             if progress.is_parsing_over() {
                 break;
             }
             let encode = |file: &u32| if progress.is_parsing_over() { None } else { self.encoded(*file) };
-            let parsed: Vec<Encoded> = round.par_iter().filter_map(encode).collect();
-            bytes += parsed.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+            let parsed: Vec<EncodedFacts> = round.par_iter().filter_map(encode).collect();
+            bytes += parsed.iter().map(|it| it.bytes.len()).sum::<usize>();
             encoded.extend(parsed);
             done += round.len();
-            progress.report(Phase::Facts, done, missing.len());
+            progress.report(IndexPhase::Facts, done, missing.len());
             if bytes > BYTES_PER_TABLE {
                 kept += self.write_facts(writer, std::mem::take(&mut encoded))?;
                 bytes = 0;
@@ -161,16 +251,16 @@ impl Index {
     }
 
     /// Parses a file if it still has the known version.
-    fn encoded(&self, file: u32) -> Option<Encoded> {
+    fn encoded(&self, file: u32) -> Option<EncodedFacts> {
         let (text, is_known) = self.read(file);
         let path = self.files.paths.get(file as usize);
         let facts = language::facts(path, &text.filter(|_| is_known)?);
-        Some((self.files.records[file as usize].document, postcard::to_stdvec(&facts).ok()?))
+        EncodedFacts::new(self.files.records[file as usize].document, &facts)
     }
 
     /// Records the time it took to parse all facts.
-    pub(super) fn note_facts_time(&mut self, writer: &Writer, took: Duration) -> Result<(), IndexError> {
-        if let Some(mut edition) = Edition::after(writer, Some(&self.manifest), &self.manifest)? {
+    pub(super) fn note_facts_time(&mut self, writer: &IndexWriter, took: Duration) -> Result<(), IndexError> {
+        if let Some(mut edition) = ManifestCommit::after(writer, Some(&self.manifest), &self.manifest)? {
             let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
             edition.set_build_micros([self.manifest.build_micros[0], micros]);
             self.manifest = edition.publish()?;
@@ -178,26 +268,42 @@ impl Index {
         Ok(())
     }
 
-    fn write_facts(&mut self, writer: &Writer, mut encoded: Vec<Encoded>) -> Result<usize, IndexError> {
+    fn write_facts(
+        &mut self,
+        writer: &IndexWriter,
+        mut encoded: Vec<EncodedFacts>,
+    ) -> Result<usize, IndexError> {
         if encoded.is_empty() {
             return Ok(0);
         }
-        let Some(mut edition) = Edition::after(writer, Some(&self.manifest), &self.manifest)? else {
+        let Some(mut edition) = ManifestCommit::after(writer, Some(&self.manifest), &self.manifest)? else {
             return Ok(0);
         };
-        encoded.sort_unstable_by_key(|(document, _)| *document);
+        encoded.sort_unstable_by_key(|it| it.document);
         let table = table(&encoded).map_err(IndexError::io("index", &self.root))?;
         let documents = self.documents.get_or_init(|| self.files.documents());
-        edition.add(Part::Facts, &mut self.facts, table, |document| documents.has(document))?;
+        edition.add(IndexFileKind::Facts, &mut self.facts, table, |document| documents.has(document))?;
+        self.with_names = Postings::default();
+        (self.with_facts, self.with_complete_facts) = (OnceLock::new(), OnceLock::new());
+        self.without_facts = OnceLock::new();
         self.manifest = edition.publish()?;
         Ok(encoded.len())
     }
 }
 
-fn table(encoded: &[Encoded]) -> std::io::Result<Vec<u8>> {
+fn table(encoded: &[EncodedFacts]) -> std::io::Result<Vec<u8>> {
     let mut writer = TableWriter::new(Vec::new())?;
-    for (document, bytes) in encoded {
+    let mut names: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    for EncodedFacts { document, bytes, names: of_document, .. } in encoded {
         writer.put(u64::from(*document), bytes)?;
+        of_document.iter().for_each(|name| names.entry(*name).or_default().push(*document));
+    }
+    let complete = encoded.iter().filter(|it| it.is_complete).map(|it| it.document).collect();
+    let all = encoded.iter().map(|it| it.document).collect();
+    for (key, documents) in names.into_iter().chain([(COMPLETE, complete), (ALL, all)]) {
+        let mut payload = Vec::new();
+        put_documents(&mut payload, documents.into_iter());
+        writer.put(key, &payload)?;
     }
     writer.finish()
 }

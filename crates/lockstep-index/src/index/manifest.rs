@@ -3,11 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::amendment::Amendment;
 use super::codec::check;
-use super::settings::Settings;
-use super::storage::Part;
-use super::words;
+use super::delta::FileTableDelta;
+use super::facts;
+use super::settings::IndexSettings;
+use super::storage::IndexFileKind;
+use super::tokenizer;
 
 /// The first bytes of the file. The last digit is the format version; an index of another version is rebuilt.
 const MAGIC: &[u8; 8] = b"LSINDEX2";
@@ -17,7 +18,7 @@ const MAGIC: &[u8; 8] = b"LSINDEX2";
 pub(crate) struct Manifest {
     words_version: u32,
     facts_version: u64,
-    /// [`Settings::fingerprint`].
+    /// [`IndexSettings::fingerprint`].
     settings: u64,
     /// Ignore rules outside the tree.
     pub(crate) outside_rules: u64,
@@ -34,7 +35,7 @@ pub(crate) struct Manifest {
     /// The number of the file table.
     pub(crate) files: u32,
     /// The deltas since the file table was written, oldest first.
-    pub(crate) amendments: Vec<Amendment>,
+    pub(crate) amendments: Vec<FileTableDelta>,
     /// Tables that map words to documents, oldest first.
     pub(crate) words: Vec<u32>,
     /// Tables that map documents to facts, oldest first.
@@ -43,9 +44,9 @@ pub(crate) struct Manifest {
 
 impl Manifest {
     /// Returns the manifest of an empty index.
-    pub(crate) fn empty(settings: &Settings) -> Self {
+    pub(crate) fn empty(settings: &IndexSettings) -> Self {
         Self {
-            words_version: words::VERSION,
+            words_version: tokenizer::VERSION,
             facts_version: facts_version(),
             settings: settings.digest(),
             outside_rules: 0,
@@ -63,8 +64,8 @@ impl Manifest {
 
     /// Returns true if its words can be used by this program with these settings. Its facts may still be of
     /// another version: [`has_our_facts`](Self::has_our_facts).
-    pub(crate) fn is_ours(&self, settings: &Settings) -> bool {
-        self.words_version == words::VERSION && self.settings == settings.digest()
+    pub(crate) fn is_ours(&self, settings: &IndexSettings) -> bool {
+        self.words_version == tokenizer::VERSION && self.settings == settings.digest()
     }
 
     pub(crate) fn has_our_facts(&self) -> bool {
@@ -94,10 +95,10 @@ impl Manifest {
     }
 
     /// Returns the numbers of the tables of words or facts.
-    pub(crate) fn tables(&mut self, part: Part) -> &mut Vec<u32> {
+    pub(crate) fn tables(&mut self, part: IndexFileKind) -> &mut Vec<u32> {
         match part {
-            Part::Facts => &mut self.facts,
-            Part::Words | Part::Files => &mut self.words,
+            IndexFileKind::Facts => &mut self.facts,
+            IndexFileKind::Words | IndexFileKind::Files => &mut self.words,
         }
     }
 
@@ -122,7 +123,7 @@ impl Manifest {
 
 /// Changes with every change to the extractors: facts of another version are not used.
 fn facts_version() -> u64 {
-    check(lockstep_refs::SEMANTICS.as_bytes())
+    check(format!("{} {}", lockstep_refs::SEMANTICS, facts::LAYOUT).as_bytes())
 }
 
 #[cfg(test)]
@@ -135,7 +136,7 @@ mod tests {
             words: vec![3, 70_000],
             facts: vec![9],
             next_document: 1 << 30,
-            ..Manifest::empty(&Settings::default())
+            ..Manifest::empty(&IndexSettings::default())
         };
         let bytes = manifest.encode();
         assert_eq!(Manifest::decode(&bytes), Some(manifest));
@@ -149,10 +150,10 @@ mod tests {
 
     #[test]
     fn an_index_of_other_rules_is_not_ours() {
-        let settings = Settings::default();
+        let settings = IndexSettings::default();
         let manifest = Manifest { facts: vec![1], ..Manifest::empty(&settings) };
         assert!(manifest.is_ours(&settings) && manifest.has_our_facts());
-        assert!(!manifest.is_ours(&Settings { max_file_bytes: 7, ..settings.clone() }));
+        assert!(!manifest.is_ours(&IndexSettings { max_file_bytes: 7, ..settings.clone() }));
         assert!(!Manifest { words_version: 0, ..manifest.clone() }.is_ours(&settings));
         let foreign = Manifest { facts_version: 0, ..manifest };
         assert!(foreign.is_ours(&settings) && !foreign.has_our_facts());

@@ -10,32 +10,32 @@ use std::time::Instant;
 use lockstep_refs::slots::Slots;
 use lockstep_store::StateDir;
 
-use super::amendment::Amendment;
-use super::files::Files;
-use super::harvest::{Harvest, harvest};
-use super::keep::Edition;
-use super::listing::list;
-use super::look::{Look, look, look_only};
+use super::commit::ManifestCommit;
+use super::delta::FileTableDelta;
+use super::file_table::FileTable;
 use super::manifest::Manifest;
-use super::progress::Progress;
-use super::settings::Settings;
-use super::storage::{Part, Storage, Writer};
-use super::table::{Source, Table};
-use super::update::Plan;
-use super::{Index, rules};
+use super::postings::Postings;
+use super::progress::IndexProgress;
+use super::scope_walk::list;
+use super::settings::IndexSettings;
+use super::sorted_table::{SortedTable, TableSource};
+use super::stat_scan::{ScanDiff, look, look_only};
+use super::storage::{IndexFileKind, IndexWriter, Storage};
+use super::update_plan::IndexUpdatePlan;
+use super::word_indexer::{WordTables, harvest};
+use super::{Index, ignore_rules};
 use crate::IndexError;
 use lockstep_fs::now;
 
-/// The location of an index.
 #[derive(Debug, Clone, Copy)]
-pub enum Home<'a> {
+pub enum IndexLocation<'a> {
     /// In the state directory of a project.
     State(&'a StateDir),
     /// In memory only. Nothing is written.
     Memory,
 }
 
-impl Home<'_> {
+impl IndexLocation<'_> {
     pub(super) fn storage(self) -> Option<Storage> {
         match self {
             Self::State(state) => Some(Storage::new(state)),
@@ -46,7 +46,7 @@ impl Home<'_> {
 
 /// The work that may be done before a query is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effort {
+pub enum UpdatePolicy {
     /// A few changed files are read. If there are many, the index stays outdated and reports that. A missing
     /// index is not built.
     Few,
@@ -56,7 +56,7 @@ pub enum Effort {
 
 /// The files that are checked when an index is opened.
 #[derive(Debug, Clone, Copy)]
-pub enum Sight<'a> {
+pub enum ScanScope<'a> {
     Whole,
     /// These paths, relative to the root, and their directories. Answers about other files are as of the last
     /// full check.
@@ -74,18 +74,18 @@ impl Index {
     /// exceeds `effort`.
     pub fn open(
         root: &Path,
-        home: Home<'_>,
-        settings: &Settings,
-        effort: Effort,
-        progress: &dyn Progress,
+        home: IndexLocation<'_>,
+        settings: &IndexSettings,
+        effort: UpdatePolicy,
+        progress: &dyn IndexProgress,
     ) -> Result<Option<Self>, IndexError> {
         let storage = home.storage();
         let loaded = load_from(storage.as_ref(), settings)?;
-        if loaded.base.is_none() && effort == Effort::Few {
+        if loaded.base.is_none() && effort == UpdatePolicy::Few {
             return Ok(None);
         }
-        let (sight, keep) = (Sight::Whole, Keep::Now);
-        let opening = Opening { root, storage, writer: None, settings, effort, sight, keep, progress };
+        let (sight, keep) = (ScanScope::Whole, PersistMode::Now);
+        let opening = OpenRequest { root, storage, writer: None, settings, effort, sight, keep, progress };
         opening.bring_up_to_date(loaded).map(Some)
     }
 
@@ -93,46 +93,46 @@ impl Index {
     /// is called. Files outside `sight` stay as they are indexed.
     pub fn open_and_keep_later(
         root: &Path,
-        home: Home<'_>,
-        settings: &Settings,
-        sight: Sight<'_>,
-        progress: &dyn Progress,
+        home: IndexLocation<'_>,
+        settings: &IndexSettings,
+        sight: ScanScope<'_>,
+        progress: &dyn IndexProgress,
     ) -> Result<Self, IndexError> {
         let storage = home.storage();
         let loaded = load_from(storage.as_ref(), settings)?;
-        let (effort, keep) = (Effort::Whole, Keep::Later);
-        Opening { root, storage, writer: None, settings, effort, sight, keep, progress }
+        let (effort, keep) = (UpdatePolicy::Whole, PersistMode::Later);
+        OpenRequest { root, storage, writer: None, settings, effort, sight, keep, progress }
             .bring_up_to_date(loaded)
     }
 
     /// Opens the index of the project at `root`, builds it if it is missing, and updates it.
     pub fn open_or_build(
         root: &Path,
-        home: Home<'_>,
-        settings: &Settings,
-        progress: &dyn Progress,
+        home: IndexLocation<'_>,
+        settings: &IndexSettings,
+        progress: &dyn IndexProgress,
     ) -> Result<Self, IndexError> {
-        let opened = Self::open(root, home, settings, Effort::Whole, progress)?;
+        let opened = Self::open(root, home, settings, UpdatePolicy::Whole, progress)?;
         Ok(opened.expect("with whole effort an index is built"))
     }
 }
 
 /// The data read from disk.
 #[derive(Debug)]
-pub(super) struct Base {
+pub(super) struct StoredIndex {
     pub(super) manifest: Manifest,
-    pub(super) files: Files,
-    pub(super) words: Vec<Table>,
-    pub(super) facts: Vec<Table>,
+    pub(super) files: FileTable,
+    pub(super) words: Vec<SortedTable>,
+    pub(super) facts: Vec<SortedTable>,
     /// The stored facts of files that were found changed or deleted, by path.
     pub(super) replaced: Vec<(String, Vec<u8>)>,
 }
 
-impl Base {
-    fn empty(settings: &Settings) -> Self {
+impl StoredIndex {
+    fn empty(settings: &IndexSettings) -> Self {
         Self {
             manifest: Manifest::empty(settings),
-            files: Files::default(),
+            files: FileTable::default(),
             words: Vec::new(),
             facts: Vec::new(),
             replaced: Vec::new(),
@@ -141,7 +141,7 @@ impl Base {
 
     /// Returns the stored facts of the files that a plan changes; none for a large plan, where they are not
     /// needed.
-    fn facts_of(&self, plan: &Plan) -> Vec<(String, Vec<u8>)> {
+    fn facts_of(&self, plan: &IndexUpdatePlan) -> Vec<(String, Vec<u8>)> {
         if plan.read.len() + plan.dropped.len() > FEW {
             return Vec::new();
         }
@@ -158,14 +158,14 @@ impl Base {
 
 /// The state on disk.
 #[derive(Debug, Default)]
-pub(super) struct Loaded {
+pub(super) struct LoadResult {
     /// `None` if there is no usable index.
-    pub(super) base: Option<Base>,
+    pub(super) base: Option<StoredIndex>,
     /// The manifest on disk, usable or not.
     pub(super) found: Option<Manifest>,
 }
 
-impl Loaded {
+impl LoadResult {
     /// Returns the same without the usable base.
     pub(super) fn unusable(self) -> Self {
         Self { base: None, ..self }
@@ -173,12 +173,15 @@ impl Loaded {
 }
 
 /// Loads the index, if one is stored on disk.
-pub(super) fn load_from(storage: Option<&Storage>, settings: &Settings) -> Result<Loaded, IndexError> {
-    storage.map_or_else(|| Ok(Loaded::default()), |storage| load(storage, settings))
+pub(super) fn load_from(
+    storage: Option<&Storage>,
+    settings: &IndexSettings,
+) -> Result<LoadResult, IndexError> {
+    storage.map_or_else(|| Ok(LoadResult::default()), |storage| load(storage, settings))
 }
 
-pub(super) fn load(storage: &Storage, settings: &Settings) -> Result<Loaded, IndexError> {
-    let mut loaded = Loaded::default();
+pub(super) fn load(storage: &Storage, settings: &IndexSettings) -> Result<LoadResult, IndexError> {
+    let mut loaded = LoadResult::default();
     for _ in 0..TRIES {
         loaded.found = storage.manifest()?;
         let ours = loaded.found.clone().filter(|manifest| manifest.is_ours(settings));
@@ -196,34 +199,34 @@ pub(super) fn load(storage: &Storage, settings: &Settings) -> Result<Loaded, Ind
     Ok(loaded)
 }
 
-fn load_parts(storage: &Storage, manifest: Manifest) -> io::Result<Option<Base>> {
+fn load_parts(storage: &Storage, manifest: Manifest) -> io::Result<Option<StoredIndex>> {
     let tables = |part, numbers: &[u32]| {
         numbers.iter().map(|number| storage.table(part, *number)).collect::<io::Result<Vec<_>>>()
     };
-    let words = tables(Part::Words, &manifest.words)?;
-    let facts = tables(Part::Facts, &manifest.facts)?;
+    let words = tables(IndexFileKind::Words, &manifest.words)?;
+    let facts = tables(IndexFileKind::Facts, &manifest.facts)?;
     let Some(mut files) = storage.files(manifest.files)? else { return Ok(None) };
     for amendment in &manifest.amendments {
         files = amendment.apply(files);
     }
-    Ok(Some(Base { manifest, files, words, facts, replaced: Vec::new() }))
+    Ok(Some(StoredIndex { manifest, files, words, facts, replaced: Vec::new() }))
 }
 
-pub(super) struct Opening<'a> {
+pub(super) struct OpenRequest<'a> {
     pub(super) root: &'a Path,
     pub(super) storage: Option<Storage>,
     /// The lock, if it is already held.
-    pub(super) writer: Option<&'a Writer>,
-    pub(super) settings: &'a Settings,
-    pub(super) effort: Effort,
-    pub(super) sight: Sight<'a>,
-    pub(super) keep: Keep,
-    pub(super) progress: &'a dyn Progress,
+    pub(super) writer: Option<&'a IndexWriter>,
+    pub(super) settings: &'a IndexSettings,
+    pub(super) effort: UpdatePolicy,
+    pub(super) sight: ScanScope<'a>,
+    pub(super) keep: PersistMode,
+    pub(super) progress: &'a dyn IndexProgress,
 }
 
 /// The time at which an update is written to disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(super) enum PersistMode {
     Now,
     /// Together with the facts, if the update is small.
     Later,
@@ -231,15 +234,15 @@ pub(super) enum Keep {
 
 /// An update that is only in memory so far.
 #[derive(Debug)]
-pub(super) struct Unkept {
+pub(super) struct PendingUpdate {
     /// New tables of words. They are the last ones of the index.
     words: Vec<Vec<u8>>,
     /// The delta from the file table on disk, if it is a single small one.
-    amendment: Option<Amendment>,
+    amendment: Option<FileTableDelta>,
     found: Option<Manifest>,
 }
 
-impl Unkept {
+impl PendingUpdate {
     /// Returns true if the update is based on the manifest `present`.
     pub(super) fn is_after(&self, present: Option<&Manifest>) -> bool {
         present.is_some() && present == self.found.as_ref()
@@ -248,48 +251,48 @@ impl Unkept {
 
 /// The result of a check of the disk.
 #[derive(Debug)]
-pub(super) struct Seen {
-    pub(super) look: Look,
+pub(super) struct ScanOutcome {
+    pub(super) look: ScanDiff,
     /// The ignore rules outside of the tree.
     outside_rules: u64,
 }
 
-impl Opening<'_> {
-    pub(super) fn bring_up_to_date(self, loaded: Loaded) -> Result<Index, IndexError> {
-        let Loaded { base, found } = loaded;
+impl OpenRequest<'_> {
+    pub(super) fn bring_up_to_date(self, loaded: LoadResult) -> Result<Index, IndexError> {
+        let LoadResult { base, found } = loaded;
         let Some(base) = base else { return self.build(found) };
         let seen = self.look(&base.files, &base.manifest, &AtomicBool::default());
         self.catch_up(base, found, seen)
     }
 
     /// Returns the differences between the disk and a table. Sets `outdated` as soon as it finds one.
-    pub(super) fn look(&self, files: &Files, manifest: &Manifest, outdated: &AtomicBool) -> Seen {
+    pub(super) fn look(&self, files: &FileTable, manifest: &Manifest, outdated: &AtomicBool) -> ScanOutcome {
         let limit = self.settings.max_file_bytes;
-        let outside_rules = rules::outside(self.root);
+        let outside_rules = ignore_rules::outside(self.root);
         let mut look = match self.sight {
-            Sight::Whole => look(self.root, files, limit, outdated),
-            Sight::Only(paths) => look_only(self.root, files, limit, paths),
+            ScanScope::Whole => look(self.root, files, limit, outdated),
+            ScanScope::Only(paths) => look_only(self.root, files, limit, paths),
         };
         look.rules_changed |= manifest.outside_rules != outside_rules;
-        Seen { look, outside_rules }
+        ScanOutcome { look, outside_rules }
     }
 
     /// Updates the index by the differences that a check found.
     pub(super) fn catch_up(
         self,
-        base: Base,
+        base: StoredIndex,
         found: Option<Manifest>,
-        seen: Seen,
+        seen: ScanOutcome,
     ) -> Result<Index, IndexError> {
-        let Seen { look, outside_rules } = seen;
+        let ScanOutcome { look, outside_rules } = seen;
         if look.is_as_before() {
             return Ok(self.opened(base, true));
         }
-        let plan = Plan::new(self.root, &base.files, look, &self.settings.filter(self.root)?);
+        let plan = IndexUpdatePlan::new(self.root, &base.files, look, &self.settings.filter(self.root)?);
         if plan.is_empty() && base.manifest.outside_rules == outside_rules {
             return Ok(self.opened(base, true));
         }
-        if self.effort == Effort::Few && plan.read.len() > FEW {
+        if self.effort == UpdatePolicy::Few && plan.read.len() > FEW {
             return Ok(self.behind(base, &plan));
         }
         self.update(base, found, plan, outside_rules, None)
@@ -297,18 +300,18 @@ impl Opening<'_> {
 
     fn build(self, found: Option<Manifest>) -> Result<Index, IndexError> {
         let start = Instant::now();
-        let outside_rules = rules::outside(self.root);
-        let plan = Plan::whole(list(self.root, "", &self.settings.filter(self.root)?));
-        let base = Base::empty(self.settings);
+        let outside_rules = ignore_rules::outside(self.root);
+        let plan = IndexUpdatePlan::whole(list(self.root, "", &self.settings.filter(self.root)?));
+        let base = StoredIndex::empty(self.settings);
         self.update(base, found, plan, outside_rules, Some(start))
     }
 
     /// Executes a plan and saves the result. `building` is the start time of a full build.
     fn update(
         self,
-        mut base: Base,
+        mut base: StoredIndex,
         found: Option<Manifest>,
-        plan: Plan,
+        plan: IndexUpdatePlan,
         outside_rules: u64,
         building: Option<Instant>,
     ) -> Result<Index, IndexError> {
@@ -317,7 +320,7 @@ impl Opening<'_> {
         let (tables, amendment, skipped) = self.apply(&mut base, plan)?;
         if skipped > 0 {
             // The index on disk must not lose files that were not read.
-            base.words.extend(tables.into_iter().map(|bytes| Table::new(Source::Memory(bytes))));
+            base.words.extend(tables.into_iter().map(|bytes| SortedTable::new(TableSource::Memory(bytes))));
             base.manifest.written_at = now();
             return Ok(Index { behind: skipped, skipped, ..self.opened(base, false) });
         }
@@ -325,10 +328,11 @@ impl Opening<'_> {
         if let Some(start) = building {
             base.manifest.build_micros = [u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX), 0];
         }
-        if self.keep == Keep::Later && is_small && self.storage.is_some() {
-            base.words.extend(tables.iter().map(|bytes| Table::new(Source::Memory(bytes.clone()))));
+        if self.keep == PersistMode::Later && is_small && self.storage.is_some() {
+            base.words
+                .extend(tables.iter().map(|bytes| SortedTable::new(TableSource::Memory(bytes.clone()))));
             base.manifest.written_at = now();
-            let unkept = Some(Unkept { words: tables, amendment, found });
+            let unkept = Some(PendingUpdate { words: tables, amendment, found });
             return Ok(Index { unkept, ..self.opened(base, false) });
         }
         let kept = self.keep(&mut base, tables, amendment, found.as_ref())?;
@@ -337,14 +341,19 @@ impl Opening<'_> {
 
     /// Reads the plan's files into new tables of words, and updates the file table by the returned delta. The
     /// last number is the files that were not read because the deadline passed.
-    fn apply(&self, base: &mut Base, plan: Plan) -> Result<(Vec<Vec<u8>>, Amendment, usize), IndexError> {
+    fn apply(
+        &self,
+        base: &mut StoredIndex,
+        plan: IndexUpdatePlan,
+    ) -> Result<(Vec<Vec<u8>>, FileTableDelta, usize), IndexError> {
         let first = base.manifest.next_document;
         let limit = self.settings.max_file_bytes;
-        let Harvest { files, tables, skipped } = harvest(self.root, &plan.read, first, limit, self.progress)
-            .map_err(IndexError::io("index", self.root))?;
+        let WordTables { files, tables, skipped } =
+            harvest(self.root, &plan.read, first, limit, self.progress)
+                .map_err(IndexError::io("index", self.root))?;
         base.replaced = base.facts_of(&plan);
         base.manifest.next_document += u32::try_from(plan.read.len()).unwrap_or(u32::MAX);
-        let amendment = Amendment { plan, read: files, first };
+        let amendment = FileTableDelta { plan, read: files, first };
         base.files = amendment.apply(std::mem::take(&mut base.files));
         Ok((tables, amendment, skipped))
     }
@@ -353,9 +362,9 @@ impl Opening<'_> {
     /// update in memory. An unwritable disk is no reason to fail a query.
     fn keep(
         &self,
-        base: &mut Base,
+        base: &mut StoredIndex,
         new: Vec<Vec<u8>>,
-        amendment: Option<Amendment>,
+        amendment: Option<FileTableDelta>,
         found: Option<&Manifest>,
     ) -> Result<bool, IndexError> {
         let own;
@@ -368,11 +377,11 @@ impl Opening<'_> {
             (None, None) => None,
         };
         let edition = match writer {
-            Some(writer) => Edition::after(writer, found, &base.manifest)?,
+            Some(writer) => ManifestCommit::after(writer, found, &base.manifest)?,
             None => None,
         };
         let Some(edition) = edition else {
-            base.words.extend(new.into_iter().map(|bytes| Table::new(Source::Memory(bytes))));
+            base.words.extend(new.into_iter().map(|bytes| SortedTable::new(TableSource::Memory(bytes))));
             base.manifest.written_at = now();
             return Ok(false);
         };
@@ -387,8 +396,8 @@ impl Opening<'_> {
         }
     }
 
-    pub(super) fn opened(&self, base: Base, kept: bool) -> Index {
-        let Base { manifest, files, words, facts, replaced } = base;
+    pub(super) fn opened(&self, base: StoredIndex, kept: bool) -> Index {
+        let StoredIndex { manifest, files, words, facts, replaced } = base;
         let count = files.len();
         Index {
             root: self.root.to_owned(),
@@ -401,6 +410,11 @@ impl Opening<'_> {
             words,
             facts,
             documents: OnceLock::new(),
+            with_words: Postings::default(),
+            with_names: Postings::default(),
+            with_facts: OnceLock::new(),
+            with_complete_facts: OnceLock::new(),
+            without_facts: OnceLock::new(),
             differing: Vec::new(),
             behind: 0,
             skipped: 0,
@@ -419,7 +433,7 @@ impl Opening<'_> {
         }
     }
 
-    fn behind(self, base: Base, plan: &Plan) -> Index {
+    fn behind(self, base: StoredIndex, plan: &IndexUpdatePlan) -> Index {
         let known = plan.read.iter().filter_map(|path| base.files.paths.find(path));
         let mut differing: Vec<u32> = known.filter_map(|file| u32::try_from(file).ok()).collect();
         differing.extend_from_slice(&plan.dropped);
@@ -430,10 +444,12 @@ impl Opening<'_> {
 }
 
 impl Index {
-    /// Writes an update that is only in memory, like [`Opening::keep`].
-    pub(super) fn keep_update(&mut self, writer: &Writer) -> Result<(), IndexError> {
-        let Some(Unkept { words, amendment, found }) = self.unkept.take() else { return Ok(()) };
-        let Some(edition) = Edition::after(writer, found.as_ref(), &self.manifest)? else { return Ok(()) };
+    /// Writes an update that is only in memory, like [`OpenRequest::keep`].
+    pub(super) fn keep_update(&mut self, writer: &IndexWriter) -> Result<(), IndexError> {
+        let Some(PendingUpdate { words, amendment, found }) = self.unkept.take() else { return Ok(()) };
+        let Some(edition) = ManifestCommit::after(writer, found.as_ref(), &self.manifest)? else {
+            return Ok(());
+        };
         self.words.truncate(self.words.len().saturating_sub(words.len()));
         self.manifest = write(edition, (&self.files, amendment), &mut self.words, words)?;
         self.kept = true;
@@ -444,9 +460,9 @@ impl Index {
 /// Writes new tables of words and the file table, then the manifest that names them. If it fails, `words` is
 /// correct in memory.
 fn write(
-    mut edition: Edition<'_>,
-    (files, amendment): (&Files, Option<Amendment>),
-    words: &mut Vec<Table>,
+    mut edition: ManifestCommit<'_>,
+    (files, amendment): (&FileTable, Option<FileTableDelta>),
+    words: &mut Vec<SortedTable>,
     new: Vec<Vec<u8>>,
 ) -> Result<Manifest, IndexError> {
     // Only needed if tables are merged, which is rare.
@@ -454,11 +470,11 @@ fn write(
     let is_alive = |document| alive.get_or_init(|| files.documents()).has(document);
     let mut failed = Ok(());
     for bytes in new {
-        let part = Part::Words;
+        let part = IndexFileKind::Words;
         if failed.is_ok() {
             failed = edition.add(part, words, bytes, is_alive);
         } else {
-            words.push(Table::new(Source::Memory(bytes)));
+            words.push(SortedTable::new(TableSource::Memory(bytes)));
         }
     }
     failed?;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
+pub enum IndexPhase {
     /// Reading files for their words.
     Words,
     /// Parsing files for their facts.
@@ -13,9 +13,9 @@ pub enum Phase {
 }
 
 /// A receiver of progress. It is called often, from several threads, so it must be fast.
-pub trait Progress: Sync {
+pub trait IndexProgress: Sync {
     /// Reports that `done` of `all` files have finished the phase.
-    fn report(&self, phase: Phase, done: usize, all: usize);
+    fn report(&self, phase: IndexPhase, done: usize, all: usize);
 
     /// Returns true if the result is no longer needed. Checked between files; the build then ends with an
     /// error.
@@ -41,8 +41,8 @@ pub trait Progress: Sync {
 
 /// A receiver that ignores progress.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unwatched;
+pub struct NoProgress;
 
-impl Progress for Unwatched {
-    fn report(&self, _phase: Phase, _done: usize, _all: usize) {}
+impl IndexProgress for NoProgress {
+    fn report(&self, _phase: IndexPhase, _done: usize, _all: usize) {}
 }

@@ -27,7 +27,7 @@ const CLAUDE_EXCLUDE: &[&str] = &["node_modules/", "/.claude/agent-memory/", "*.
 
 /// The files in scope, besides git's rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct IndexSettings {
     /// Only files that match, in the syntax of `.gitignore`; empty for all files.
     pub include: Vec<String>,
     /// No files that match, in the syntax of `.gitignore`.
@@ -36,13 +36,13 @@ pub struct Settings {
     pub max_file_bytes: u64,
 }
 
-impl Default for Settings {
+impl Default for IndexSettings {
     fn default() -> Self {
         Self { include: Vec::new(), exclude: Vec::new(), max_file_bytes: MAX_FILE_BYTES }
     }
 }
 
-impl Settings {
+impl IndexSettings {
     /// Restricts the settings to the files of an agent framework under `.claude/`.
     pub fn only_claude(mut self) -> Self {
         self.include.extend(CLAUDE_INCLUDE.iter().map(|pattern| (*pattern).to_owned()));
@@ -63,8 +63,8 @@ impl Settings {
         check(self.fingerprint().as_bytes())
     }
 
-    pub(crate) fn filter(&self, root: &Path) -> Result<Filter, IndexError> {
-        Ok(Filter {
+    pub(crate) fn filter(&self, root: &Path) -> Result<ScopeFilter, IndexError> {
+        Ok(ScopeFilter {
             include: if self.include.is_empty() { None } else { Some(matcher(root, &self.include)?) },
             exclude: matcher(root, &self.exclude)?,
         })
@@ -82,12 +82,12 @@ fn matcher(root: &Path, patterns: &[String]) -> Result<Gitignore, IndexError> {
 
 /// Compiled settings.
 #[derive(Debug, Clone)]
-pub(crate) struct Filter {
+pub(crate) struct ScopeFilter {
     include: Option<Gitignore>,
     exclude: Gitignore,
 }
 
-impl Filter {
+impl ScopeFilter {
     /// Returns true if an entry is in scope, given that its parent directories are. A directory is in scope
     /// unless it is excluded.
     pub(crate) fn takes(&self, path: &Path, is_dir: bool) -> bool {

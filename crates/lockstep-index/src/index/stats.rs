@@ -17,18 +17,18 @@ use lockstep_refs::world::{FileId, World as _};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::content::Unseen;
-use super::progress::{Phase, Progress};
-use super::{Index, Table};
+use super::content::SkippedFiles;
+use super::progress::{IndexPhase, IndexProgress};
+use super::{Index, SortedTable};
 
 /// The contents of an index, as counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Stats {
+pub struct IndexStats {
     pub files: usize,
     /// Parsed files by language.
     pub languages: BTreeMap<String, usize>,
     /// Files that could not be read, by reason.
-    pub unseen: Unseen,
+    pub unseen: SkippedFiles,
     /// Names of files: paths, base names and defined symbols.
     pub entities: usize,
     /// Definitions in the files with stored facts.
@@ -54,14 +54,14 @@ pub struct Stats {
     /// Files with stored facts.
     pub facts_kept: usize,
     /// Size on disk.
-    pub bytes: Bytes,
+    pub bytes: IndexBytes,
     /// Duration of the last full build in milliseconds.
     pub build_ms: BuildMs,
 }
 
 /// Sizes of the parts of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Bytes {
+pub struct IndexBytes {
     /// The number of the file table.
     pub files: u64,
     pub words: u64,
@@ -83,7 +83,7 @@ const FILES_PER_MEMO: usize = 512;
 
 /// The counts of one file.
 #[derive(Debug, Default)]
-struct Share {
+struct FileCounts {
     entities: usize,
     definitions: usize,
     imports: usize,
@@ -105,15 +105,15 @@ struct ReferenceShare {
 
 impl Index {
     /// Counts from the stored facts. No file is parsed.
-    pub fn stats(&self) -> Stats {
+    pub fn stats(&self) -> IndexStats {
         let aliases = Aliases::default();
-        let shares: Vec<Share> =
+        let shares: Vec<FileCounts> =
             self.files().into_par_iter().map(|file| self.share(file, &aliases)).collect();
-        let size = |tables: &[Table]| tables.iter().map(Table::len).sum();
-        let mut stats = Stats {
+        let size = |tables: &[SortedTable]| tables.iter().map(SortedTable::len).sum();
+        let mut stats = IndexStats {
             files: self.files.len(),
             unseen: self.files.unseen(),
-            bytes: Bytes {
+            bytes: IndexBytes {
                 files: self.files.encode().len() as u64,
                 words: size(&self.words),
                 facts: size(&self.facts),
@@ -122,7 +122,7 @@ impl Index {
                 words: self.manifest.build_micros[0] / 1000,
                 facts: self.manifest.build_micros[1] / 1000,
             },
-            ..Stats::default()
+            ..IndexStats::default()
         };
         for file in self.texts() {
             let language = Language::of(self.path(FileId(file)));
@@ -142,7 +142,7 @@ impl Index {
     }
 
     /// Also counts the references, by parsing and resolving every file.
-    pub fn stats_with_references(&self, progress: &dyn Progress) -> Stats {
+    pub fn stats_with_references(&self, progress: &dyn IndexProgress) -> IndexStats {
         let aliases = Aliases::default();
         let names = Names::of(self, &aliases);
         let files = self.files();
@@ -152,7 +152,11 @@ impl Index {
             let world = Overlay::empty(self);
             let count_one = |file: &FileId| {
                 let share = self.reference_share(&world, *file, &names);
-                progress.report(Phase::References, done.fetch_add(1, Ordering::Relaxed) + 1, files.len());
+                progress.report(
+                    IndexPhase::References,
+                    done.fetch_add(1, Ordering::Relaxed) + 1,
+                    files.len(),
+                );
                 share
             };
             some.iter().map(count_one).collect()
@@ -165,7 +169,7 @@ impl Index {
         }
         let mut limits = Limits::default();
         shares.iter().for_each(|share| limits.add(&share.limits));
-        Stats {
+        IndexStats {
             references: Some(references),
             limits: Some(limits),
             unresolved: Some(shares.iter().map(|share| share.unresolved).sum()),
@@ -174,12 +178,12 @@ impl Index {
         }
     }
 
-    fn share(&self, file: FileId, aliases: &Aliases) -> Share {
+    fn share(&self, file: FileId, aliases: &Aliases) -> FileCounts {
         let entities = entities(self.path(file), None, aliases).len();
         let document = self.files.records[file.0 as usize].document;
         let facts = self.facts_bytes(document).and_then(|bytes| postcard::from_bytes::<Facts>(&bytes).ok());
-        let Some(facts) = facts else { return Share { entities, ..Share::default() } };
-        Share {
+        let Some(facts) = facts else { return FileCounts { entities, ..FileCounts::default() } };
+        FileCounts {
             entities,
             definitions: facts.definitions.len(),
             imports: facts.imports.len(),

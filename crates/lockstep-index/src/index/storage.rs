@@ -9,9 +9,9 @@ use std::time::Duration;
 use lockstep_fs::FileLock;
 use lockstep_store::StateDir;
 
-use super::files::Files;
+use super::file_table::FileTable;
 use super::manifest::Manifest;
-use super::table::{Source, Table};
+use super::sorted_table::{SortedTable, TableSource};
 use crate::IndexError;
 
 const MANIFEST: &str = "manifest";
@@ -19,13 +19,13 @@ const LOCK: &str = "writer.lock";
 
 /// The kind of a numbered file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum IndexFileKind {
     Files,
     Words,
     Facts,
 }
 
-impl Part {
+impl IndexFileKind {
     const ALL: [Self; 3] = [Self::Files, Self::Words, Self::Facts];
 
     fn extension(self) -> &'static str {
@@ -48,7 +48,7 @@ impl Storage {
         Self { state: state.clone() }
     }
 
-    fn path(&self, part: Part, number: u32) -> PathBuf {
+    fn path(&self, part: IndexFileKind, number: u32) -> PathBuf {
         self.state.index().join(format!("{number}.{}", part.extension()))
     }
 
@@ -63,39 +63,39 @@ impl Storage {
     }
 
     /// Reads the file table of a manifest. `None` if it is damaged.
-    pub(crate) fn files(&self, number: u32) -> io::Result<Option<Files>> {
-        let mut file = lockstep_fs::open(self.path(Part::Files, number))?;
+    pub(crate) fn files(&self, number: u32) -> io::Result<Option<FileTable>> {
+        let mut file = lockstep_fs::open(self.path(IndexFileKind::Files, number))?;
         let length = file.metadata()?.len();
-        Ok(Files::read(&mut file, length))
+        Ok(FileTable::read(&mut file, length))
     }
 
-    pub(crate) fn table(&self, part: Part, number: u32) -> io::Result<Table> {
-        Ok(Table::new(Source::file(lockstep_fs::open(self.path(part, number))?)?))
+    pub(crate) fn table(&self, part: IndexFileKind, number: u32) -> io::Result<SortedTable> {
+        Ok(SortedTable::new(TableSource::file(lockstep_fs::open(self.path(part, number))?)?))
     }
 
     /// Acquires the writer's lock, or returns its holder. The lock ends with its process.
-    pub(crate) fn lock(&self, what: &str) -> Result<Result<Writer, Holder>, IndexError> {
+    pub(crate) fn lock(&self, what: &str) -> Result<Result<IndexWriter, LockHolder>, IndexError> {
         let path = self.state.ensure_dir("index")?.join(LOCK);
         match FileLock::acquire(&path, Duration::ZERO).map_err(IndexError::io("lock", &path))? {
             Some(lock) => {
                 lock.set_note(&format!("{} {what}\n", std::process::id()));
-                Ok(Ok(Writer { storage: self.clone(), _lock: lock }))
+                Ok(Ok(IndexWriter { storage: self.clone(), _lock: lock }))
             }
-            None => Ok(Err(Holder::read(&FileLock::note(&path)))),
+            None => Ok(Err(LockHolder::read(&FileLock::note(&path)))),
         }
     }
 }
 
 /// The holder of the writer's lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
+pub struct LockHolder {
     /// The process, if it wrote a note.
     pub process: Option<u32>,
     /// Its activity: `build` or `update`.
     pub what: String,
 }
 
-impl Holder {
+impl LockHolder {
     fn read(note: &str) -> Self {
         let (process, what) = note.trim().split_once(' ').unwrap_or(("", "update"));
         Self { process: process.parse().ok(), what: what.to_owned() }
@@ -105,34 +105,34 @@ impl Holder {
 /// The writer's lock of an index, held by a process that does not write it.
 #[derive(Debug)]
 pub struct WriterLock {
-    _writer: Writer,
+    _writer: IndexWriter,
 }
 
 impl WriterLock {
-    pub(crate) fn new(writer: Writer) -> Self {
+    pub(crate) fn new(writer: IndexWriter) -> Self {
         Self { _writer: writer }
     }
 }
 
 /// The writer's lock and the directory that it protects.
 #[derive(Debug)]
-pub(crate) struct Writer {
+pub(crate) struct IndexWriter {
     storage: Storage,
     _lock: FileLock,
 }
 
-impl Writer {
+impl IndexWriter {
     /// Returns the present manifest, like [`Storage::manifest`].
     pub(crate) fn manifest(&self) -> Result<Option<Manifest>, IndexError> {
         self.storage.manifest()
     }
 
-    pub(crate) fn table(&self, part: Part, number: u32) -> Option<Table> {
+    pub(crate) fn table(&self, part: IndexFileKind, number: u32) -> Option<SortedTable> {
         self.storage.table(part, number).ok()
     }
 
     /// Writes a numbered file. It is not read until a manifest names it.
-    pub(crate) fn put(&self, part: Part, number: u32, bytes: &[u8]) -> Result<(), IndexError> {
+    pub(crate) fn put(&self, part: IndexFileKind, number: u32, bytes: &[u8]) -> Result<(), IndexError> {
         let path = self.storage.path(part, number);
         let created = lockstep_fs::no_follow().create_new(true).write(true).open(&path);
         created.and_then(|mut file| file.write_all(bytes)).map_err(IndexError::io("write", &path))
@@ -168,9 +168,9 @@ impl Writer {
             let name = entry.file_name();
             let Some((number, part)) = name.to_str().and_then(numbered) else { continue };
             let named = match part {
-                Part::Files => manifest.files == number,
-                Part::Words => manifest.words.contains(&number),
-                Part::Facts => manifest.facts.contains(&number),
+                IndexFileKind::Files => manifest.files == number,
+                IndexFileKind::Words => manifest.words.contains(&number),
+                IndexFileKind::Facts => manifest.facts.contains(&number),
             };
             if !named {
                 let _ = fs::remove_file(entry.path());
@@ -179,9 +179,9 @@ impl Writer {
     }
 }
 
-fn numbered(name: &str) -> Option<(u32, Part)> {
+fn numbered(name: &str) -> Option<(u32, IndexFileKind)> {
     let (number, extension) = name.split_once('.')?;
-    let part = Part::ALL.into_iter().find(|part| part.extension() == extension)?;
+    let part = IndexFileKind::ALL.into_iter().find(|part| part.extension() == extension)?;
     Some((number.parse().ok()?, part))
 }
 
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_that_was_given_back_is_free_whoever_has_a_copy_of_its_file() {
+    fn a_released_lock_is_free_although_its_file_is_still_open() {
         let dir = tempfile::tempdir().unwrap();
         let storage = Storage::new(&StateDir::for_project(dir.path()));
         let writer = storage.lock("build").unwrap().unwrap();

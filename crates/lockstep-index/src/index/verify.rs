@@ -6,21 +6,21 @@ use std::sync::atomic::AtomicBool;
 use lockstep_store::StateDir;
 use serde::Serialize;
 
-use super::files::Files;
-use super::look::look;
-use super::merge::documents;
+use super::compaction::documents;
+use super::file_table::FileTable;
+use super::ignore_rules;
 use super::open::load;
-use super::rules;
-use super::settings::Settings;
+use super::settings::IndexSettings;
+use super::sorted_table::{CorruptTable, SortedTable, TableCursor};
+use super::stat_scan::look;
 use super::storage::Storage;
-use super::table::{Cursor, Damage, Table};
-use super::update::Plan;
+use super::update_plan::IndexUpdatePlan;
 use crate::IndexError;
 
 /// The result of a check of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
-pub enum Verdict {
+pub enum VerifyResult {
     /// Valid and up to date.
     Fresh,
     /// Valid, but some files differ.
@@ -35,41 +35,51 @@ pub enum Verdict {
 }
 
 /// Checks every byte of the index of the project at `root`, and compares every file.
-pub fn verify(root: &Path, state: &StateDir, settings: &Settings) -> Result<Verdict, IndexError> {
+pub fn verify(root: &Path, state: &StateDir, settings: &IndexSettings) -> Result<VerifyResult, IndexError> {
     let loaded = load(&Storage::new(state), settings)?;
-    let Some(base) = loaded.base else { return Ok(Verdict::Missing) };
+    let Some(base) = loaded.base else { return Ok(VerifyResult::Missing) };
     let words = base.words.iter().try_for_each(every_word);
     let facts = base.facts.iter().try_for_each(every_fact);
     if words.and(facts).is_err() {
-        return Ok(Verdict::Damaged);
+        return Ok(VerifyResult::Damaged);
     }
-    let outside = base.manifest.outside_rules != rules::outside(root);
+    let outside = base.manifest.outside_rules != ignore_rules::outside(root);
     let files = differing(root, &base.files, settings, outside)?;
-    Ok(if files == 0 { Verdict::Fresh } else { Verdict::Behind { files } })
+    Ok(if files == 0 { VerifyResult::Fresh } else { VerifyResult::Behind { files } })
 }
 
-fn differing(root: &Path, files: &Files, settings: &Settings, outside: bool) -> Result<usize, IndexError> {
+fn differing(
+    root: &Path,
+    files: &FileTable,
+    settings: &IndexSettings,
+    outside: bool,
+) -> Result<usize, IndexError> {
     let mut look = look(root, files, settings.max_file_bytes, &AtomicBool::default());
     look.rules_changed |= outside;
     if look.is_as_before() {
         return Ok(0);
     }
-    let plan = Plan::new(root, files, look, &settings.filter(root)?);
+    let plan = IndexUpdatePlan::new(root, files, look, &settings.filter(root)?);
     Ok(plan.read.len() + plan.dropped.len())
 }
 
-fn every_word(table: &Table) -> Result<(), Damage> {
-    let mut cursor = Cursor::new(table)?;
+fn every_word(table: &SortedTable) -> Result<(), CorruptTable> {
+    let mut cursor = TableCursor::new(table)?;
     while let Some((_, payload)) = cursor.next()? {
-        documents(&payload).ok_or(Damage)?;
+        documents(&payload).ok_or(CorruptTable)?;
     }
     Ok(())
 }
 
-fn every_fact(table: &Table) -> Result<(), Damage> {
-    let mut cursor = Cursor::new(table)?;
-    while let Some((_, payload)) = cursor.next()? {
-        postcard::from_bytes::<lockstep_refs::facts::Facts>(&payload).map_err(|_| Damage)?;
+fn every_fact(table: &SortedTable) -> Result<(), CorruptTable> {
+    let mut cursor = TableCursor::new(table)?;
+    while let Some((key, payload)) = cursor.next()? {
+        match u32::try_from(key) {
+            Ok(_) => drop(
+                postcard::from_bytes::<lockstep_refs::facts::Facts>(&payload).map_err(|_| CorruptTable)?,
+            ),
+            Err(_) => drop(documents(&payload).ok_or(CorruptTable)?),
+        }
     }
     Ok(())
 }

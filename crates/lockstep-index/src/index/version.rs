@@ -12,7 +12,7 @@ use super::codec::check;
 
 /// Size, change time and inode, and a digest of the content if the time cannot be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Version {
+pub(crate) struct FileVersion {
     pub(crate) size: u64,
     /// In nanoseconds since 1970. Zero if neither time nor content can be trusted: no file has this version.
     pub(crate) changed: i64,
@@ -21,13 +21,13 @@ pub(crate) struct Version {
     pub(crate) digest: u64,
 }
 
-impl From<FileStamp> for Version {
+impl From<FileStamp> for FileVersion {
     fn from(FileStamp { size, ctime: changed, inode, .. }: FileStamp) -> Self {
         Self { size, changed, inode, digest: 0 }
     }
 }
 
-impl Version {
+impl FileVersion {
     pub(crate) fn of(meta: &Metadata) -> Self {
         FileStamp::from(meta).into()
     }

@@ -79,20 +79,20 @@ fn mix(number: u64) -> u64 {
 
 /// The numbers that have occurred in a text. Clearing it is free.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct SeenWords {
     /// A number and the text it was last seen in; open addressing.
     slots: Vec<(u64, u32)>,
     text: u32,
     count: usize,
 }
 
-impl Default for Seen {
+impl Default for SeenWords {
     fn default() -> Self {
         Self { slots: vec![(0, 0); 1 << 12], text: 0, count: 0 }
     }
 }
 
-impl Seen {
+impl SeenWords {
     /// Starts another text.
     pub(crate) fn forget(&mut self) {
         self.count = 0;
@@ -156,7 +156,7 @@ mod tests {
         fn each_number_is_first_once_per_text(
             texts in proptest::collection::vec(proptest::collection::vec(0..9000_u64, 0..6000), 1..4),
         ) {
-            let mut seen = Seen::default();
+            let mut seen = SeenWords::default();
             for text in texts {
                 seen.forget();
                 let first: Vec<_> = text.iter().filter(|number| seen.is_first(**number)).collect();

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use lockstep_refs::facts::Facts;
+use lockstep_refs::facts::{Declaration, Facts};
+use lockstep_refs::work::Work;
 use lockstep_refs::world::{FileId, World, base, words};
 use rayon::prelude::*;
 
 use super::Index;
-use super::content::{self, State};
-use super::merge::documents;
-use super::table::Damage;
-use super::words::number_of;
+use super::compaction::documents;
+use super::content::{self, ContentClass};
+use super::sorted_table::{CorruptTable, SortedTable};
+use super::tokenizer::number_of;
 
 impl World for Index {
     fn find(&self, path: &str) -> Option<FileId> {
@@ -64,7 +65,7 @@ impl World for Index {
                 continue;
             };
             found = Some(match found {
-                None => files,
+                None => files.to_vec(),
                 Some(found) => found.into_iter().filter(|file| files.binary_search(file).is_ok()).collect(),
             });
         }
@@ -108,7 +109,34 @@ impl World for Index {
     }
 
     fn may_define(&self, file: FileId, name: &str) -> bool {
-        self.with_outline(file, |outline| outline.may_contain(name)).unwrap_or(true)
+        let is_listed = |files: &[u32]| files.binary_search(&file.0).is_ok();
+        let is_named = |word: &str| {
+            let files = self.files_naming(number_of(word.as_bytes()));
+            files.is_none_or(|files| is_listed(&files))
+        };
+        self.differs(file.0) || !is_listed(self.files_with_complete_facts()) || words(name).all(is_named)
+    }
+
+    fn declaring(&self, name: &str, declaration: Declaration) -> Vec<FileId> {
+        if self.is_expired() {
+            return Vec::new();
+        }
+        let Some(listed) = self.files_declaring(name, declaration) else { return self.containing(name) };
+        let unlisted = self.files_without_facts();
+        let mut files: Vec<u32> = listed.to_vec();
+        if !unlisted.is_empty() {
+            files.retain(|file| !self.differs(*file));
+            let may_declare = |file: &u32| unlisted.binary_search(file).is_ok() && !self.differs(*file);
+            match unlisted.len() <= FEW_UNLISTED {
+                true => files.extend(unlisted.iter().filter(|file| !self.differs(**file))),
+                false => {
+                    files.extend(self.containing(name).into_iter().map(|file| file.0).filter(may_declare))
+                }
+            }
+            files.extend(&self.differing);
+            files.sort_unstable();
+        }
+        files.into_iter().map(FileId).collect()
     }
 
     fn prepare(&self, files: &[FileId]) {
@@ -118,10 +146,16 @@ impl World for Index {
         let new: Vec<FileId> = files.iter().filter(is_new).copied().collect();
         // For a few files, starting threads would take longer.
         if new.len() >= WORTH_THREADS {
-            new.into_par_iter().for_each(|file| {
+            let work = new.into_par_iter().map(|file| {
+                let before = Work::of_thread();
                 // They are searched, so their uses are needed too.
                 let _ = self.facts(file).map(|facts| facts.uses.len());
+                (rayon::current_thread_index(), Work::of_thread().since(before))
             });
+            // A thread counts its own work.
+            let here = rayon::current_thread_index();
+            let elsewhere = work.collect::<Vec<_>>().into_iter().filter(|(thread, _)| *thread != here);
+            elsewhere.for_each(|(_, work)| work.add());
         }
     }
 }
@@ -133,6 +167,9 @@ fn is_named(path: &str, basename: &str) -> bool {
     let above = path.strip_suffix(basename);
     !basename.contains('/') && above.is_some_and(|above| above.is_empty() || above.ends_with('/'))
 }
+
+/// The number of files without stored facts up to which all of them are candidates, instead of those that contain a name.
+const FEW_UNLISTED: usize = 16;
 
 /// The number of files from which parsing in parallel is faster.
 const WORTH_THREADS: usize = 8;
@@ -151,7 +188,9 @@ impl Index {
     /// Returns the paths of the symbolic links in scope.
     pub fn links(&self) -> impl Iterator<Item = &str> {
         let records = self.files.records.iter().enumerate();
-        records.filter(|(_, record)| record.state == State::Link).map(|(file, _)| self.files.paths.get(file))
+        records
+            .filter(|(_, record)| record.state == ContentClass::Link)
+            .map(|(file, _)| self.files.paths.get(file))
     }
 
     /// Returns the files in scope whose content could not be read, with the reason. Symbolic links are left
@@ -162,11 +201,11 @@ impl Index {
         records
             .filter_map(|(file, record)| {
                 let reason = match record.state {
-                    State::Text | State::Link => return None,
-                    State::Binary => "binary",
-                    State::TooLarge => "too large",
-                    State::NotUtf8 => "not UTF-8",
-                    State::Unreadable => "unreadable",
+                    ContentClass::Text | ContentClass::Link => return None,
+                    ContentClass::Binary => "binary",
+                    ContentClass::TooLarge => "too large",
+                    ContentClass::NotUtf8 => "not UTF-8",
+                    ContentClass::Unreadable => "unreadable",
                 };
                 Some((self.files.paths.get(file).to_owned(), reason))
             })
@@ -189,17 +228,22 @@ impl Index {
 
     pub(super) fn texts(&self) -> impl Iterator<Item = u32> {
         let numbered = self.files.records.iter().zip(0_u32..);
-        numbered.filter(|(record, _)| record.state == State::Text).map(|(_, file)| file)
+        numbered.filter(|(record, _)| record.state == ContentClass::Text).map(|(_, file)| file)
     }
 
     /// Returns the files that contain a word, sorted.
-    fn files_with(&self, word: u64) -> Result<Vec<u32>, Damage> {
+    fn files_with(&self, word: u64) -> Result<Arc<[u32]>, CorruptTable> {
+        self.with_words.get(word, || self.listed_files(&self.words, word))
+    }
+
+    /// Returns the present files that tables list for a key, sorted.
+    pub(super) fn listed_files(&self, tables: &[SortedTable], key: u64) -> Result<Vec<u32>, CorruptTable> {
         let present = self.documents.get_or_init(|| self.files.documents());
         let mut files = Vec::new();
-        for table in &self.words {
-            if let Some(payload) = table.get(word)? {
+        for table in tables {
+            if let Some(payload) = table.get(key)? {
                 files.extend(
-                    documents(&payload).ok_or(Damage)?.into_iter().filter_map(|it| present.file_of(it)),
+                    documents(&payload).ok_or(CorruptTable)?.into_iter().filter_map(|it| present.file_of(it)),
                 );
             }
         }
@@ -217,7 +261,7 @@ impl Index {
     /// no longer of one moment, and the condition says so.
     pub(super) fn read(&self, file: u32) -> (Option<Arc<str>>, bool) {
         let record = &self.files.records[file as usize];
-        if record.state != State::Text && !self.differs(file) {
+        if record.state != ContentClass::Text && !self.differs(file) {
             return (None, true);
         }
         let path = self.root.join(self.files.paths.get(file as usize));

@@ -3,10 +3,10 @@
 
 use std::io::Read;
 
-use super::super::codec::{Bytes, check, checker, sum};
-use super::super::content::State;
-use super::super::version::Version;
-use super::{Directory, Files, Names, Record};
+use super::super::codec::{ByteReader, check, checker, sum};
+use super::super::content::ContentClass;
+use super::super::version::FileVersion;
+use super::{DirectoryRow, FileRow, FileTable, PackedStrings};
 
 const MAGIC: &[u8; 8] = b"LSFILES1";
 
@@ -22,7 +22,7 @@ const SUM: u64 = 8;
 /// The number of items that are decoded at a time.
 const CHUNK: usize = 4_096;
 
-impl Files {
+impl FileTable {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(64 + self.records.len() * 120);
         out.extend_from_slice(MAGIC);
@@ -47,7 +47,7 @@ impl Files {
 
     /// Reads the table from a file of `length` bytes. `None` if it is damaged or of another format.
     pub(crate) fn read(source: &mut dyn Read, length: u64) -> Option<Self> {
-        let mut source = Reading { source, left: length.checked_sub(SUM)?, checked: checker() };
+        let mut source = FileTableReader { source, left: length.checked_sub(SUM)?, checked: checker() };
         if source.array::<8>()? != *MAGIC {
             return None;
         }
@@ -62,14 +62,14 @@ impl Files {
 }
 
 /// A file that is being read sequentially.
-struct Reading<'s> {
+struct FileTableReader<'s> {
     source: &'s mut dyn Read,
     /// The number of bytes left before the checksum.
     left: u64,
     checked: blake3::Hasher,
 }
 
-impl Reading<'_> {
+impl FileTableReader<'_> {
     fn fill(&mut self, bytes: &mut [u8]) -> Option<()> {
         self.left = self.left.checked_sub(bytes.len() as u64)?;
         self.source.read_exact(bytes).ok()?;
@@ -112,7 +112,7 @@ impl Reading<'_> {
         Some(all)
     }
 
-    fn names(&mut self) -> Option<Names> {
+    fn names(&mut self) -> Option<PackedStrings> {
         let (count, length) = (self.count(4)?, self.count(1)?);
         let ends = self.each::<4, _>(count, |end| Some(u32::from_le_bytes(*end)))?;
         if length as u64 > self.left {
@@ -124,7 +124,7 @@ impl Reading<'_> {
         let fits = ends.is_sorted()
             && ends.last().map_or(0, |end| *end as usize) == length
             && ends.iter().all(|end| text.is_char_boundary(*end as usize));
-        fits.then_some(Names { text, ends })
+        fits.then_some(PackedStrings { text, ends })
     }
 
     /// Returns `None` unless all bytes were read and the checksum matches.
@@ -135,31 +135,31 @@ impl Reading<'_> {
     }
 }
 
-fn put_names(out: &mut Vec<u8>, names: &Names) {
+fn put_names(out: &mut Vec<u8>, names: &PackedStrings) {
     out.extend_from_slice(&(names.ends.len() as u64).to_le_bytes());
     out.extend_from_slice(&(names.text.len() as u64).to_le_bytes());
     names.ends.iter().for_each(|end| out.extend_from_slice(&end.to_le_bytes()));
     out.extend_from_slice(names.text.as_bytes());
 }
 
-fn put_version(out: &mut Vec<u8>, version: &Version) {
+fn put_version(out: &mut Vec<u8>, version: &FileVersion) {
     for number in [version.size, version.changed.cast_unsigned(), version.inode, version.digest] {
         out.extend_from_slice(&number.to_le_bytes());
     }
 }
 
-fn record(bytes: &[u8; RECORD]) -> Option<Record> {
-    let mut bytes = Bytes(bytes);
+fn record(bytes: &[u8; RECORD]) -> Option<FileRow> {
+    let mut bytes = ByteReader(bytes);
     let version =
-        Version { size: bytes.u64()?, changed: bytes.i64()?, inode: bytes.u64()?, digest: bytes.u64()? };
+        FileVersion { size: bytes.u64()?, changed: bytes.i64()?, inode: bytes.u64()?, digest: bytes.u64()? };
     let (document, directory) = (bytes.u32()?, bytes.u32()?);
-    let state = State::from_byte(*bytes.take(1)?.first()?)?;
-    Some(Record { version, document, directory, state })
+    let state = ContentClass::from_byte(*bytes.take(1)?.first()?)?;
+    Some(FileRow { version, document, directory, state })
 }
 
-fn directory(bytes: &[u8; DIRECTORY]) -> Option<Directory> {
-    let mut bytes = Bytes(bytes);
-    Some(Directory {
+fn directory(bytes: &[u8; DIRECTORY]) -> Option<DirectoryRow> {
+    let mut bytes = ByteReader(bytes);
+    Some(DirectoryRow {
         changed: bytes.i64()?,
         inode: bytes.u64()?,
         rules: bytes.u64()?,

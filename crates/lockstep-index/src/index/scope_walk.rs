@@ -7,26 +7,26 @@ use std::sync::Mutex;
 
 use ignore::{DirEntry, WalkState};
 
-use super::files::Directory;
-use super::rules;
-use super::settings::Filter;
-use super::version::Version;
+use super::file_table::DirectoryRow;
+use super::ignore_rules;
+use super::settings::ScopeFilter;
+use super::version::FileVersion;
 use crate::scope::walk;
 use lockstep_fs::now;
 
 /// The entries in scope below a directory.
 #[derive(Debug, Default)]
-pub(crate) struct Listing {
-    pub(crate) directories: BTreeMap<String, Directory>,
+pub(crate) struct ScopeListing {
+    pub(crate) directories: BTreeMap<String, DirectoryRow>,
     /// Paths, sorted.
     pub(crate) files: Vec<String>,
 }
 
 /// Lists the scope below `start` (relative to the root). Unreadable entries are left out.
-pub(crate) fn list(root: &Path, start: &str, filter: &Filter) -> Listing {
-    let found = Mutex::new(Found::default());
+pub(crate) fn list(root: &Path, start: &str, filter: &ScopeFilter) -> ScopeListing {
+    let found = Mutex::new(ListingBuilder::default());
     walk(&absolute(root, start)).build_parallel().run(|| {
-        let mut batch = Batch { found: Found::default(), all: &found };
+        let mut batch = ListingBatch { found: ListingBuilder::default(), all: &found };
         Box::new(move |entry| match entry {
             Ok(entry) => batch.found.add(root, &entry, filter),
             Err(_) => WalkState::Continue,
@@ -37,8 +37,8 @@ pub(crate) fn list(root: &Path, start: &str, filter: &Filter) -> Listing {
 
 /// Lists the scope in `start` itself; its subdirectories are named, but not read. Runs on this thread: there
 /// is little to list, and the threads of a parallel walker wait for each other by sleeping.
-pub(crate) fn list_level(root: &Path, start: &str, filter: &Filter) -> Listing {
-    let mut found = Found::default();
+pub(crate) fn list_level(root: &Path, start: &str, filter: &ScopeFilter) -> ScopeListing {
+    let mut found = ListingBuilder::default();
     for entry in walk(&absolute(root, start)).max_depth(Some(1)).build().filter_map(Result::ok) {
         // A single level has no subtree to skip.
         let _ = found.add(root, &entry, filter);
@@ -51,20 +51,20 @@ fn absolute(root: &Path, start: &str) -> PathBuf {
 }
 
 #[derive(Debug, Default)]
-struct Found {
-    directories: Vec<(String, Directory)>,
+struct ListingBuilder {
+    directories: Vec<(String, DirectoryRow)>,
     files: Vec<String>,
     /// Directories of files whose names are not UTF-8.
     unnameable: Vec<String>,
 }
 
 /// The findings of one walker, merged into `all` when it ends.
-struct Batch<'a> {
-    found: Found,
-    all: &'a Mutex<Found>,
+struct ListingBatch<'a> {
+    found: ListingBuilder,
+    all: &'a Mutex<ListingBuilder>,
 }
 
-impl Drop for Batch<'_> {
+impl Drop for ListingBatch<'_> {
     fn drop(&mut self) {
         if let Ok(mut all) = self.all.lock() {
             all.directories.append(&mut self.found.directories);
@@ -74,8 +74,8 @@ impl Drop for Batch<'_> {
     }
 }
 
-impl Found {
-    fn add(&mut self, root: &Path, entry: &DirEntry, filter: &Filter) -> WalkState {
+impl ListingBuilder {
+    fn add(&mut self, root: &Path, entry: &DirEntry, filter: &ScopeFilter) -> WalkState {
         let (Ok(relative), Some(kind)) = (entry.path().strip_prefix(root), entry.file_type()) else {
             return WalkState::Continue;
         };
@@ -97,9 +97,9 @@ impl Found {
         WalkState::Continue
     }
 
-    fn into_listing(mut self) -> Listing {
+    fn into_listing(mut self) -> ScopeListing {
         self.files.sort_unstable();
-        let mut directories: BTreeMap<String, Directory> = self.directories.into_iter().collect();
+        let mut directories: BTreeMap<String, DirectoryRow> = self.directories.into_iter().collect();
         for path in self.unnameable {
             directories.entry(path).or_default().unnameable += 1;
         }
@@ -109,17 +109,22 @@ impl Found {
             let parent = lockstep_refs::world::parent(file);
             // Adjacent paths are mostly in the same directory.
             if last != Some(parent) && !directories.contains_key(parent) {
-                directories.insert(parent.to_owned(), Directory::default());
+                directories.insert(parent.to_owned(), DirectoryRow::default());
             }
             last = Some(parent);
         }
-        Listing { directories, files: self.files }
+        ScopeListing { directories, files: self.files }
     }
 }
 
 /// The walker reports a directory before it reads it, so later entries have a later time.
-fn stamped(entry: &DirEntry) -> Option<Directory> {
-    let version = Version::of(&entry.metadata().ok()?);
+fn stamped(entry: &DirEntry) -> Option<DirectoryRow> {
+    let version = FileVersion::of(&entry.metadata().ok()?);
     let changed = if version.is_racy(now()) { 0 } else { version.changed };
-    Some(Directory { changed, inode: version.inode, rules: rules::of_directory(entry.path()), unnameable: 0 })
+    Some(DirectoryRow {
+        changed,
+        inode: version.inode,
+        rules: ignore_rules::of_directory(entry.path()),
+        unnameable: 0,
+    })
 }

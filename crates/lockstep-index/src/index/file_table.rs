@@ -9,24 +9,24 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use super::content::{State, Unseen};
-use super::version::Version;
-pub(crate) use names::Names;
+use super::content::{ContentClass, SkippedFiles};
+use super::version::FileVersion;
+pub(crate) use names::PackedStrings;
 
 /// The indexed state of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Record {
-    pub(crate) version: Version,
+pub(crate) struct FileRow {
+    pub(crate) version: FileVersion,
     /// The number of this version of this file in the tables of words and facts. Numbers are never reused.
     pub(crate) document: u32,
     /// The index of its directory.
     pub(crate) directory: u32,
-    pub(crate) state: State,
+    pub(crate) state: ContentClass,
 }
 
 /// The indexed state of one directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Directory {
+pub(crate) struct DirectoryRow {
     /// The time of the last added or removed entry, in nanoseconds; zero if the directory must be listed
     /// again.
     pub(crate) changed: i64,
@@ -39,20 +39,20 @@ pub(crate) struct Directory {
 
 /// The complete table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Files {
-    pub(crate) paths: Names,
-    pub(crate) records: Vec<Record>,
-    pub(crate) directory_paths: Names,
-    pub(crate) directories: Vec<Directory>,
+pub(crate) struct FileTable {
+    pub(crate) paths: PackedStrings,
+    pub(crate) records: Vec<FileRow>,
+    pub(crate) directory_paths: PackedStrings,
+    pub(crate) directories: Vec<DirectoryRow>,
 }
 
-impl Files {
+impl FileTable {
     pub(crate) fn len(&self) -> usize {
         self.records.len()
     }
 
-    pub(crate) fn unseen(&self) -> Unseen {
-        let mut unseen = Unseen::default();
+    pub(crate) fn unseen(&self) -> SkippedFiles {
+        let mut unseen = SkippedFiles::default();
         self.records.iter().for_each(|record| unseen.count(record.state));
         unseen.unnameable = self.directories.iter().map(|directory| directory.unnameable as usize).sum();
         unseen
@@ -78,7 +78,7 @@ impl Files {
     }
 
     /// Adds a new file if its directory is in the table.
-    pub(crate) fn insert(&mut self, path: &str, record: Record) {
+    pub(crate) fn insert(&mut self, path: &str, record: FileRow) {
         let at = self.paths.first_after(path);
         self.paths.insert(at, path);
         self.records.insert(at, record);
@@ -91,7 +91,7 @@ impl Files {
     }
 
     /// Adds or replaces a directory.
-    pub(crate) fn put_directory(&mut self, path: &str, directory: Directory) {
+    pub(crate) fn put_directory(&mut self, path: &str, directory: DirectoryRow) {
         if let Some(at) = self.directory_paths.find(path) {
             self.directories[at] = directory;
             return;
@@ -116,20 +116,20 @@ impl Files {
         }
     }
 
-    pub(crate) fn documents(&self) -> Documents {
+    pub(crate) fn documents(&self) -> LiveDocuments {
         let numbered = self.records.iter().zip(0_u32..);
         let mut documents: Vec<(u32, u32)> = numbered.map(|(record, file)| (record.document, file)).collect();
         // After a build they are sorted, and later mostly sorted, which makes this sort cheap.
         documents.sort();
-        Documents(documents)
+        LiveDocuments(documents)
     }
 }
 
 /// The file of each document, sorted by document.
 #[derive(Debug)]
-pub(crate) struct Documents(Vec<(u32, u32)>);
+pub(crate) struct LiveDocuments(Vec<(u32, u32)>);
 
-impl Documents {
+impl LiveDocuments {
     /// Returns the file that has this document as its present version.
     pub(crate) fn file_of(&self, document: u32) -> Option<u32> {
         let at = self.0.binary_search_by_key(&document, |(document, _)| *document).ok()?;
@@ -161,20 +161,25 @@ mod tests {
 
     use super::*;
 
-    fn read(bytes: &[u8]) -> Option<Files> {
-        Files::read(&mut &*bytes, bytes.len() as u64)
+    fn read(bytes: &[u8]) -> Option<FileTable> {
+        FileTable::read(&mut &*bytes, bytes.len() as u64)
     }
 
-    fn files() -> impl Strategy<Value = Files> {
+    fn files() -> impl Strategy<Value = FileTable> {
         let paths = proptest::collection::btree_set("[a-zé/]{1,12}", 0..12);
         (paths, any::<[u64; 4]>(), 0..6_u8).prop_map(|(set, numbers, state)| {
-            let mut files = Files::default();
+            let mut files = FileTable::default();
             for path in &set {
                 files.paths.push(path);
                 files.directory_paths.push(path);
-                files.directories.push(Directory { changed: 7, inode: numbers[1], rules: 5, unnameable: 1 });
-                files.records.push(Record {
-                    version: Version {
+                files.directories.push(DirectoryRow {
+                    changed: 7,
+                    inode: numbers[1],
+                    rules: 5,
+                    unnameable: 1,
+                });
+                files.records.push(FileRow {
+                    version: FileVersion {
                         size: numbers[0],
                         changed: numbers[1].cast_signed(),
                         inode: numbers[2],
@@ -182,7 +187,7 @@ mod tests {
                     },
                     document: 3,
                     directory: u32::try_from(files.records.len() / 2).unwrap(),
-                    state: State::from_byte(state).unwrap(),
+                    state: ContentClass::from_byte(state).unwrap(),
                 });
             }
             files

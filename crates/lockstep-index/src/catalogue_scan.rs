@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 use ignore::{DirEntry, WalkState};
 use lockstep_fs::{Dir, Links, now};
 
-use crate::catalogue::{Catalogue, Directory};
+use crate::catalogue::{Catalogue, CataloguedDirectory};
+use crate::parallelism;
 use crate::scope::{is_rule_file, walk_around};
-use crate::stamp::{Stamp, digest};
-use crate::threads;
+use crate::stamp::{CatalogueStamp, digest};
 
 /// Directories by path, while a catalogue is being built.
-type Directories = BTreeMap<PathBuf, Directory>;
+type DirectoryMap = BTreeMap<PathBuf, CataloguedDirectory>;
 
 /// Builds a catalogue of the complete tree.
 pub(crate) fn build(root: &Path) -> Catalogue {
@@ -25,73 +25,74 @@ pub(crate) fn build(root: &Path) -> Catalogue {
 }
 
 /// The result of comparing the disk with an older catalogue.
-pub(crate) enum Refreshed {
+pub(crate) enum ScanResult {
     /// Nothing changed since the older catalogue.
-    AsBefore {
+    Unchanged {
         /// The time of the check.
         taken_at: i64,
     },
-    Otherwise(Catalogue),
+    Changed(Catalogue),
 }
 
-impl Refreshed {
+impl ScanResult {
     /// Returns the present catalogue. `old` is the one that was compared.
     pub(crate) fn catalogue(self, old: &Catalogue) -> Catalogue {
         match self {
-            Self::AsBefore { taken_at } => {
+            Self::Unchanged { taken_at } => {
                 Catalogue { taken_at, accounts_read: 0, directories: old.directories.clone() }
             }
-            Self::Otherwise(catalogue) => catalogue,
+            Self::Changed(catalogue) => catalogue,
         }
     }
 }
 
 /// Builds a new catalogue from an older one: known files by their stamps, new and deleted ones by the times
 /// of known directories. The result equals that of [`build`].
-pub(crate) fn refresh(root: &Path, old: &Catalogue) -> Refreshed {
+pub(crate) fn refresh(root: &Path, old: &Catalogue) -> ScanResult {
     let taken_at = now();
     let looked = look(root, old, taken_at);
     if looked.is_empty() {
-        return Refreshed::AsBefore { taken_at };
+        return ScanResult::Unchanged { taken_at };
     }
     if looked.iter().any(|(_, look)| look.rules_changed) {
-        return Refreshed::Otherwise(build(root));
+        return ScanResult::Changed(build(root));
     }
-    let mut directories: Directories =
+    let mut directories: DirectoryMap =
         old.directories.iter().map(|known| (known.path.clone(), known.clone())).collect();
     let mut relist = Vec::new();
     for (known, look) in looked {
         match look.now {
-            Now::Changed(files) => {
-                directories.insert(known.path.clone(), Directory { files, ..known.clone() });
+            DirectoryStatus::Changed(files) => {
+                directories
+                    .insert(known.path.clone(), CataloguedDirectory { files: files.into(), ..known.clone() });
             }
-            Now::Touched => {
+            DirectoryStatus::Touched => {
                 directories.remove(&known.path);
                 relist.push(&known.path);
             }
-            Now::Gone => drop(directories.remove(&known.path)),
+            DirectoryStatus::Gone => drop(directories.remove(&known.path)),
         }
     }
     for path in relist {
         list_again(root, path, old, taken_at, &mut directories);
         if new_rules(old.directory(path), directories.get(path)) {
-            return Refreshed::Otherwise(build(root));
+            return ScanResult::Changed(build(root));
         }
     }
     let directories = directories.into_values().collect();
-    Refreshed::Otherwise(Catalogue { taken_at, accounts_read: 0, directories })
+    ScanResult::Changed(Catalogue { taken_at, accounts_read: 0, directories })
 }
 
 /// The differences of a known directory.
-struct Look {
-    now: Now,
+struct CheckedDirectory {
+    now: DirectoryStatus,
     rules_changed: bool,
 }
 
-enum Now {
+enum DirectoryStatus {
     /// No entry was added, but files have other stamps, or were deleted without a change of the directory's
     /// time.
-    Changed(Vec<(OsString, Stamp)>),
+    Changed(Vec<(OsString, CatalogueStamp)>),
     /// Entries were added or removed, so the directory must be listed.
     Touched,
     Gone,
@@ -105,8 +106,12 @@ const BATCH: usize = 8;
 
 /// Checks all known directories, on as many threads as there are cores, and returns those that differ.
 /// Unchanged directories, which are nearly all, need no memory.
-fn look<'a>(root: &Path, old: &'a Catalogue, taken_at: i64) -> Vec<(&'a Directory, Look)> {
-    let helpers = threads::besides(old.len() / FILES_PER_THREAD);
+fn look<'a>(
+    root: &Path,
+    old: &'a Catalogue,
+    taken_at: i64,
+) -> Vec<(&'a CataloguedDirectory, CheckedDirectory)> {
+    let helpers = parallelism::besides(old.len() / FILES_PER_THREAD);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut differing = Vec::new();
@@ -128,8 +133,8 @@ fn look<'a>(root: &Path, old: &'a Catalogue, taken_at: i64) -> Vec<(&'a Director
 }
 
 /// Checks a directory. `None` if nothing changed.
-fn look_at(root: &Path, known: &Directory, taken_at: i64) -> Option<Look> {
-    let gone = Look { now: Now::Gone, rules_changed: has_rules(known) };
+fn look_at(root: &Path, known: &CataloguedDirectory, taken_at: i64) -> Option<CheckedDirectory> {
+    let gone = CheckedDirectory { now: DirectoryStatus::Gone, rules_changed: has_rules(known) };
     let path = root.join(&known.path);
     let Ok(dir) = Dir::open(&path, Links::Refuse) else { return Some(gone) };
     let Ok(own) = dir.own_entry() else { return Some(gone) };
@@ -152,12 +157,18 @@ fn look_at(root: &Path, known: &Directory, taken_at: i64) -> Option<Look> {
             fresh.push((name.clone(), now));
         }
     }
-    let now = if touched { Now::Touched } else { Now::Changed(fresh?) };
-    Some(Look { now, rules_changed })
+    let now = if touched { DirectoryStatus::Touched } else { DirectoryStatus::Changed(fresh?) };
+    Some(CheckedDirectory { now, rules_changed })
 }
 
 /// Returns the new stamp of a known file, with a digest if its time cannot be trusted.
-fn carried(dir: &Path, name: &OsStr, before: &Stamp, now: Stamp, taken_at: i64) -> Stamp {
+fn carried(
+    dir: &Path,
+    name: &OsStr,
+    before: &CatalogueStamp,
+    now: CatalogueStamp,
+    taken_at: i64,
+) -> CatalogueStamp {
     let racy = now.is_racy(taken_at);
     if !racy && (before.digest == 0 || before.identity() != now.identity()) {
         return now;
@@ -165,25 +176,27 @@ fn carried(dir: &Path, name: &OsStr, before: &Stamp, now: Stamp, taken_at: i64) 
     let digest = digest(&dir.join(name), now.size);
     // The content is unchanged, and its time is now old enough to show any later write, so no digest is
     // needed.
-    if !racy && digest == before.digest { now } else { Stamp { digest, ..now } }
+    if !racy && digest == before.digest { now } else { CatalogueStamp { digest, ..now } }
 }
 
-fn has_rules(directory: &Directory) -> bool {
+fn has_rules(directory: &CataloguedDirectory) -> bool {
     directory.files.iter().any(|(name, _)| is_rule_file(name))
 }
 
 /// Returns true if a directory without ignore rules has some now.
-fn new_rules(old: Option<&Directory>, new: Option<&Directory>) -> bool {
+fn new_rules(old: Option<&CataloguedDirectory>, new: Option<&CataloguedDirectory>) -> bool {
     new.is_some_and(has_rules) && !old.is_some_and(has_rules)
 }
 
 /// Lists one known directory again, including new trees in it.
-fn list_again(root: &Path, path: &Path, old: &Catalogue, taken_at: i64, directories: &mut Directories) {
+fn list_again(root: &Path, path: &Path, old: &Catalogue, taken_at: i64, directories: &mut DirectoryMap) {
     let at = root.join(path);
     for (found, mut directory) in list_below(root, &at, Some(1), taken_at) {
         if found == path {
             let doubtful = |name: &OsStr| old.get(&path.join(name)).filter(|before| before.digest != 0);
-            for (name, stamp) in directory.files.iter_mut().filter(|(_, stamp)| stamp.digest == 0) {
+            for (name, stamp) in
+                Arc::make_mut(&mut directory.files).iter_mut().filter(|(_, stamp)| stamp.digest == 0)
+            {
                 *stamp =
                     doubtful(name).map_or(*stamp, |before| carried(&at, name, &before, *stamp, taken_at));
             }
@@ -196,11 +209,11 @@ fn list_again(root: &Path, path: &Path, old: &Catalogue, taken_at: i64, director
 
 /// Lists the scope of the complete tree, on as many threads as there are cores. Unreadable entries are left
 /// out.
-fn list_all(root: &Path, taken_at: i64) -> Directories {
+fn list_all(root: &Path, taken_at: i64) -> DirectoryMap {
     let found = Mutex::new(Vec::new());
     let repositories = Repositories::default();
     walk_around(root, repositories.collector()).build_parallel().run(|| {
-        let mut batch = Batch { entries: Vec::new(), all: &found };
+        let mut batch = RefreshBatch { entries: Vec::new(), all: &found };
         Box::new(move |entry| {
             if let Ok(entry) = entry {
                 batch.entries.extend(stamped(root, &entry, taken_at));
@@ -214,7 +227,7 @@ fn list_all(root: &Path, taken_at: i64) -> Directories {
 
 /// Lists the scope below `start`, `depth` levels deep. Runs on this thread: there is little to list, and the
 /// threads of a parallel walker wait for each other by sleeping.
-fn list_below(root: &Path, start: &Path, depth: Option<usize>, taken_at: i64) -> Directories {
+fn list_below(root: &Path, start: &Path, depth: Option<usize>, taken_at: i64) -> DirectoryMap {
     let repositories = Repositories::default();
     let entries =
         walk_around(start, repositories.collector()).max_depth(depth).build().filter_map(Result::ok);
@@ -232,46 +245,48 @@ impl Repositories {
         move |path| paths.lock().expect("no walker panics").push(path.to_owned())
     }
 
-    fn entries(self, root: &Path) -> impl Iterator<Item = (PathBuf, Entry)> {
+    fn entries(self, root: &Path) -> impl Iterator<Item = (PathBuf, ScannedEntry)> {
         let paths = std::mem::take(&mut *self.0.lock().expect("no walker panics"));
         paths.into_iter().filter_map(move |path| {
             let relative = path.strip_prefix(root).ok()?;
-            Some((relative.parent()?.to_owned(), Entry::Repository(relative.file_name()?.to_owned())))
+            Some((relative.parent()?.to_owned(), ScannedEntry::Repository(relative.file_name()?.to_owned())))
         })
     }
 }
 
-fn gathered(found: impl IntoIterator<Item = (PathBuf, Entry)>) -> Directories {
-    let mut directories = Directories::new();
+fn gathered(found: impl IntoIterator<Item = (PathBuf, ScannedEntry)>) -> DirectoryMap {
+    let mut directories = DirectoryMap::new();
     for (path, entry) in found {
         match entry {
-            Entry::Directory(mtime) => {
+            ScannedEntry::Directory(mtime) => {
                 let directory = directories.entry(path.clone()).or_default();
                 (directory.path, directory.mtime) = (path, mtime);
             }
-            Entry::File(name, stamp) => directories.entry(path).or_default().files.push((name, stamp)),
-            Entry::Link(name, stamp) => {
+            ScannedEntry::File(name, stamp) => {
+                Arc::make_mut(&mut directories.entry(path).or_default().files).push((name, stamp));
+            }
+            ScannedEntry::Link(name, stamp) => {
                 let directory = directories.entry(path).or_default();
                 directory.unread.push(name.clone());
-                directory.files.push((name, stamp));
+                Arc::make_mut(&mut directory.files).push((name, stamp));
             }
-            Entry::Repository(name) => directories.entry(path).or_default().unread.push(name),
+            ScannedEntry::Repository(name) => directories.entry(path).or_default().unread.push(name),
         }
     }
     for directory in directories.values_mut() {
         directory.unread.sort();
-        directory.files.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Arc::make_mut(&mut directory.files).sort_by(|(a, _), (b, _)| a.cmp(b));
     }
     directories
 }
 
 /// The findings of one walker, merged into `all` when it ends.
-struct Batch<'a> {
-    entries: Vec<(PathBuf, Entry)>,
-    all: &'a Mutex<Vec<(PathBuf, Entry)>>,
+struct RefreshBatch<'a> {
+    entries: Vec<(PathBuf, ScannedEntry)>,
+    all: &'a Mutex<Vec<(PathBuf, ScannedEntry)>>,
 }
 
-impl Drop for Batch<'_> {
+impl Drop for RefreshBatch<'_> {
     fn drop(&mut self) {
         if let Ok(mut all) = self.all.lock() {
             all.append(&mut self.entries);
@@ -279,27 +294,28 @@ impl Drop for Batch<'_> {
     }
 }
 
-enum Entry {
+enum ScannedEntry {
     /// With its trusted time, or zero.
     Directory(i64),
-    File(OsString, Stamp),
-    Link(OsString, Stamp),
+    File(OsString, CatalogueStamp),
+    Link(OsString, CatalogueStamp),
     Repository(OsString),
 }
 
 /// Returns the entry's stamp, under the path of its directory; a directory has its own path. `None` for
 /// anything else.
-fn stamped(root: &Path, entry: &DirEntry, taken_at: i64) -> Option<(PathBuf, Entry)> {
+fn stamped(root: &Path, entry: &DirEntry, taken_at: i64) -> Option<(PathBuf, ScannedEntry)> {
     let relative = entry.path().strip_prefix(root).ok()?;
     let kind = entry.file_type()?;
     if kind.is_dir() {
-        let stamp = Stamp::of(&entry.metadata().ok()?);
+        let stamp = CatalogueStamp::of(&entry.metadata().ok()?);
         let mtime = if stamp.is_racy(taken_at) { 0 } else { stamp.mtime };
-        Some((relative.to_owned(), Entry::Directory(mtime)))
+        Some((relative.to_owned(), ScannedEntry::Directory(mtime)))
     } else if kind.is_file() || kind.is_symlink() {
-        let stamp = Stamp::of(&entry.metadata().ok()?).settled(entry.path(), taken_at);
+        let stamp = CatalogueStamp::of(&entry.metadata().ok()?).settled(entry.path(), taken_at);
         let name = entry.file_name().to_owned();
-        let file = if kind.is_symlink() { Entry::Link(name, stamp) } else { Entry::File(name, stamp) };
+        let file =
+            if kind.is_symlink() { ScannedEntry::Link(name, stamp) } else { ScannedEntry::File(name, stamp) };
         Some((relative.parent()?.to_owned(), file))
     } else {
         None
@@ -316,7 +332,7 @@ mod tests {
 
     /// A change of the tree. There are few names, so that steps collide.
     #[derive(Debug, Clone)]
-    enum Step {
+    enum RefreshStep {
         Write(String, u8),
         Remove(String),
         RemoveTree(String),
@@ -324,31 +340,31 @@ mod tests {
         Ignore(String),
     }
 
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
+    fn steps() -> impl Strategy<Value = Vec<RefreshStep>> {
         let dir = prop_oneof![Just(""), Just("d/"), Just("d/e/"), Just("f/")];
         let path = (dir, 0..4_u8).prop_map(|(dir, n)| format!("{dir}x{n}"));
         let step = prop_oneof![
-            4 => (path.clone(), any::<u8>()).prop_map(|(path, n)| Step::Write(path, n)),
-            2 => path.clone().prop_map(Step::Remove),
-            1 => prop_oneof![Just("d"), Just("d/e"), Just("f")].prop_map(|d| Step::RemoveTree(d.to_owned())),
-            2 => (path.clone(), path.clone()).prop_map(|(a, b)| Step::Rename(a, b)),
-            1 => prop_oneof![Just("x1\n"), Just("e/\n"), Just("")].prop_map(|r| Step::Ignore(r.to_owned())),
+            4 => (path.clone(), any::<u8>()).prop_map(|(path, n)| RefreshStep::Write(path, n)),
+            2 => path.clone().prop_map(RefreshStep::Remove),
+            1 => prop_oneof![Just("d"), Just("d/e"), Just("f")].prop_map(|d| RefreshStep::RemoveTree(d.to_owned())),
+            2 => (path.clone(), path.clone()).prop_map(|(a, b)| RefreshStep::Rename(a, b)),
+            1 => prop_oneof![Just("x1\n"), Just("e/\n"), Just("")].prop_map(|r| RefreshStep::Ignore(r.to_owned())),
         ];
         proptest::collection::vec(step, 1..8)
     }
 
-    fn apply(root: &Path, step: &Step) {
+    fn apply(root: &Path, step: &RefreshStep) {
         let at = |path: &str| root.join(path);
         // A step that is impossible in this tree does nothing.
         let _ = match step {
-            Step::Write(path, n) => {
+            RefreshStep::Write(path, n) => {
                 let _ = fs::create_dir_all(at(path).parent().unwrap());
                 fs::write(at(path), [*n])
             }
-            Step::Remove(path) => fs::remove_file(at(path)),
-            Step::RemoveTree(path) => fs::remove_dir_all(at(path)),
-            Step::Rename(from, to) => fs::rename(at(from), at(to)),
-            Step::Ignore(rules) => fs::write(at(".gitignore"), rules),
+            RefreshStep::Remove(path) => fs::remove_file(at(path)),
+            RefreshStep::RemoveTree(path) => fs::remove_dir_all(at(path)),
+            RefreshStep::Rename(from, to) => fs::rename(at(from), at(to)),
+            RefreshStep::Ignore(rules) => fs::write(at(".gitignore"), rules),
         };
     }
 
@@ -401,7 +417,7 @@ mod tests {
         for mtime in [settled.directories[0].mtime, 0] {
             for content in ["x", "y"] {
                 // Another content under the same stamp is a second write within one tick of the clock.
-                let before = Stamp { digest: digest(&path, 1) ^ u64::from(content == "y"), ..stamp };
+                let before = CatalogueStamp { digest: digest(&path, 1) ^ u64::from(content == "y"), ..stamp };
                 let mut young = settled.clone();
                 young.directories[0].mtime = mtime;
                 young.set(Path::new("a"), before);
@@ -409,7 +425,7 @@ mod tests {
                 let seen = now.get(Path::new("a")).unwrap();
                 assert_eq!((before.same(&seen), seen.digest == 0), (content == "x", content == "x"));
                 let next = refresh(root.path(), &now);
-                assert_eq!(matches!(next, Refreshed::AsBefore { .. }), content == "x");
+                assert_eq!(matches!(next, ScanResult::Unchanged { .. }), content == "x");
             }
         }
     }

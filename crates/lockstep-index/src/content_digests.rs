@@ -12,20 +12,20 @@ use lockstep_fs::{FileStamp, now};
 use serde::{Deserialize, Serialize};
 
 use crate::scope::walk;
-use crate::stamp::Stamp;
+use crate::stamp::CatalogueStamp;
 
 /// Larger files are compared by size and time instead of content.
 pub const MAX_DIGESTED_BYTES: u64 = 8 << 20;
 
 /// The digests of all files in scope at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Snapshot {
+pub struct ContentDigests {
     taken_at: i64,
-    files: BTreeMap<String, Entry>,
+    files: BTreeMap<String, FileDigest>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Entry {
+struct FileDigest {
     size: u64,
     mtime: i64,
     /// The inode's change time, which programs cannot set. Zero in snapshots of older versions.
@@ -35,12 +35,12 @@ struct Entry {
     digest: String,
 }
 
-impl Snapshot {
+impl ContentDigests {
     /// Takes a snapshot of the tree at `root`. Files with the same stamp as in `older` are not read again.
     /// Files whose names are not UTF-8 are left out.
     pub fn take(root: &Path, older: Option<&Self>) -> Self {
         let taken_at = now();
-        let found: Mutex<BTreeMap<String, Entry>> = Mutex::default();
+        let found: Mutex<BTreeMap<String, FileDigest>> = Mutex::default();
         walk(root).build_parallel().run(|| {
             Box::new(|entry| {
                 if let Some((path, entry)) = entry.ok().and_then(|entry| look(root, &entry, older)) {
@@ -76,7 +76,7 @@ impl Snapshot {
     }
 }
 
-fn look(root: &Path, entry: &DirEntry, older: Option<&Snapshot>) -> Option<(String, Entry)> {
+fn look(root: &Path, entry: &DirEntry, older: Option<&ContentDigests>) -> Option<(String, FileDigest)> {
     let kind = entry.file_type()?;
     if kind.is_dir() {
         return None;
@@ -84,7 +84,7 @@ fn look(root: &Path, entry: &DirEntry, older: Option<&Snapshot>) -> Option<(Stri
     let path = entry.path().strip_prefix(root).ok()?.to_str()?.to_owned();
     let meta = entry.path().symlink_metadata().ok()?;
     let file = FileStamp::from(&meta);
-    let (stamp, ctime) = (Stamp::from(file), file.ctime);
+    let (stamp, ctime) = (CatalogueStamp::from(file), file.ctime);
     let known = older.and_then(|older| {
         let known = older.files.get(&path)?;
         let same = (known.size, known.mtime, known.ctime, known.inode)
@@ -92,10 +92,10 @@ fn look(root: &Path, entry: &DirEntry, older: Option<&Snapshot>) -> Option<(Stri
         (same && !stamp.is_racy(older.taken_at)).then(|| known.digest.clone())
     });
     let digest = known.unwrap_or_else(|| digest_of(entry.path(), &stamp, kind.is_symlink(), meta.is_file()));
-    Some((path, Entry { size: stamp.size, mtime: stamp.mtime, ctime, inode: stamp.inode, digest }))
+    Some((path, FileDigest { size: stamp.size, mtime: stamp.mtime, ctime, inode: stamp.inode, digest }))
 }
 
-fn digest_of(path: &Path, stamp: &Stamp, link: bool, plain: bool) -> String {
+fn digest_of(path: &Path, stamp: &CatalogueStamp, link: bool, plain: bool) -> String {
     if link {
         let target: PathBuf = fs::read_link(path).unwrap_or_default();
         return format!("link:{}", target.display());
@@ -137,8 +137,8 @@ mod tests {
         symlink("same", root.join("link")).unwrap();
         // Ensures that no time is racy.
         std::thread::sleep(Duration::from_millis(60));
-        let before = Snapshot::take(root, None);
-        let kept: Snapshot = serde_json::from_str(&serde_json::to_string(&before).unwrap()).unwrap();
+        let before = ContentDigests::take(root, None);
+        let kept: ContentDigests = serde_json::from_str(&serde_json::to_string(&before).unwrap()).unwrap();
         assert_eq!(kept, before);
         write("edited", "EDITED");
         // The modification time stays the same: only the content differs.
@@ -153,9 +153,9 @@ mod tests {
         symlink("touched", root.join("link")).unwrap();
         write("sub/new", "x");
         write("ignored", "x");
-        let after = Snapshot::take(root, Some(&before));
+        let after = ContentDigests::take(root, Some(&before));
         assert_eq!(before.changed(&after), ["edited", "gone", "link", "sub/new"]);
-        assert_eq!(after, Snapshot { taken_at: after.taken_at, ..Snapshot::take(root, None) });
+        assert_eq!(after, ContentDigests { taken_at: after.taken_at, ..ContentDigests::take(root, None) });
         assert_eq!(after.digest("edited"), Some(digest(b"EDITED").as_str()));
         assert_eq!(after.size("gone"), None);
     }

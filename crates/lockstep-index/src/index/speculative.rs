@@ -6,10 +6,10 @@
 use std::path::Path;
 
 use super::Index;
-use super::open::{Base, Effort, Home, Keep, Opening, Sight, load_from};
-use super::progress::Progress;
-use super::settings::Settings;
-use super::version::Version;
+use super::open::{IndexLocation, OpenRequest, PersistMode, ScanScope, StoredIndex, UpdatePolicy, load_from};
+use super::progress::IndexProgress;
+use super::settings::IndexSettings;
+use super::version::FileVersion;
 use crate::IndexError;
 
 impl Index {
@@ -20,15 +20,15 @@ impl Index {
     /// `ask` declined, the caller has to query the returned index again.
     pub fn open_and_ask<T>(
         root: &Path,
-        home: Home<'_>,
-        settings: &Settings,
-        progress: &dyn Progress,
+        home: IndexLocation<'_>,
+        settings: &IndexSettings,
+        progress: &dyn IndexProgress,
         ask: impl FnOnce(&Self) -> Option<T>,
     ) -> Result<(Self, Option<T>), IndexError> {
         let storage = home.storage();
         let mut loaded = load_from(storage.as_ref(), settings)?;
-        let (effort, sight, keep) = (Effort::Whole, Sight::Whole, Keep::Now);
-        let opening = Opening { root, storage, writer: None, settings, effort, sight, keep, progress };
+        let (effort, sight, keep) = (UpdatePolicy::Whole, ScanScope::Whole, PersistMode::Now);
+        let opening = OpenRequest { root, storage, writer: None, settings, effort, sight, keep, progress };
         let Some(base) = loaded.base.take() else {
             return Ok((opening.bring_up_to_date(loaded)?, None));
         };
@@ -49,14 +49,14 @@ impl Index {
         let known = self.files.paths.find(path).map(|file| &self.files.records[file].version);
         let present = self.root.join(path).symlink_metadata().ok();
         match (known, present) {
-            (Some(known), Some(present)) => known.looks_like(&Version::of(&present)),
+            (Some(known), Some(present)) => known.looks_like(&FileVersion::of(&present)),
             (known, present) => known.is_none() && present.is_none(),
         }
     }
 
     /// Returns the stored state, without the findings of this process.
-    fn into_base(self) -> Base {
+    fn into_base(self) -> StoredIndex {
         let Self { manifest, files, words, facts, .. } = self;
-        Base { manifest, files, words, facts, replaced: Vec::new() }
+        StoredIndex { manifest, files, words, facts, replaced: Vec::new() }
     }
 }

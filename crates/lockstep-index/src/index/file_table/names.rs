@@ -7,12 +7,12 @@ use memchr::memmem;
 
 /// Concatenated strings in one allocation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Names {
+pub(crate) struct PackedStrings {
     pub(super) text: String,
     pub(super) ends: Vec<u32>,
 }
 
-impl Names {
+impl PackedStrings {
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use lockstep_refs::world::parent;
 
-use super::super::content::State;
-use super::super::files::{Directory, Files, Names, Record};
-use super::super::version::Version;
-use super::directories::Directories;
+use super::super::content::ContentClass;
+use super::super::file_table::{DirectoryRow, FileRow, FileTable, PackedStrings};
+use super::super::version::FileVersion;
+use super::directories::DirectoryDiff;
 use super::number;
 
 /// A file table that is being built in the order of paths.
 pub(super) struct TableBuilder {
-    pub(super) files: Files,
+    pub(super) files: FileTable,
     /// The new positions of the directories; `None` if they did not move.
     moved: Option<Vec<Option<u32>>>,
     /// The directory of the file that was added last.
@@ -20,14 +20,14 @@ pub(super) struct TableBuilder {
 }
 
 impl TableBuilder {
-    pub(super) fn new(old: &Files, changed: &Directories) -> Self {
-        let mut files = Files {
-            paths: Names::with_capacity_of(&old.paths),
+    pub(super) fn new(old: &FileTable, changed: &DirectoryDiff) -> Self {
+        let mut files = FileTable {
+            paths: PackedStrings::with_capacity_of(&old.paths),
             records: Vec::with_capacity(old.len() + 1),
-            ..Files::default()
+            ..FileTable::default()
         };
         let mut put = changed.put.iter().peekable();
-        let mut add = |path: &str, directory: Directory| {
+        let mut add = |path: &str, directory: DirectoryRow| {
             files.directory_paths.push(path);
             files.directories.push(directory);
         };
@@ -50,7 +50,7 @@ impl TableBuilder {
     }
 
     /// Copies a range of unchanged files.
-    pub(super) fn keep(&mut self, old: &Files, range: Range<usize>) {
+    pub(super) fn keep(&mut self, old: &FileTable, range: Range<usize>) {
         if self.moved.is_some() {
             range.for_each(|file| self.add(old.paths.get(file), old.records[file]));
         } else {
@@ -60,17 +60,17 @@ impl TableBuilder {
     }
 
     /// Adds a file. A file whose directory was removed is left out.
-    pub(super) fn add(&mut self, path: &str, record: Record) {
+    pub(super) fn add(&mut self, path: &str, record: FileRow) {
         let directory = match &self.moved {
             Some(moved) => moved.get(record.directory as usize).copied().flatten(),
             None => Some(record.directory),
         };
         if let Some(directory) = directory {
-            self.push(path, Record { directory, ..record });
+            self.push(path, FileRow { directory, ..record });
         }
     }
 
-    pub(super) fn add_read(&mut self, path: &str, document: u32, read: Option<(Version, State)>) {
+    pub(super) fn add_read(&mut self, path: &str, document: u32, read: Option<(FileVersion, ContentClass)>) {
         let Some((version, state)) = read else { return };
         let parent = parent(path);
         // Adjacent paths are mostly in the same directory.
@@ -78,11 +78,11 @@ impl TableBuilder {
         let at = self.last.filter(|last| names.get(*last) == parent).or_else(|| names.find(parent));
         self.last = at;
         if let Some(directory) = at.map(number) {
-            self.push(path, Record { version, document, directory, state });
+            self.push(path, FileRow { version, document, directory, state });
         }
     }
 
-    fn push(&mut self, path: &str, record: Record) {
+    fn push(&mut self, path: &str, record: FileRow) {
         self.files.paths.push(path);
         self.files.records.push(record);
     }

@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use lockstep_refs::world::parent;
 use serde::{Deserialize, Serialize};
 
-use super::super::files::{Directory, Files};
+use super::super::file_table::{DirectoryRow, FileTable};
 
 /// The differences from the directories of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Directories {
-    pub(super) put: BTreeMap<String, Directory>,
+pub(crate) struct DirectoryDiff {
+    pub(super) put: BTreeMap<String, DirectoryRow>,
     pub(super) gone: BTreeSet<String>,
 }
 
-impl Directories {
+impl DirectoryDiff {
     /// Returns the differences from the directories of `files` to `all`.
-    pub(super) fn between(files: &Files, mut all: BTreeMap<String, Directory>) -> Self {
+    pub(super) fn between(files: &FileTable, mut all: BTreeMap<String, DirectoryRow>) -> Self {
         let mut gone = BTreeSet::new();
         for (path, known) in files.directory_paths.iter().zip(&files.directories) {
             match all.get(path) {
@@ -38,15 +38,15 @@ impl Directories {
 }
 
 /// The directories of a table with the differences found so far. Few of thousands differ.
-pub(super) struct Differing<'a> {
-    files: &'a Files,
-    found: Directories,
+pub(super) struct DirectoryDiffBuilder<'a> {
+    files: &'a FileTable,
+    found: DirectoryDiff,
 }
 
-impl<'a> Differing<'a> {
+impl<'a> DirectoryDiffBuilder<'a> {
     /// Starts without differences.
-    pub(super) fn new(files: &'a Files) -> Self {
-        Self { files, found: Directories::default() }
+    pub(super) fn new(files: &'a FileTable) -> Self {
+        Self { files, found: DirectoryDiff::default() }
     }
 
     fn has(&self, path: &str) -> bool {
@@ -55,7 +55,7 @@ impl<'a> Differing<'a> {
     }
 
     /// Records the present state of a directory.
-    pub(super) fn put(&mut self, path: &str, directory: Directory) {
+    pub(super) fn put(&mut self, path: &str, directory: DirectoryRow) {
         self.found.gone.remove(path);
         let known = self.files.directory_paths.find(path).map(|at| self.files.directories[at]);
         if known == Some(directory) {
@@ -84,7 +84,7 @@ impl<'a> Differing<'a> {
 
     /// Returns all differences. Directories below a removed one are removed too: it may have been replaced by
     /// a link through which they still seem to exist.
-    pub(super) fn finish(mut self) -> Directories {
+    pub(super) fn finish(mut self) -> DirectoryDiff {
         for gone in self.found.gone.clone() {
             self.known_below(&gone).for_each(|below| self.remove(below));
         }

@@ -9,14 +9,14 @@ use lockstep_fs::{Dir, FileKind, Links, now};
 use lockstep_refs::world::{base, parent};
 
 use super::content;
-use super::files::{ByDirectory, Files};
-use super::rules;
-use super::version::Version;
-use crate::threads;
+use super::file_table::{ByDirectory, FileTable};
+use super::ignore_rules;
+use super::version::FileVersion;
+use crate::parallelism;
 
 /// The differences from the table.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct ScanDiff {
     /// Files with another version.
     pub(crate) changed: Vec<u32>,
     /// Files that were deleted, alone or with their directory.
@@ -31,7 +31,7 @@ pub(crate) struct Look {
     pub(crate) rules_changed: bool,
 }
 
-impl Look {
+impl ScanDiff {
     pub(crate) fn is_as_before(&self) -> bool {
         *self == Self::default()
     }
@@ -65,14 +65,14 @@ const WORTH_OPENING: usize = 3;
 
 /// Checks every file of the table, on as many threads as there are cores. Sets `outdated` as soon as it finds
 /// a difference.
-pub(crate) fn look(root: &Path, files: &Files, limit: u64, outdated: &AtomicBool) -> Look {
+pub(crate) fn look(root: &Path, files: &FileTable, limit: u64, outdated: &AtomicBool) -> ScanDiff {
     let by_directory = files.by_directory();
-    let helpers = threads::besides(files.len() / FILES_PER_THREAD);
+    let helpers = parallelism::besides(files.len() / FILES_PER_THREAD);
     let next = AtomicUsize::new(0);
     let opened = open_root(root);
-    let eye = Eye { root, base: opened.as_ref(), files, limit };
+    let eye = StatScanner { root, base: opened.as_ref(), files, limit };
     let work = || {
-        let mut look = Look::default();
+        let mut look = ScanDiff::default();
         loop {
             let start = next.fetch_add(BATCH, Ordering::Relaxed);
             let end = (start + BATCH).min(files.directories.len());
@@ -101,10 +101,10 @@ pub(crate) fn look(root: &Path, files: &Files, limit: u64, outdated: &AtomicBool
 /// are directories.
 ///
 /// The table keeps its state for all other paths, so the next full check finds their changes.
-pub(crate) fn look_only(root: &Path, files: &Files, limit: u64, paths: &HashSet<String>) -> Look {
+pub(crate) fn look_only(root: &Path, files: &FileTable, limit: u64, paths: &HashSet<String>) -> ScanDiff {
     let opened = open_root(root);
-    let eye = Eye { root, base: opened.as_ref(), files, limit };
-    let mut look = Look::default();
+    let eye = StatScanner { root, base: opened.as_ref(), files, limit };
+    let mut look = ScanDiff::default();
     let names = &files.directory_paths;
     let given: Vec<&str> =
         paths.iter().map(String::as_str).filter(|path| names.find(path).is_some()).collect();
@@ -135,7 +135,7 @@ fn is_in(path: &str, directory: &str) -> bool {
 }
 
 /// Returns the known directory of a path, or its nearest known ancestor.
-fn nearest(files: &Files, path: &str) -> Option<usize> {
+fn nearest(files: &FileTable, path: &str) -> Option<usize> {
     let mut above = parent(path);
     loop {
         match files.directory_paths.find(above) {
@@ -151,17 +151,17 @@ fn open_root(root: &Path) -> Option<Dir> {
     Dir::open(root, Links::Follow).ok()
 }
 
-struct Eye<'a> {
+struct StatScanner<'a> {
     root: &'a Path,
     /// The opened root.
     base: Option<&'a Dir>,
-    files: &'a Files,
+    files: &'a FileTable,
     limit: u64,
 }
 
-impl Eye<'_> {
+impl StatScanner<'_> {
     /// Checks a directory and the files in it.
-    fn look_at(&self, directory: usize, by_directory: &ByDirectory, look: &mut Look) {
+    fn look_at(&self, directory: usize, by_directory: &ByDirectory, look: &mut ScanDiff) {
         let files = by_directory.of(directory);
         match self.look_at_directory(directory, files.len(), look) {
             Some(opened) => files.iter().for_each(|file| self.look_at_file(*file, opened.as_ref(), look)),
@@ -170,7 +170,7 @@ impl Eye<'_> {
     }
 
     /// Checks a directory, and opens it if enough files in it are checked next. `None` if it was deleted.
-    fn look_at_directory(&self, directory: usize, files: usize, look: &mut Look) -> Option<Option<Dir>> {
+    fn look_at_directory(&self, directory: usize, files: usize, look: &mut ScanDiff) -> Option<Option<Dir>> {
         let number = u32::try_from(directory).expect("directories are numbered with 32 bits");
         let known = self.files.directories[directory];
         let relative = self.files.directory_paths.get(directory);
@@ -185,7 +185,7 @@ impl Eye<'_> {
             // `git init` was run in the directory, so it is another repository now.
             look.rules_changed |=
                 touched && !relative.is_empty() && path.join(".git").symlink_metadata().is_ok();
-            look.rules_changed |= rules::of_directory(&path) != known.rules;
+            look.rules_changed |= ignore_rules::of_directory(&path) != known.rules;
         }
         if touched {
             look.touched.push(number);
@@ -194,7 +194,7 @@ impl Eye<'_> {
     }
 
     /// Checks a file, relative to its directory if that is open.
-    fn look_at_file(&self, file: u32, directory: Option<&Dir>, look: &mut Look) {
+    fn look_at_file(&self, file: u32, directory: Option<&Dir>, look: &mut ScanDiff) {
         let path = self.files.paths.get(file as usize);
         let entry = match directory {
             Some(dir) => dir.entry(base(path), Links::Refuse).ok(),
@@ -208,7 +208,7 @@ impl Eye<'_> {
 
     /// Returns a directory's version, and opens the directory if that is cheaper for this many files. `None`
     /// if it was deleted or is no longer a directory.
-    fn directory(&self, relative: &str, files: usize) -> Option<(Option<Dir>, Version)> {
+    fn directory(&self, relative: &str, files: usize) -> Option<(Option<Dir>, FileVersion)> {
         let base = self.base?;
         let path = if relative.is_empty() { "." } else { relative };
         if files < WORTH_OPENING {
@@ -220,7 +220,7 @@ impl Eye<'_> {
         Some((Some(dir), entry.stamp.into()))
     }
 
-    fn compare(&self, file: u32, present: &Version, look: &mut Look) {
+    fn compare(&self, file: u32, present: &FileVersion, look: &mut ScanDiff) {
         let known = &self.files.records[file as usize].version;
         if !known.looks_like(present) {
             look.changed.push(file);
@@ -231,7 +231,7 @@ impl Eye<'_> {
 
     /// Compares the content of a file. Another content under the same time is a second write within one tick
     /// of the clock.
-    fn read_again(&self, file: u32, known: &Version, look: &mut Look) {
+    fn read_again(&self, file: u32, known: &FileVersion, look: &mut ScanDiff) {
         let path = self.root.join(self.files.paths.get(file as usize));
         let mut buffer = Vec::new();
         let content = content::read(&path, self.limit, &mut buffer);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::codec::{Bytes, put_varint};
-use super::table::{Cursor, Damage, Table, TableWriter};
+use super::codec::{ByteReader, put_varint};
+use super::sorted_table::{CorruptTable, SortedTable, TableCursor, TableWriter};
 
 /// The number of tables above which some are merged.
 const MANY: usize = 8;
@@ -31,35 +31,53 @@ pub(crate) fn choose(sizes: &[u64]) -> Vec<usize> {
 }
 
 /// Merges several tables of words. Documents for which `is_alive` returns false are left out.
-pub(crate) fn words(tables: &[&Table], is_alive: impl Fn(u32) -> bool) -> Result<Vec<u8>, Damage> {
+pub(crate) fn words(
+    tables: &[&SortedTable],
+    is_alive: impl Fn(u32) -> bool,
+) -> Result<Vec<u8>, CorruptTable> {
+    merge(tables, |writer, key, payloads| put_merged(writer, key, payloads, &is_alive))
+}
+
+/// Writes the documents of several payloads.
+fn put_merged(
+    writer: &mut TableWriter<Vec<u8>>,
+    key: u64,
+    payloads: &[Vec<u8>],
+    is_alive: impl Fn(u32) -> bool,
+) -> Result<(), CorruptTable> {
+    let mut all = Vec::new();
+    for payload in payloads {
+        all.extend(
+            documents(payload).ok_or(CorruptTable)?.into_iter().filter(|document| is_alive(*document)),
+        );
+    }
+    all.sort_unstable();
+    all.dedup();
     let mut payload = Vec::new();
-    merge(tables, |writer, key, payloads| {
-        let mut all = Vec::new();
-        for payload in payloads {
-            all.extend(documents(payload).ok_or(Damage)?.into_iter().filter(|document| is_alive(*document)));
-        }
-        all.sort_unstable();
-        payload.clear();
-        put_documents(&mut payload, all.iter().copied());
-        if all.is_empty() { Ok(()) } else { Ok(writer.put(key, &payload)?) }
-    })
+    put_documents(&mut payload, all.iter().copied());
+    if all.is_empty() { Ok(()) } else { Ok(writer.put(key, &payload)?) }
 }
 
 /// Merges several tables of facts. Documents for which `is_alive` returns false are left out.
-pub(crate) fn facts(tables: &[&Table], is_alive: impl Fn(u32) -> bool) -> Result<Vec<u8>, Damage> {
+pub(crate) fn facts(
+    tables: &[&SortedTable],
+    is_alive: impl Fn(u32) -> bool,
+) -> Result<Vec<u8>, CorruptTable> {
     merge(tables, |writer, key, payloads| match (u32::try_from(key), payloads.last()) {
         (Ok(document), Some(payload)) if is_alive(document) => Ok(writer.put(key, payload)?),
-        _ => Ok(()),
+        (Ok(_), _) => Ok(()),
+        // The documents that contain a name, or all documents.
+        (Err(_), _) => put_merged(writer, key, payloads, &is_alive),
     })
 }
 
 /// Iterates over the tables in parallel. `visit` is called once per key, with the payloads of all tables in
 /// their order.
 fn merge(
-    tables: &[&Table],
-    mut visit: impl FnMut(&mut TableWriter<Vec<u8>>, u64, &[Vec<u8>]) -> Result<(), Damage>,
-) -> Result<Vec<u8>, Damage> {
-    let mut cursors = tables.iter().map(|table| Cursor::new(table)).collect::<Result<Vec<_>, _>>()?;
+    tables: &[&SortedTable],
+    mut visit: impl FnMut(&mut TableWriter<Vec<u8>>, u64, &[Vec<u8>]) -> Result<(), CorruptTable>,
+) -> Result<Vec<u8>, CorruptTable> {
+    let mut cursors = tables.iter().map(|table| TableCursor::new(table)).collect::<Result<Vec<_>, _>>()?;
     let mut heads: BTreeMap<(u64, usize), Vec<u8>> = BTreeMap::new();
     for (at, cursor) in cursors.iter_mut().enumerate() {
         heads.extend(cursor.next()?.map(|(key, payload)| ((key, at), payload)));
@@ -88,7 +106,7 @@ pub(crate) fn put_documents(out: &mut Vec<u8>, documents: impl Iterator<Item = u
 
 /// Decodes the output of [`put_documents`]. `None` if it is damaged.
 pub(crate) fn documents(payload: &[u8]) -> Option<Vec<u32>> {
-    let mut bytes = Bytes(payload);
+    let mut bytes = ByteReader(payload);
     let mut last = 0_u32;
     let mut documents = Vec::with_capacity(payload.len());
     while !bytes.is_empty() {
@@ -104,19 +122,19 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::table::Source;
+    use super::super::sorted_table::TableSource;
     use super::*;
 
     type Content = BTreeMap<u64, BTreeSet<u32>>;
 
-    fn table(content: &Content) -> Table {
+    fn table(content: &Content) -> SortedTable {
         let mut writer = TableWriter::new(Vec::new()).unwrap();
         for (word, of_word) in content {
             let mut payload = Vec::new();
             put_documents(&mut payload, of_word.iter().copied());
             writer.put(*word, &payload).unwrap();
         }
-        Table::new(Source::Memory(writer.finish().unwrap()))
+        SortedTable::new(TableSource::Memory(writer.finish().unwrap()))
     }
 
     proptest! {
@@ -128,10 +146,10 @@ mod tests {
             ),
             dead in proptest::collection::btree_set(0..900_u32, 0..300),
         ) {
-            let tables: Vec<Table> = contents.iter().map(table).collect();
-            let parts: Vec<&Table> = tables.iter().collect();
+            let tables: Vec<SortedTable> = contents.iter().map(table).collect();
+            let parts: Vec<&SortedTable> = tables.iter().collect();
             let merged = words(&parts, |document| !dead.contains(&document)).unwrap();
-            let merged = Table::new(Source::Memory(merged));
+            let merged = SortedTable::new(TableSource::Memory(merged));
             for word in 0..60_u64 {
                 let expected: BTreeSet<u32> = contents
                     .iter()

@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::content::State;
-use super::files::Files;
-use super::update::Plan;
-use super::version::Version;
+use super::content::ContentClass;
+use super::file_table::FileTable;
+use super::update_plan::IndexUpdatePlan;
+use super::version::FileVersion;
 
 /// Amendments together are about no more files and directories than this: making them again should cost less than reading the table.
 const MOST: usize = 300;
@@ -16,23 +16,23 @@ const MOST_MOVES: usize = 8;
 
 /// The changes of one update.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Amendment {
-    pub(crate) plan: Plan,
+pub(crate) struct FileTableDelta {
+    pub(crate) plan: IndexUpdatePlan,
     /// The results for the files that the plan reads.
-    pub(crate) read: Vec<Option<(Version, State)>>,
+    pub(crate) read: Vec<Option<(FileVersion, ContentClass)>>,
     /// The document number of the first of them.
     pub(crate) first: u32,
 }
 
-impl Amendment {
+impl FileTableDelta {
     /// Applies the delta to a table.
-    pub(crate) fn apply(&self, files: Files) -> Files {
+    pub(crate) fn apply(&self, files: FileTable) -> FileTable {
         self.plan.apply(files, &self.read, self.first)
     }
 }
 
 /// Returns true if writing one more delta is cheaper than writing a new table.
-pub(crate) fn has_room(amendments: &[Amendment], next: &Amendment) -> bool {
+pub(crate) fn has_room(amendments: &[FileTableDelta], next: &FileTableDelta) -> bool {
     let all = || amendments.iter().chain([next]);
     all().map(|amendment| amendment.plan.size()).sum::<usize>() <= MOST
         && all().filter(|amendment| amendment.plan.moves()).count() <= MOST_MOVES

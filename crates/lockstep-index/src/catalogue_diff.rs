@@ -4,17 +4,18 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use lockstep_model::change::ChangeKind;
 
-use crate::catalogue::{Catalogue, Directory};
-use crate::stamp::Stamp;
+use crate::catalogue::{Catalogue, CataloguedDirectory};
+use crate::stamp::CatalogueStamp;
 
 /// Returns the changes from `old` to `new`, by path relative to the root: written, created and deleted files,
 /// and renames.
 pub(crate) fn differences(old: &Catalogue, new: &Catalogue) -> Vec<(PathBuf, ChangeKind)> {
-    let mut found = Found::default();
-    let none = Directory::default();
+    let mut found = DiffBuilder::default();
+    let none = CataloguedDirectory::default();
     merge(
         &old.directories,
         &new.directories,
@@ -22,13 +23,15 @@ pub(crate) fn differences(old: &Catalogue, new: &Catalogue) -> Vec<(PathBuf, Cha
         |old, new| {
             let path = old.or(new).map_or(Path::new(""), |dir| dir.path.as_path());
             let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
-            merge(&old.files, &new.files, file_name, |old, new| found.file(path, old, new));
+            if !Arc::ptr_eq(&old.files, &new.files) {
+                merge(&old.files, &new.files, file_name, |old, new| found.file(path, old, new));
+            }
         },
     );
     found.into_changes()
 }
 
-fn file_name(file: &(OsString, Stamp)) -> &OsStr {
+fn file_name(file: &(OsString, CatalogueStamp)) -> &OsStr {
     &file.0
 }
 
@@ -56,14 +59,19 @@ fn merge<'a, T, K: Ord + ?Sized>(
 }
 
 #[derive(Default)]
-struct Found {
+struct DiffBuilder {
     written: Vec<PathBuf>,
-    created: Vec<(PathBuf, Stamp)>,
-    deleted: Vec<(PathBuf, Stamp)>,
+    created: Vec<(PathBuf, CatalogueStamp)>,
+    deleted: Vec<(PathBuf, CatalogueStamp)>,
 }
 
-impl Found {
-    fn file(&mut self, dir: &Path, old: Option<&(OsString, Stamp)>, new: Option<&(OsString, Stamp)>) {
+impl DiffBuilder {
+    fn file(
+        &mut self,
+        dir: &Path,
+        old: Option<&(OsString, CatalogueStamp)>,
+        new: Option<&(OsString, CatalogueStamp)>,
+    ) {
         match (old, new) {
             (Some((_, before)), Some((_, now))) if before.same(now) => {}
             (Some((name, _)), Some(_)) => self.written.push(dir.join(name)),
@@ -105,13 +113,13 @@ mod tests {
     fn catalogue(files: &[(&str, u64)]) -> Catalogue {
         let mut catalogue = Catalogue::default();
         for (path, inode) in files {
-            catalogue.set(Path::new(path), Stamp { size: 1, mtime: 1, inode: *inode, digest: 0 });
+            catalogue.set(Path::new(path), CatalogueStamp { size: 1, mtime: 1, inode: *inode, digest: 0 });
         }
         catalogue
     }
 
     #[test]
-    fn every_kind_is_told() {
+    fn every_kind_of_difference_is_reported() {
         let old = catalogue(&[("a", 1), ("d/gone", 2), ("d/same", 3), ("old", 4), ("w", 5)]);
         let new = catalogue(&[("a", 1), ("d/same", 3), ("e/new", 4), ("fresh", 6), ("w", 7)]);
         assert_eq!(

@@ -10,14 +10,14 @@ use std::path::Path;
 use lockstep_refs::world::parent;
 use serde::{Deserialize, Serialize};
 
-use super::content::State;
-use super::files::{ByDirectory, Files, Record};
-use super::listing::{Listing, list, list_level};
-use super::look::Look;
-use super::settings::Filter;
-use super::version::Version;
+use super::content::ContentClass;
+use super::file_table::{ByDirectory, FileRow, FileTable};
+use super::scope_walk::{ScopeListing, list, list_level};
+use super::settings::ScopeFilter;
+use super::stat_scan::ScanDiff;
+use super::version::FileVersion;
 use builder::TableBuilder;
-use directories::{Differing, Directories};
+use directories::{DirectoryDiff, DirectoryDiffBuilder};
 
 /// The maximum number of changed files and directories for an update in place. Larger plans that add or
 /// remove entries copy the table, because each insertion moves the rest of it.
@@ -25,17 +25,17 @@ const MOST_IN_PLACE: usize = 16;
 
 /// The changes that update a file table.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Plan {
+pub(crate) struct IndexUpdatePlan {
     /// Paths to read, sorted: new files, and known files with another version.
     pub(crate) read: Vec<String>,
     /// Known files that are no longer in scope.
     pub(crate) dropped: Vec<u32>,
     /// Known files whose digest is no longer needed.
     settled: Vec<u32>,
-    directories: Directories,
+    directories: DirectoryDiff,
 }
 
-impl Plan {
+impl IndexUpdatePlan {
     /// Returns true if the plan changes nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.is_settling() && self.settled.is_empty() && self.directories.is_empty()
@@ -57,20 +57,20 @@ impl Plan {
     }
 
     /// Creates a plan that reads every file.
-    pub(crate) fn whole(listing: Listing) -> Self {
-        let directories = Directories { put: listing.directories, gone: BTreeSet::new() };
+    pub(crate) fn whole(listing: ScopeListing) -> Self {
+        let directories = DirectoryDiff { put: listing.directories, gone: BTreeSet::new() };
         Self { read: listing.files, directories, ..Self::default() }
     }
 
     /// Creates a plan from the differences in `look`. Changed directories are listed again; all of them if
     /// ignore rules changed.
-    pub(crate) fn new(root: &Path, files: &Files, look: Look, filter: &Filter) -> Self {
+    pub(crate) fn new(root: &Path, files: &FileTable, look: ScanDiff, filter: &ScopeFilter) -> Self {
         if look.rules_changed {
             return Self::relisted(files, &look, list(root, "", filter));
         }
-        let mut changes = Changes::new(files, &look);
+        let mut changes = PlanBuilder::new(files, &look);
         if !(look.touched.is_empty() && look.gone.is_empty()) {
-            let mut directories = Differing::new(files);
+            let mut directories = DirectoryDiffBuilder::new(files);
             for &directory in &look.gone {
                 directories.remove(files.directory_paths.get(directory as usize));
             }
@@ -86,8 +86,8 @@ impl Plan {
     }
 
     /// Compares a listing of the complete tree with the table. Unchanged files are not read.
-    fn relisted(files: &Files, look: &Look, listing: Listing) -> Self {
-        let mut changes = Changes::new(files, look);
+    fn relisted(files: &FileTable, look: &ScanDiff, listing: ScopeListing) -> Self {
+        let mut changes = PlanBuilder::new(files, look);
         let mut listed = listing.files.iter().peekable();
         for (file, path) in (0_u32..).zip(files.paths.iter()) {
             while let Some(new) = listed.next_if(|listed| listed.as_str() < path) {
@@ -98,13 +98,18 @@ impl Plan {
             }
         }
         changes.plan.read.extend(listed.cloned());
-        changes.plan.directories = Directories::between(files, listing.directories);
+        changes.plan.directories = DirectoryDiff::between(files, listing.directories);
         changes.plan.settled.clone_from(&look.settled);
         changes.finish()
     }
 
-    /// The table as of now. `read` are the files of [`Plan::read`] as they were read, the documents from `first` on.
-    pub(crate) fn apply(&self, mut old: Files, read: &[Option<(Version, State)>], first: u32) -> Files {
+    /// The table as of now. `read` are the files of [`IndexUpdatePlan::read`] as they were read, the documents from `first` on.
+    pub(crate) fn apply(
+        &self,
+        mut old: FileTable,
+        read: &[Option<(FileVersion, ContentClass)>],
+        first: u32,
+    ) -> FileTable {
         if !self.moves() || self.size() <= MOST_IN_PLACE {
             self.apply_in_place(&mut old, read, first);
             return old;
@@ -113,7 +118,12 @@ impl Plan {
     }
 
     /// Applies the changes one by one.
-    fn apply_in_place(&self, files: &mut Files, read: &[Option<(Version, State)>], first: u32) {
+    fn apply_in_place(
+        &self,
+        files: &mut FileTable,
+        read: &[Option<(FileVersion, ContentClass)>],
+        first: u32,
+    ) {
         for file in &self.settled {
             if let Some(record) = files.records.get_mut(*file as usize) {
                 record.version.digest = 0;
@@ -133,7 +143,7 @@ impl Plan {
                 (Some(place), None) => files.remove(place),
                 (None, None) => {}
                 (known, Some((version, state))) => {
-                    let record = Record { version, document, state, directory };
+                    let record = FileRow { version, document, state, directory };
                     match known {
                         Some(place) => files.records[place] = record,
                         None => files.insert(path, record),
@@ -143,7 +153,12 @@ impl Plan {
         }
     }
 
-    fn apply_anew(&self, old: &Files, read: &[Option<(Version, State)>], first: u32) -> Files {
+    fn apply_anew(
+        &self,
+        old: &FileTable,
+        read: &[Option<(FileVersion, ContentClass)>],
+        first: u32,
+    ) -> FileTable {
         let mut table = TableBuilder::new(old, &self.directories);
         let mut fresh = self.read.iter().zip((first..).zip(read)).peekable();
         let places = self.read.iter().filter_map(|path| old.paths.find(path).map(number));
@@ -184,16 +199,16 @@ fn number(file: usize) -> u32 {
 }
 
 /// A plan that is being created.
-struct Changes<'a> {
-    files: &'a Files,
+struct PlanBuilder<'a> {
+    files: &'a FileTable,
     by_directory: OnceCell<ByDirectory>,
-    plan: Plan,
+    plan: IndexUpdatePlan,
 }
 
-impl<'a> Changes<'a> {
-    fn new(files: &'a Files, look: &Look) -> Self {
+impl<'a> PlanBuilder<'a> {
+    fn new(files: &'a FileTable, look: &ScanDiff) -> Self {
         let read = look.changed.iter().map(|file| files.paths.get(*file as usize).to_owned()).collect();
-        let plan = Plan { read, dropped: look.vanished.clone(), ..Plan::default() };
+        let plan = IndexUpdatePlan { read, dropped: look.vanished.clone(), ..IndexUpdatePlan::default() };
         Self { files, by_directory: OnceCell::new(), plan }
     }
 
@@ -206,7 +221,13 @@ impl<'a> Changes<'a> {
     }
 
     /// Lists one known directory again, including new trees in it.
-    fn list_again(&mut self, root: &Path, path: &str, filter: &Filter, directories: &mut Differing<'_>) {
+    fn list_again(
+        &mut self,
+        root: &Path,
+        path: &str,
+        filter: &ScopeFilter,
+        directories: &mut DirectoryDiffBuilder<'_>,
+    ) {
         let listing = list_level(root, path, filter);
         let Some(now) = listing.directories.get(path) else {
             directories.remove(path);
@@ -247,7 +268,7 @@ impl<'a> Changes<'a> {
         self.plan.dropped.extend(files);
     }
 
-    fn finish(mut self) -> Plan {
+    fn finish(mut self) -> IndexUpdatePlan {
         let dropped = &mut self.plan.dropped;
         dropped.sort_unstable();
         dropped.dedup();
@@ -266,23 +287,29 @@ impl<'a> Changes<'a> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::files::Directory;
+    use super::super::file_table::DirectoryRow;
     use super::*;
 
     /// Returns the version and state of a file, derived from a number.
-    fn read_of(number: u64) -> Option<(Version, State)> {
-        let version = Version { size: number, changed: 1, inode: number, digest: number };
-        (!number.is_multiple_of(5)).then_some((version, State::Text))
+    fn read_of(number: u64) -> Option<(FileVersion, ContentClass)> {
+        let version = FileVersion { size: number, changed: 1, inode: number, digest: number };
+        (!number.is_multiple_of(5)).then_some((version, ContentClass::Text))
     }
 
-    fn table(paths: &BTreeSet<String>) -> Files {
-        let mut directories = Directories::default();
+    fn table(paths: &BTreeSet<String>) -> FileTable {
+        let mut directories = DirectoryDiff::default();
         for path in paths {
-            directories.put.insert(parent(path).to_owned(), Directory { inode: 1, ..Directory::default() });
+            directories
+                .put
+                .insert(parent(path).to_owned(), DirectoryRow { inode: 1, ..DirectoryRow::default() });
         }
-        let plan = Plan { read: paths.iter().cloned().collect(), directories, ..Plan::default() };
+        let plan = IndexUpdatePlan {
+            read: paths.iter().cloned().collect(),
+            directories,
+            ..IndexUpdatePlan::default()
+        };
         let read: Vec<_> = (1..).step_by(5).map(read_of).take(paths.len()).collect();
-        plan.apply_anew(&Files::default(), &read, 0)
+        plan.apply_anew(&FileTable::default(), &read, 0)
     }
 
     fn paths() -> impl Strategy<Value = BTreeSet<String>> {
@@ -293,21 +320,21 @@ mod tests {
         /// An update in place and a copy give the same table, for any files and directories added, removed or
         /// changed.
         #[test]
-        fn a_table_changed_in_place_is_the_one_made_anew(
+        fn a_table_changed_in_place_equals_a_rebuilt_one(
             known in paths(), now in paths(), gone in "[ab]", numbers in any::<[u8; 3]>(),
         ) {
             let old = table(&known);
             let place = |byte: u8| u32::from(byte) % (number(old.len()) + 1);
-            let mut directories = Directories::default();
+            let mut directories = DirectoryDiff::default();
             let is_gone = |path: &str| path == gone || path.starts_with(&format!("{gone}/"));
             for path in now.iter().filter(|path| !is_gone(parent(path))) {
-                let directory = Directory { inode: u64::from(numbers[0]), ..Directory::default() };
+                let directory = DirectoryRow { inode: u64::from(numbers[0]), ..DirectoryRow::default() };
                 directories.put.insert(parent(path).to_owned(), directory);
             }
             directories.gone = old.directory_paths.iter().filter(|path| is_gone(path)).map(str::to_owned).collect();
             let dropped = vec![place(numbers[1])];
             let is_dropped = |path: &String| old.paths.find(path).is_some_and(|at| dropped == [number(at)]);
-            let plan = Plan {
+            let plan = IndexUpdatePlan {
                 read: now.iter().filter(|path| !is_dropped(path)).cloned().collect(),
                 settled: vec![place(numbers[2])],
                 dropped: dropped.clone(),

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 use lockstep_fs::PositionedIo as _;
 
-use super::codec::{Bytes, check, put_varint};
+use super::codec::{ByteReader, check, put_varint};
 
 const MAGIC: &[u8; 8] = b"LSTABLE1";
 const FOOTER: usize = 32;
@@ -27,9 +27,9 @@ const BLOCK: usize = 4096;
 
 /// The error for a table that is damaged or cannot be read.
 #[derive(Debug)]
-pub(crate) struct Damage;
+pub(crate) struct CorruptTable;
 
-impl From<io::Error> for Damage {
+impl From<io::Error> for CorruptTable {
     fn from(_: io::Error) -> Self {
         Self
     }
@@ -82,11 +82,11 @@ impl<W: Write> TableWriter<W> {
     }
 
     /// Appends the blocks of a part: a table without its fence, whose keys are greater than all keys so far.
-    pub(crate) fn append(&mut self, part: &Part) -> io::Result<()> {
+    pub(crate) fn append(&mut self, part: &TableSegment) -> io::Result<()> {
         self.close_block()?;
-        let mut fence = Bytes(&part.fence);
-        while let Some(entry) = Entry::read(&mut fence) {
-            let entry = Entry { offset: entry.offset + self.offset, ..entry };
+        let mut fence = ByteReader(&part.fence);
+        while let Some(entry) = BlockIndexEntry::read(&mut fence) {
+            let entry = BlockIndexEntry { offset: entry.offset + self.offset, ..entry };
             entry.write(&mut self.fence);
             self.blocks += 1;
         }
@@ -108,12 +108,12 @@ impl<W: Write> TableWriter<W> {
 }
 
 /// A range of a table that is built in parallel to others.
-pub(crate) struct Part {
+pub(crate) struct TableSegment {
     blocks: Vec<u8>,
     fence: Vec<u8>,
 }
 
-impl Part {
+impl TableSegment {
     /// Creates a part from the entries that `fill` writes. Its offsets start at zero.
     pub(crate) fn new(fill: impl FnOnce(&mut TableWriter<Vec<u8>>) -> io::Result<()>) -> io::Result<Self> {
         let mut writer = TableWriter {
@@ -132,15 +132,15 @@ impl Part {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct BlockIndexEntry {
     first: u64,
     offset: u64,
     length: u32,
     check: u64,
 }
 
-impl Entry {
-    fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
+impl BlockIndexEntry {
+    fn read(bytes: &mut ByteReader<'_>) -> Option<Self> {
         Some(Self { first: bytes.u64()?, offset: bytes.u64()?, length: bytes.u32()?, check: bytes.u64()? })
     }
 
@@ -154,12 +154,12 @@ impl Entry {
 
 /// The bytes of a table.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub(crate) enum TableSource {
     Memory(Vec<u8>),
     File(File, u64),
 }
 
-impl Source {
+impl TableSource {
     pub(crate) fn file(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         Ok(Self::File(file, length))
@@ -172,14 +172,14 @@ impl Source {
         }
     }
 
-    fn read(&self, offset: u64, length: usize) -> Result<Vec<u8>, Damage> {
+    fn read(&self, offset: u64, length: usize) -> Result<Vec<u8>, CorruptTable> {
         // A damaged length must not allocate more than the file has.
         if offset.checked_add(length as u64).is_none_or(|end| end > self.len()) {
-            return Err(Damage);
+            return Err(CorruptTable);
         }
         match self {
             Self::Memory(bytes) => {
-                let at = usize::try_from(offset).map_err(|_| Damage)?;
+                let at = usize::try_from(offset).map_err(|_| CorruptTable)?;
                 Ok(bytes[at..at + length].to_vec())
             }
             Self::File(file, _) => {
@@ -193,13 +193,13 @@ impl Source {
 
 /// A table that is open for reading.
 #[derive(Debug)]
-pub(crate) struct Table {
-    source: Source,
-    fence: OnceLock<Option<Vec<Entry>>>,
+pub(crate) struct SortedTable {
+    source: TableSource,
+    fence: OnceLock<Option<Vec<BlockIndexEntry>>>,
 }
 
-impl Table {
-    pub(crate) fn new(source: Source) -> Self {
+impl SortedTable {
+    pub(crate) fn new(source: TableSource) -> Self {
         Self { source, fence: OnceLock::new() }
     }
 
@@ -208,37 +208,38 @@ impl Table {
         self.source.len()
     }
 
-    fn fence(&self) -> Result<&[Entry], Damage> {
-        self.fence.get_or_init(|| self.read_fence().ok()).as_deref().ok_or(Damage)
+    fn fence(&self) -> Result<&[BlockIndexEntry], CorruptTable> {
+        self.fence.get_or_init(|| self.read_fence().ok()).as_deref().ok_or(CorruptTable)
     }
 
-    fn read_fence(&self) -> Result<Vec<Entry>, Damage> {
-        let end = self.source.len().checked_sub(FOOTER as u64).ok_or(Damage)?;
+    fn read_fence(&self) -> Result<Vec<BlockIndexEntry>, CorruptTable> {
+        let end = self.source.len().checked_sub(FOOTER as u64).ok_or(CorruptTable)?;
         let footer = self.source.read(end, FOOTER)?;
-        let mut footer = Bytes(&footer);
-        let offset = footer.u64().ok_or(Damage)?;
-        let blocks = footer.u64().ok_or(Damage)?;
-        let sum = footer.u64().ok_or(Damage)?;
+        let mut footer = ByteReader(&footer);
+        let offset = footer.u64().ok_or(CorruptTable)?;
+        let blocks = footer.u64().ok_or(CorruptTable)?;
+        let sum = footer.u64().ok_or(CorruptTable)?;
         let expected = usize::try_from(blocks).ok().and_then(|blocks| blocks.checked_mul(FENCE_ENTRY));
-        let length = usize::try_from(end.checked_sub(offset).ok_or(Damage)?).map_err(|_| Damage)?;
+        let length =
+            usize::try_from(end.checked_sub(offset).ok_or(CorruptTable)?).map_err(|_| CorruptTable)?;
         if footer.0 != MAGIC || expected != Some(length) {
-            return Err(Damage);
+            return Err(CorruptTable);
         }
         let bytes = self.source.read(offset, length)?;
         if check(&bytes) != sum {
-            return Err(Damage);
+            return Err(CorruptTable);
         }
-        let mut bytes = Bytes(&bytes);
-        Ok(std::iter::from_fn(|| Entry::read(&mut bytes)).collect())
+        let mut bytes = ByteReader(&bytes);
+        Ok(std::iter::from_fn(|| BlockIndexEntry::read(&mut bytes)).collect())
     }
 
-    fn block(&self, entry: &Entry) -> Result<Vec<u8>, Damage> {
+    fn block(&self, entry: &BlockIndexEntry) -> Result<Vec<u8>, CorruptTable> {
         let block = self.source.read(entry.offset, entry.length as usize)?;
-        if check(&block) == entry.check { Ok(block) } else { Err(Damage) }
+        if check(&block) == entry.check { Ok(block) } else { Err(CorruptTable) }
     }
 
     /// Returns the payload of `key`.
-    pub(crate) fn get(&self, key: u64) -> Result<Option<Vec<u8>>, Damage> {
+    pub(crate) fn get(&self, key: u64) -> Result<Option<Vec<u8>>, CorruptTable> {
         let fence = self.fence()?;
         let Some(at) = fence.partition_point(|entry| entry.first <= key).checked_sub(1) else {
             return Ok(None);
@@ -256,41 +257,45 @@ impl Table {
 }
 
 /// Iterates over a table in the order of its keys.
-pub(crate) struct Cursor<'a> {
-    table: &'a Table,
-    blocks: std::slice::Iter<'a, Entry>,
+pub(crate) struct TableCursor<'a> {
+    table: &'a SortedTable,
+    blocks: std::slice::Iter<'a, BlockIndexEntry>,
     block: Vec<u8>,
     at: usize,
     key: u64,
 }
 
-impl<'a> Cursor<'a> {
-    pub(crate) fn new(table: &'a Table) -> Result<Self, Damage> {
+impl<'a> TableCursor<'a> {
+    pub(crate) fn new(table: &'a SortedTable) -> Result<Self, CorruptTable> {
         Ok(Self { table, blocks: table.fence()?.iter(), block: Vec::new(), at: 0, key: 0 })
     }
 
     /// Returns the next key with its payload.
-    pub(crate) fn next(&mut self) -> Result<Option<(u64, Vec<u8>)>, Damage> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, Vec<u8>)>, CorruptTable> {
         if self.at == self.block.len() {
             let Some(entry) = self.blocks.next() else { return Ok(None) };
             self.block = self.table.block(entry)?;
             (self.at, self.key) = (0, entry.first);
         }
-        let mut bytes = Bytes(&self.block[self.at..]);
-        self.key = self.key.wrapping_add(bytes.varint().ok_or(Damage)?);
-        let payload = bytes.chunk().ok_or(Damage)?.to_vec();
+        let mut bytes = ByteReader(&self.block[self.at..]);
+        self.key = self.key.wrapping_add(bytes.varint().ok_or(CorruptTable)?);
+        let payload = bytes.chunk().ok_or(CorruptTable)?.to_vec();
         self.at = self.block.len() - bytes.0.len();
         Ok(Some((self.key, payload)))
     }
 }
 
 /// Visits the entries of a block until `visit` returns false.
-fn walk(entry: &Entry, block: &[u8], mut visit: impl FnMut(u64, &[u8]) -> bool) -> Result<(), Damage> {
-    let mut bytes = Bytes(block);
+fn walk(
+    entry: &BlockIndexEntry,
+    block: &[u8],
+    mut visit: impl FnMut(u64, &[u8]) -> bool,
+) -> Result<(), CorruptTable> {
+    let mut bytes = ByteReader(block);
     let mut key = entry.first;
     while !bytes.is_empty() {
-        key = key.wrapping_add(bytes.varint().ok_or(Damage)?);
-        let payload = bytes.chunk().ok_or(Damage)?;
+        key = key.wrapping_add(bytes.varint().ok_or(CorruptTable)?);
+        let payload = bytes.chunk().ok_or(CorruptTable)?;
         if !visit(key, payload) {
             break;
         }
@@ -326,13 +331,13 @@ mod tests {
 
         #[test]
         fn inserted_keys_are_found(content in content(), other in any::<u64>()) {
-            let table = Table::new(Source::Memory(written(&content)));
+            let table = SortedTable::new(TableSource::Memory(written(&content)));
             for (key, payload) in &content {
                 prop_assert_eq!(table.get(*key).unwrap(), Some(payload.clone()));
             }
             prop_assert_eq!(table.get(other).unwrap(), content.get(&other).cloned());
             let mut all = BTreeMap::new();
-            let mut cursor = Cursor::new(&table).unwrap();
+            let mut cursor = TableCursor::new(&table).unwrap();
             while let Some((key, payload)) = cursor.next().unwrap() {
                 all.insert(key, payload);
             }
@@ -343,12 +348,12 @@ mod tests {
         fn parts_make_one_table(content in content(), at in any::<u64>()) {
             let mut writer = TableWriter::new(Vec::new()).unwrap();
             for range in [content.range(..at), content.range(at..)] {
-                let part = Part::new(|part| {
+                let part = TableSegment::new(|part| {
                     range.into_iter().try_for_each(|(key, payload)| part.put(*key, payload))
                 }).unwrap();
                 writer.append(&part).unwrap();
             }
-            let table = Table::new(Source::Memory(writer.finish().unwrap()));
+            let table = SortedTable::new(TableSource::Memory(writer.finish().unwrap()));
             for (key, payload) in &content {
                 prop_assert_eq!(table.get(*key).unwrap(), Some(payload.clone()));
             }
@@ -363,7 +368,7 @@ mod tests {
             let mut bytes = written(&content);
             let at = at.index(bytes.len());
             if cut { bytes.truncate(at) } else { bytes[at] ^= 1_u8 << bit }
-            let table = Table::new(Source::Memory(bytes));
+            let table = SortedTable::new(TableSource::Memory(bytes));
             for (key, payload) in &content {
                 if let Ok(found) = table.get(*key) {
                     prop_assert_eq!(found.as_ref(), Some(payload));
@@ -372,10 +377,10 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_looked_into_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let table = Table::new(Source::Memory(bytes));
+        fn any_bytes_are_parsed_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let table = SortedTable::new(TableSource::Memory(bytes));
             let _ = table.get(7);
-            let mut cursor = Cursor::new(&table);
+            let mut cursor = TableCursor::new(&table);
             while cursor.as_mut().is_ok_and(|cursor| matches!(cursor.next(), Ok(Some(_)))) {}
         }
     }

@@ -2,12 +2,12 @@
 //! writes, and only on top of the manifest that it has read. A process that is overtaken keeps its update in
 //! memory.
 
-use super::amendment::{Amendment, has_room};
-use super::files::Files;
+use super::compaction;
+use super::delta::{FileTableDelta, has_room};
+use super::file_table::FileTable;
 use super::manifest::Manifest;
-use super::merge;
-use super::storage::{Part, Writer};
-use super::table::{Source, Table};
+use super::sorted_table::{SortedTable, TableSource};
+use super::storage::{IndexFileKind, IndexWriter};
 use crate::IndexError;
 use lockstep_fs::now;
 
@@ -15,15 +15,15 @@ use lockstep_fs::now;
 const IN_MEMORY: usize = 1 << 16;
 
 /// A new manifest that is being prepared.
-pub(crate) struct Edition<'a> {
-    writer: &'a Writer,
+pub(crate) struct ManifestCommit<'a> {
+    writer: &'a IndexWriter,
     manifest: Manifest,
 }
 
-impl<'a> Edition<'a> {
+impl<'a> ManifestCommit<'a> {
     /// Prepares the successor of `manifest`. `None` if that is no longer the one on disk.
     pub(crate) fn after(
-        writer: &'a Writer,
+        writer: &'a IndexWriter,
         found: Option<&Manifest>,
         manifest: &Manifest,
     ) -> Result<Option<Self>, IndexError> {
@@ -47,13 +47,13 @@ impl<'a> Edition<'a> {
     /// names.
     pub(crate) fn set_files(
         &mut self,
-        files: &Files,
-        amendment: Option<Amendment>,
+        files: &FileTable,
+        amendment: Option<FileTableDelta>,
     ) -> Result<(), IndexError> {
         match amendment.filter(|amendment| has_room(&self.manifest.amendments, amendment)) {
             Some(amendment) => self.manifest.amendments.push(amendment),
             None => {
-                self.manifest.files = self.put(Part::Files, &files.encode())?;
+                self.manifest.files = self.put(IndexFileKind::Files, &files.encode())?;
                 self.manifest.amendments.clear();
             }
         }
@@ -64,8 +64,8 @@ impl<'a> Edition<'a> {
     /// some of them, without the documents for which `is_alive` returns false.
     pub(crate) fn add(
         &mut self,
-        part: Part,
-        tables: &mut Vec<Table>,
+        part: IndexFileKind,
+        tables: &mut Vec<SortedTable>,
         bytes: Vec<u8>,
         is_alive: impl Fn(u32) -> bool,
     ) -> Result<(), IndexError> {
@@ -73,15 +73,15 @@ impl<'a> Edition<'a> {
         // The table is usable in memory even if it could not be written.
         tables.push(self.opened(part, put.as_ref().ok(), bytes));
         self.manifest.tables(part).push(put?);
-        let sizes: Vec<u64> = tables.iter().map(Table::len).collect();
-        let chosen = merge::choose(&sizes);
+        let sizes: Vec<u64> = tables.iter().map(SortedTable::len).collect();
+        let chosen = compaction::choose(&sizes);
         if chosen.is_empty() {
             return Ok(());
         }
-        let parts: Vec<&Table> = chosen.iter().map(|at| &tables[*at]).collect();
+        let parts: Vec<&SortedTable> = chosen.iter().map(|at| &tables[*at]).collect();
         let merged = match part {
-            Part::Facts => merge::facts(&parts, is_alive),
-            _ => merge::words(&parts, is_alive),
+            IndexFileKind::Facts => compaction::facts(&parts, is_alive),
+            _ => compaction::words(&parts, is_alive),
         };
         // Damaged tables are left alone: a query that reads them will report the damage.
         let Ok(merged) = merged else { return Ok(()) };
@@ -96,7 +96,7 @@ impl<'a> Edition<'a> {
         Ok(())
     }
 
-    fn put(&mut self, part: Part, bytes: &[u8]) -> Result<u32, IndexError> {
+    fn put(&mut self, part: IndexFileKind, bytes: &[u8]) -> Result<u32, IndexError> {
         let number = self.manifest.next_number;
         self.manifest.next_number += 1;
         self.writer.put(part, number, bytes)?;
@@ -104,10 +104,10 @@ impl<'a> Edition<'a> {
     }
 
     /// A table that was just written: from disk where that is possible, so that a build does not hold all of it in memory.
-    fn opened(&self, part: Part, number: Option<&u32>, bytes: Vec<u8>) -> Table {
+    fn opened(&self, part: IndexFileKind, number: Option<&u32>, bytes: Vec<u8>) -> SortedTable {
         let written =
             number.filter(|_| bytes.len() > IN_MEMORY).and_then(|number| self.writer.table(part, *number));
-        written.unwrap_or_else(|| Table::new(Source::Memory(bytes)))
+        written.unwrap_or_else(|| SortedTable::new(TableSource::Memory(bytes)))
     }
 
     /// Records the duration of the last full build: words, then facts.
@@ -127,7 +127,7 @@ mod tests {
     use lockstep_store::StateDir;
 
     use super::super::storage::Storage;
-    use super::super::{Built, Order, Settings, Unwatched, build};
+    use super::super::{IndexBuildOptions, IndexBuildOutcome, IndexSettings, NoProgress, build};
 
     /// After an update of Lockstep the facts of the former one are of no use, and those of the new one are kept.
     #[test]
@@ -137,9 +137,9 @@ mod tests {
         let state = StateDir::for_project(dir.path());
         let storage = Storage::new(&state);
         let built = || {
-            let order = Order { facts: true, ..Order::default() };
-            let built = build(dir.path(), &state, &Settings::default(), order, &Unwatched).unwrap();
-            assert!(matches!(built, Built::Done(_)));
+            let order = IndexBuildOptions { facts: true, ..IndexBuildOptions::default() };
+            let built = build(dir.path(), &state, &IndexSettings::default(), order, &NoProgress).unwrap();
+            assert!(matches!(built, IndexBuildOutcome::Done(_)));
             storage.manifest().unwrap().unwrap()
         };
         let ours = built();

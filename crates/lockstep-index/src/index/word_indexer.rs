@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::content::{self, State};
-use super::merge::put_documents;
-use super::progress::{Phase, Progress};
-use super::table::{Part, TableWriter};
-use super::version::Version;
-use super::words::{HASH_BITS, Seen, each_word};
+use super::compaction::put_documents;
+use super::content::{self, ContentClass};
+use super::progress::{IndexPhase, IndexProgress};
+use super::sorted_table::{TableSegment, TableWriter};
+use super::tokenizer::{HASH_BITS, SeenWords, each_word};
+use super::version::FileVersion;
 
 /// The number of pairs of word and file per table. A pair takes eight bytes while the table is built.
 const PAIRS_PER_TABLE: usize = 12_000_000;
@@ -32,9 +32,9 @@ const LOW_BITS: u32 = HASH_BITS - HEAPS.trailing_zeros();
 
 /// The result of reading files.
 #[derive(Debug, Default)]
-pub(crate) struct Harvest {
+pub(crate) struct WordTables {
     /// In the order of the paths; `None` for a file that no longer exists.
-    pub(crate) files: Vec<Option<(Version, State)>>,
+    pub(crate) files: Vec<Option<(FileVersion, ContentClass)>>,
     /// Tables that map words to documents.
     pub(crate) tables: Vec<Vec<u8>>,
     /// The number of files that were not read before the deadline.
@@ -47,27 +47,27 @@ pub(crate) fn harvest<P: AsRef<str> + Sync>(
     paths: &[P],
     first: u32,
     limit: u64,
-    progress: &dyn Progress,
-) -> io::Result<Harvest> {
-    let mut harvest = Harvest::default();
-    let mut batches: Vec<Heaps> = Vec::new();
+    progress: &dyn IndexProgress,
+) -> io::Result<WordTables> {
+    let mut harvest = WordTables::default();
+    let mut batches: Vec<HashBuckets> = Vec::new();
     let done = AtomicUsize::new(0);
     for (round, chunk) in paths.chunks(ROUND).enumerate() {
         let first = first + u32::try_from(round * ROUND).map_err(io::Error::other)?;
-        let read = |reader: &mut Reader, (at, chunk): (usize, &[P])| {
+        let read = |reader: &mut WordReader, (at, chunk): (usize, &[P])| {
             let chunk = if progress.is_abandoned() { &[] } else { chunk };
             if progress.is_out_of_time() {
-                return Batch::skipped(chunk.len());
+                return WordBatch::skipped(chunk.len());
             }
             let batch = reader.read(root, chunk, first + u32::try_from(at * BATCH).unwrap_or(0), limit);
             let count = done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
-            progress.report(Phase::Words, count, paths.len());
+            progress.report(IndexPhase::Words, count, paths.len());
             batch
         };
-        let read: Vec<Batch> = match chunk.len() {
+        let read: Vec<WordBatch> = match chunk.len() {
             // For a few files, starting threads would take longer.
-            0..WORTH_THREADS => vec![read(&mut Reader::default(), (0, chunk))],
-            _ => chunk.par_chunks(BATCH).enumerate().map_init(Reader::default, read).collect(),
+            0..WORTH_THREADS => vec![read(&mut WordReader::default(), (0, chunk))],
+            _ => chunk.par_chunks(BATCH).enumerate().map_init(WordReader::default, read).collect(),
         };
         if progress.is_abandoned() {
             return Err(io::Error::new(io::ErrorKind::Interrupted, "nobody waits for it any more"));
@@ -77,7 +77,7 @@ pub(crate) fn harvest<P: AsRef<str> + Sync>(
             harvest.files.extend(batch.files);
             batches.push(batch.heaps);
         }
-        if batches.iter().map(Heaps::len).sum::<usize>() > PAIRS_PER_TABLE {
+        if batches.iter().map(HashBuckets::len).sum::<usize>() > PAIRS_PER_TABLE {
             harvest.tables.push(table(&std::mem::take(&mut batches))?);
         }
     }
@@ -90,43 +90,45 @@ pub(crate) fn harvest<P: AsRef<str> + Sync>(
 /// Pairs of word and document: the lower half of the word's hash in the high bits, the document's number in
 /// the low bits.
 #[derive(Debug)]
-struct Heaps(Vec<Vec<u64>>);
+struct HashBuckets(Vec<Vec<u64>>);
 
-impl Heaps {
+impl HashBuckets {
     fn len(&self) -> usize {
         self.0.iter().map(Vec::len).sum()
     }
 }
 
-struct Batch {
-    files: Vec<Option<(Version, State)>>,
-    heaps: Heaps,
+struct WordBatch {
+    files: Vec<Option<(FileVersion, ContentClass)>>,
+    heaps: HashBuckets,
     /// The number of files that were not read.
     skipped: usize,
 }
 
-impl Batch {
+impl WordBatch {
     /// A batch of files that were not read: the index does not have them.
     fn skipped(files: usize) -> Self {
-        Self { files: vec![None; files], heaps: Heaps(vec![Vec::new(); HEAPS]), skipped: files }
+        Self { files: vec![None; files], heaps: HashBuckets(vec![Vec::new(); HEAPS]), skipped: files }
     }
 }
 
 /// Buffers that a thread reuses from file to file.
 #[derive(Default)]
-struct Reader {
+struct WordReader {
     buffer: Vec<u8>,
-    seen: Seen,
+    seen: SeenWords,
 }
 
-impl Reader {
-    fn read<P: AsRef<str>>(&mut self, root: &Path, paths: &[P], first: u32, limit: u64) -> Batch {
+impl WordReader {
+    fn read<P: AsRef<str>>(&mut self, root: &Path, paths: &[P], first: u32, limit: u64) -> WordBatch {
         let mut heaps = vec![Vec::new(); HEAPS];
         let mut files = Vec::with_capacity(paths.len());
         for (document, path) in (first..).zip(paths) {
             let content = content::read(&root.join(path.as_ref()), limit, &mut self.buffer);
             files.push(
-                content.as_ref().map(|content| (content.version, content.text.err().unwrap_or(State::Text))),
+                content
+                    .as_ref()
+                    .map(|content| (content.version, content.text.err().unwrap_or(ContentClass::Text))),
             );
             let Some(Ok(text)) = content.map(|content| content.text) else { continue };
             self.seen.forget();
@@ -137,21 +139,21 @@ impl Reader {
                 }
             });
         }
-        Batch { files, heaps: Heaps(heaps), skipped: 0 }
+        WordBatch { files, heaps: HashBuckets(heaps), skipped: 0 }
     }
 }
 
 /// Sorts the pairs into a table.
-fn table(batches: &[Heaps]) -> io::Result<Vec<u8>> {
+fn table(batches: &[HashBuckets]) -> io::Result<Vec<u8>> {
     let part = |heap: usize| {
         let mut pairs: Vec<u64> = batches.iter().flat_map(|batch| batch.0[heap].iter().copied()).collect();
         pairs.sort_unstable();
-        Part::new(|part| put_words(part, heap, &pairs))
+        TableSegment::new(|part| put_words(part, heap, &pairs))
     };
     let parts = if batches.len() > 1 {
-        (0..HEAPS).into_par_iter().map(part).collect::<io::Result<Vec<Part>>>()?
+        (0..HEAPS).into_par_iter().map(part).collect::<io::Result<Vec<TableSegment>>>()?
     } else {
-        (0..HEAPS).map(part).collect::<io::Result<Vec<Part>>>()?
+        (0..HEAPS).map(part).collect::<io::Result<Vec<TableSegment>>>()?
     };
     let mut writer = TableWriter::new(Vec::new())?;
     for part in &parts {
