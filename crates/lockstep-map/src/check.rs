@@ -8,22 +8,22 @@ use jiff::{Span, ToSpan as _};
 use lockstep_refs::world::base;
 use serde::Serialize;
 
-use crate::document::{Document, Listed, ParseError};
+use crate::document::{DocumentEntry, MapDocument, ParseError};
 use crate::hotspot::Hotspot;
-use crate::l1::Staleness;
-use crate::names::Meanings;
-use crate::scope::Scope;
-use crate::view::{Limit, View};
+use crate::report::StalenessReport;
+use crate::scope::ScopePattern;
+use crate::short_names::ShortNameIndex;
+use crate::view::{MapView, SizeLimit};
 
-/// An entry may be behind its file for so long.
+/// An entry may be older than its file by this number of days.
 const PATIENCE_DAYS: i64 = 7;
 
 /// The current state that a document is compared with.
-pub struct Truth<'a> {
+pub struct ExpectedMap<'a> {
     /// The map as it should be.
-    pub view: &'a View<'a>,
-    pub scope: &'a Scope,
-    pub limit: Option<Limit>,
+    pub view: &'a MapView<'a>,
+    pub scope: &'a ScopePattern,
+    pub limit: Option<SizeLimit>,
     pub today: Date,
     /// Returns true if there is a file at a path of the project, in scope or not.
     pub exists: &'a dyn Fn(&str) -> bool,
@@ -35,7 +35,7 @@ pub struct Truth<'a> {
 
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Finding {
+pub struct MapFinding {
     pub kind: Defect,
     /// The path of the entry, or of the file without an entry.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,48 +109,48 @@ pub enum Recommendation {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
+pub struct MapCheckReport {
     /// Everything, sorted by kind and path.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<MapFinding>,
     /// The result in numbers, with a recommendation.
-    pub report: Staleness,
+    pub report: StalenessReport,
 }
 
-/// Compares a document with the truth.
-pub fn check(text: &str, truth: &Truth<'_>) -> Checked {
-    match Document::parse(text) {
-        Ok(document) => Check { document: &document, truth, findings: Vec::new() }.run(text),
+/// Compares a document with the expected map.
+pub fn check(text: &str, truth: &ExpectedMap<'_>) -> MapCheckReport {
+    match MapDocument::parse(text) {
+        Ok(document) => MapChecker { document: &document, truth, findings: Vec::new() }.run(text),
         Err(error) => unparseable(&error),
     }
 }
 
 /// Returns the findings for a missing document.
-pub fn absent() -> Checked {
-    let finding = Finding { kind: Defect::Unparseable, path: None, what: "there is no map".to_owned() };
+pub fn absent() -> MapCheckReport {
+    let finding = MapFinding { kind: Defect::Unparseable, path: None, what: "there is no map".to_owned() };
     let recommendation = Recommendation::FullRegeneration;
-    Checked {
+    MapCheckReport {
         findings: vec![finding],
-        report: Staleness { total_entries: 0, stale_count: 0, missing_count: 0, recommendation },
+        report: StalenessReport { total_entries: 0, stale_count: 0, missing_count: 0, recommendation },
     }
 }
 
-fn unparseable(error: &ParseError) -> Checked {
-    let finding = Finding { kind: Defect::Unparseable, path: None, what: error.to_string() };
+fn unparseable(error: &ParseError) -> MapCheckReport {
+    let finding = MapFinding { kind: Defect::Unparseable, path: None, what: error.to_string() };
     let recommendation = Recommendation::FullRegeneration;
-    Checked {
+    MapCheckReport {
         findings: vec![finding],
-        report: Staleness { total_entries: 0, stale_count: 0, missing_count: 0, recommendation },
+        report: StalenessReport { total_entries: 0, stale_count: 0, missing_count: 0, recommendation },
     }
 }
 
-struct Check<'a> {
-    document: &'a Document,
-    truth: &'a Truth<'a>,
-    findings: Vec<Finding>,
+struct MapChecker<'a> {
+    document: &'a MapDocument,
+    truth: &'a ExpectedMap<'a>,
+    findings: Vec<MapFinding>,
 }
 
-impl Check<'_> {
-    fn run(mut self, text: &str) -> Checked {
+impl MapChecker<'_> {
+    fn run(mut self, text: &str) -> MapCheckReport {
         self.size(text);
         self.order();
         self.presence();
@@ -169,21 +169,21 @@ impl Check<'_> {
             false if stale * 10 > total * 3 => Recommendation::FullRegeneration,
             false => Recommendation::Incremental,
         };
-        let report = Staleness {
+        let report = StalenessReport {
             total_entries: total,
             stale_count: stale,
             missing_count: count(&[Defect::Orphaned, Defect::Missing]),
             recommendation,
         };
-        Checked { findings: self.findings, report }
+        MapCheckReport { findings: self.findings, report }
     }
 
     fn add(&mut self, kind: Defect, path: Option<&str>, what: impl Into<String>) {
-        self.findings.push(Finding { kind, path: path.map(str::to_owned), what: what.into() });
+        self.findings.push(MapFinding { kind, path: path.map(str::to_owned), what: what.into() });
     }
 
     fn size(&mut self, text: &str) {
-        let Header { count, scope, .. } = Header::of(self.document);
+        let ComparedHeader { count, scope, .. } = ComparedHeader::of(self.document);
         let entries = self.document.entries.len();
         if count != entries {
             self.add(Defect::Count, None, format!("the header counts {count} entries, there are {entries}"));
@@ -261,8 +261,8 @@ impl Check<'_> {
     /// References that only one side has, as far as both are listed.
     fn mirrors(&mut self) {
         let entries = &self.document.entries;
-        let meanings = Meanings::new(entries.iter().map(|entry| entry.path.as_str()));
-        let pairs = |of: fn(&Listed) -> &Vec<String>| -> BTreeSet<(usize, usize)> {
+        let meanings = ShortNameIndex::new(entries.iter().map(|entry| entry.path.as_str()));
+        let pairs = |of: fn(&DocumentEntry) -> &Vec<String>| -> BTreeSet<(usize, usize)> {
             let all = entries.iter().enumerate();
             all.flat_map(|(at, entry)| {
                 of(entry).iter().filter_map(|name| meanings.find(name)).map(move |to| (at, to))
@@ -295,9 +295,9 @@ impl Check<'_> {
     }
 
     /// Reports names that match no entry. If entries were omitted, their names match none.
-    fn unknown(&mut self, listed: &Meanings<'_>) {
+    fn unknown(&mut self, listed: &ShortNameIndex<'_>) {
         let record = self.truth.view.record;
-        let all = Meanings::new(record.entries.iter().map(|entry| &*entry.path));
+        let all = ShortNameIndex::new(record.entries.iter().map(|entry| &*entry.path));
         let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for entry in &self.document.entries {
             for name in entry.refs.iter().chain(&entry.refd_by) {
@@ -314,7 +314,7 @@ impl Check<'_> {
     }
 
     /// Reports errors of one entry alone.
-    fn entry(&mut self, entry: &Listed) {
+    fn entry(&mut self, entry: &DocumentEntry) {
         let path = Some(entry.path.as_str());
         let is_hot = (self.truth.is_hot)(&entry.path);
         let expected = Hotspot::of(entry.refd_by.len(), is_hot.unwrap_or(false));
@@ -345,13 +345,13 @@ impl Check<'_> {
 }
 
 /// The parts of a header that are compared.
-struct Header<'a> {
+struct ComparedHeader<'a> {
     count: usize,
     scope: &'a str,
 }
 
-impl<'a> Header<'a> {
-    fn of(document: &'a Document) -> Self {
+impl<'a> ComparedHeader<'a> {
+    fn of(document: &'a MapDocument) -> Self {
         Self { count: document.header.count, scope: &document.header.scope }
     }
 }
@@ -390,10 +390,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::Record;
+    use crate::record::MapRecord;
 
-    fn record(refs: &[Vec<u32>]) -> Record {
-        let mut record = Record::empty(date(2026, 2, 14));
+    fn record(refs: &[Vec<u32>]) -> MapRecord {
+        let mut record = MapRecord::empty(date(2026, 2, 14));
         record.about.scope = ".claude/".to_owned();
         let count = u32::try_from(refs.len()).unwrap();
         for (at, refs) in refs.iter().enumerate() {
@@ -412,13 +412,13 @@ mod tests {
             lines in 1_usize..300,
         ) {
             let record = record(&refs);
-            let view = View::new(&record, &|_| false);
-            let limit = Limit::of(Some(lines), true).unwrap();
+            let view = MapView::new(&record, &|_| false);
+            let limit = SizeLimit::of(Some(lines), true).unwrap();
             let made = view.document(Some(limit));
             prop_assert!(made.listed == 0 || limit.allows(made.text.lines().count(), made.text.len()));
             prop_assert_eq!(made.listed + made.pruned.total(), record.entries.len());
-            let scope = Scope::new(".claude/", None);
-            let truth = Truth {
+            let scope = ScopePattern::new(".claude/", None);
+            let truth = ExpectedMap {
                 view: &view,
                 scope: &scope,
                 limit: Some(limit),

@@ -15,14 +15,14 @@ const PRUNED_START: &str = "<!-- Pruned: ";
 const PRUNED_END: &str = " entries; lockstep map show lists all -->";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Document {
-    pub header: Header,
-    pub entries: Vec<Listed>,
+pub struct MapDocument {
+    pub header: DocumentHeader,
+    pub entries: Vec<DocumentEntry>,
 }
 
 /// The lines above the entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
+pub struct DocumentHeader {
     /// The day of the last full scan.
     pub full: Date,
     /// The day of the last update.
@@ -31,18 +31,18 @@ pub struct Header {
     pub count: usize,
     pub scope: String,
     /// The entries that were left out.
-    pub pruned: Pruned,
+    pub pruned: PrunedEntries,
 }
 
 /// The number of entries of each hotspot that a document leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Pruned {
+pub struct PrunedEntries {
     pub low: usize,
     pub medium: usize,
     pub high: usize,
 }
 
-impl Pruned {
+impl PrunedEntries {
     pub fn total(self) -> usize {
         self.low.saturating_add(self.medium).saturating_add(self.high)
     }
@@ -79,7 +79,7 @@ impl Pruned {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct DocumentEntry {
     pub path: String,
     /// The referenced files, by short names.
     pub refs: Vec<String>,
@@ -106,7 +106,7 @@ pub fn is_generated(text: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(ORIGIN))
 }
 
-impl Document {
+impl MapDocument {
     /// Renders the document.
     pub fn write(&self) -> String {
         let mut out = String::new();
@@ -120,14 +120,14 @@ impl Document {
 
     /// Reads a text that was written so.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
-        let mut lines = Lines { lines: text.lines(), number: 0 };
-        let header = Header::parse(&mut lines)?;
+        let mut lines = NumberedLines { lines: text.lines(), number: 0 };
+        let header = DocumentHeader::parse(&mut lines)?;
         let mut entries = Vec::new();
-        let ends = |lines: &Lines<'_>| lines.lines.clone().next().is_none();
+        let ends = |lines: &NumberedLines<'_>| lines.lines.clone().next().is_none();
         // The header may end with the line about omitted entries.
         while !ends(&lines) {
             lines.exactly("", "an empty line")?;
-            entries.push(Listed::parse(&mut lines)?);
+            entries.push(DocumentEntry::parse(&mut lines)?);
         }
         if !text.ends_with('\n') {
             return Err(lines.wrong("the end of a line"));
@@ -136,7 +136,7 @@ impl Document {
     }
 }
 
-impl Header {
+impl DocumentHeader {
     /// Renders the entry.
     pub fn write(&self, out: &mut String) {
         let _ = write!(
@@ -157,14 +157,15 @@ impl Header {
         (6 + usize::from(self.pruned.total() > 0), out.len())
     }
 
-    fn parse(lines: &mut Lines<'_>) -> Result<Self, ParseError> {
+    fn parse(lines: &mut NumberedLines<'_>) -> Result<Self, ParseError> {
         lines.exactly(TITLE, "the title `# Codebase Dependency Map`")?;
         lines.exactly(ORIGIN, "the comment that says who generated it")?;
-        let comment = |lines: &mut Lines<'_>, key: &'static str, expected| -> Result<String, ParseError> {
-            let line = lines.next(expected)?;
-            let value = line.strip_prefix(key).and_then(|rest| rest.strip_suffix(" -->"));
-            value.map(str::to_owned).ok_or_else(|| lines.wrong(expected))
-        };
+        let comment =
+            |lines: &mut NumberedLines<'_>, key: &'static str, expected| -> Result<String, ParseError> {
+                let line = lines.next(expected)?;
+                let value = line.strip_prefix(key).and_then(|rest| rest.strip_suffix(" -->"));
+                value.map(str::to_owned).ok_or_else(|| lines.wrong(expected))
+            };
         let full = "`<!-- Last full scan: YYYY-MM-DD -->`";
         let full = comment(lines, "<!-- Last full scan: ", full).and_then(|it| lines.date(&it, full))?;
         let incremental = "`<!-- Last incremental: YYYY-MM-DD -->`";
@@ -178,16 +179,16 @@ impl Header {
                 let expected = "an empty line, or how many entries were pruned,";
                 let line = lines.next(expected)?;
                 let pruned = line.strip_prefix(PRUNED_START).and_then(|rest| rest.strip_suffix(PRUNED_END));
-                pruned.and_then(Pruned::parse).ok_or_else(|| lines.wrong(expected))?
+                pruned.and_then(PrunedEntries::parse).ok_or_else(|| lines.wrong(expected))?
             }
-            _ => Pruned::default(),
+            _ => PrunedEntries::default(),
         };
         Ok(Self { full, incremental, count, scope, pruned })
     }
 }
 
-impl Listed {
-    fn parse(lines: &mut Lines<'_>) -> Result<Self, ParseError> {
+impl DocumentEntry {
+    fn parse(lines: &mut NumberedLines<'_>) -> Result<Self, ParseError> {
         let mut value = |key: &str, expected| -> Result<String, ParseError> {
             let line = lines.next(expected)?;
             line.strip_prefix(key).map(str::to_owned).ok_or_else(|| lines.wrong(expected))
@@ -214,12 +215,12 @@ fn names(list: &str) -> Vec<String> {
     if list.is_empty() { Vec::new() } else { list.split(", ").map(unescaped).collect() }
 }
 
-struct Lines<'a> {
+struct NumberedLines<'a> {
     lines: std::str::Lines<'a>,
     number: usize,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> NumberedLines<'a> {
     fn next(&mut self, expected: &'static str) -> Result<&'a str, ParseError> {
         self.number += 1;
         self.lines.next().ok_or_else(|| self.wrong(expected))
@@ -344,12 +345,12 @@ updated: 2026-02-14
 
     #[test]
     fn the_agreed_example_is_read_and_written_byte_for_byte() {
-        let document = Document::parse(EXAMPLE).unwrap();
+        let document = MapDocument::parse(EXAMPLE).unwrap();
         assert_eq!(document.header.count, 71);
         assert_eq!(document.entries[0].refs, ["orchestration-verify/SKILL.md", "implementer.md"]);
         assert_eq!(document.write(), EXAMPLE);
         let empty = EXAMPLE.replace(" orchestration-verify/SKILL.md, implementer.md", " ");
-        assert_eq!(Document::parse(&empty).unwrap().write(), empty);
+        assert_eq!(MapDocument::parse(&empty).unwrap().write(), empty);
     }
 
     #[test]
@@ -365,42 +366,42 @@ updated: 2026-02-14
             ("updated: 2026-02-14\n", "updated: 2026-02-14", 12),
             ("SKILL.md\nrefs", "SKILL.md\n\nrefs", 9),
         ] {
-            let error = Document::parse(&EXAMPLE.replacen(from, to, 1)).unwrap_err();
+            let error = MapDocument::parse(&EXAMPLE.replacen(from, to, 1)).unwrap_err();
             assert_eq!(error.line, line, "{from} {error}");
         }
-        assert_eq!(Document::parse("").unwrap_err().line, 1);
+        assert_eq!(MapDocument::parse("").unwrap_err().line, 1);
     }
 
-    fn documents() -> impl Strategy<Value = Document> {
+    fn documents() -> impl Strategy<Value = MapDocument> {
         let name = || "[a-z,% \n\té/.-]{1,12}";
         let names = || proptest::collection::vec(name(), 0..4);
         let hotspot = prop_oneof![Just(Hotspot::Low), Just(Hotspot::Medium), Just(Hotspot::High)];
         let entry =
             (name(), names(), names(), hotspot, 1..28_i8).prop_map(|(path, refs, refd_by, hotspot, day)| {
-                Listed { path, refs, refd_by, hotspot, updated: date(2026, 2, day) }
+                DocumentEntry { path, refs, refd_by, hotspot, updated: date(2026, 2, day) }
             });
         let header = (0..100_usize, (0..3_usize, 0..3_usize, 0..3_usize), "[a-z./*]{1,9}").prop_map(
-            |(count, (low, medium, high), scope)| Header {
+            |(count, (low, medium, high), scope)| DocumentHeader {
                 full: date(2026, 1, 2),
                 incremental: date(2026, 10, 3),
                 count,
                 scope,
-                pruned: Pruned { low, medium, high },
+                pruned: PrunedEntries { low, medium, high },
             },
         );
         (header, proptest::collection::vec(entry, 0..6))
-            .prop_map(|(header, entries)| Document { header, entries })
+            .prop_map(|(header, entries)| MapDocument { header, entries })
     }
 
     proptest! {
         #[test]
         fn map_document_round_trips(document in documents()) {
-            prop_assert_eq!(Document::parse(&document.write()), Ok(document));
+            prop_assert_eq!(MapDocument::parse(&document.write()), Ok(document));
         }
 
         #[test]
         fn any_text_is_read_without_a_panic(text in "[#a-z:\n %<>!-]{0,200}") {
-            let _ = Document::parse(&text);
+            let _ = MapDocument::parse(&text);
         }
     }
 }

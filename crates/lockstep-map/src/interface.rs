@@ -4,8 +4,8 @@
 use lockstep_refs::facts::{Definition, Facts, Import, ImportForm, Uses};
 use lockstep_refs::world::words;
 
-use crate::digest::digest;
-use crate::question::word;
+use crate::fast_hash::digest;
+use crate::query::word;
 
 /// The facts of a file as others see them: no uses, no bodies, and instead of lines, which every edit above moves, the order
 /// of definitions.
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_asked_for_by_the_names_it_offers() {
+    fn queries_find_a_file_by_its_exported_names() {
         let facts = facts("A.java", "package a.b;\nclass Store { void loadAll() { other(); } }\n");
         let offered = offered(&facts);
         for (name, is_offered) in [("Store", true), ("loadAll", true), ("b", true), ("other", false)] {

@@ -7,21 +7,21 @@
 //! the text for people and models, [`check`](mod@check) compares both. An updated map equals a rebuilt one,
 //! because [`update::update`] makes both: see `docs/design/004-map.md`.
 
-mod ask;
 pub mod check;
-pub mod digest;
+mod codec;
 pub mod document;
-mod encode;
+pub mod fast_hash;
+pub mod graph;
 pub mod hotspot;
+pub mod incremental_render;
 mod interface;
-pub mod l1;
-pub mod names;
-pub mod piece;
-mod question;
+mod query;
 pub mod record;
-pub mod redraw;
+mod recording_snapshot;
+pub mod report;
 pub mod schema;
 pub mod scope;
-pub mod shape;
+pub mod shared_str;
+pub mod short_names;
 pub mod update;
 pub mod view;

@@ -2,16 +2,16 @@
 //! Losing it costs only time.
 //!
 //! It has three pieces. The record proper has paths, versions, references and dates, and is replaced as a
-//! unit. Small updates ([`Amendment`]) are appended to it. Query results of each file ([`Answers`]) are
+//! unit. Small updates ([`MapRecordDelta`]) are appended to it. Query results of each file ([`TraceRange`]) are
 //! rarely needed: their file is append-only, and the record stores the position of each piece.
 
-mod amendment;
-mod file;
-mod moved;
+mod delta;
+mod encoding;
+mod renumber;
 mod row;
 
-pub use amendment::Amendment;
-pub use moved::Moves;
+pub use delta::MapRecordDelta;
+pub use renumber::Renumbering;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,40 +19,40 @@ use std::ops::Range;
 use jiff::civil::Date;
 use lockstep_refs::entity::EntityKind;
 
-use crate::digest::short;
-use crate::piece::{Span, Text};
-use crate::update::AnswersFile;
-use crate::view::Limit;
+use crate::fast_hash::short;
+use crate::shared_str::{IndexRange, SharedStr};
+use crate::update::TraceSource;
+use crate::view::SizeLimit;
 
 /// The stored state of a map.
 #[derive(Debug, Clone)]
-pub struct Record {
+pub struct MapRecord {
     /// Properties of the complete map.
-    pub about: About,
+    pub about: MapMetadata,
     /// Every file with an entry, sorted by path.
-    pub entries: Vec<Entry>,
-    /// The references of all entries; see [`Record::refs`]. One list is read in one piece, and shifted places
+    pub entries: Vec<MapRecordEntry>,
+    /// The references of all entries; see [`MapRecord::refs`]. One list is read in one piece, and shifted places
     /// are updated in one pass.
     referenced: Vec<u32>,
 }
 
 /// The same of every entry, wherever in the list its references are.
-impl PartialEq for Record {
+impl PartialEq for MapRecord {
     fn eq(&self, other: &Self) -> bool {
         let is_same = |at: usize| {
             let (one, another) = (&self.entries[at], &other.entries[at]);
-            self.refs(at) == other.refs(at) && Entry { refs: one.refs, ..another.clone() } == *one
+            self.refs(at) == other.refs(at) && MapRecordEntry { refs: one.refs, ..another.clone() } == *one
         };
         let count = self.entries.len();
         self.about == other.about && count == other.entries.len() && (0..count).all(is_same)
     }
 }
 
-impl Eq for Record {}
+impl Eq for MapRecord {}
 
 /// Properties of a complete map.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct About {
+pub struct MapMetadata {
     /// A digest of the inputs of references besides the files: the program, the scope, aliases.
     pub settings: u64,
     /// The number under which the next run is recorded: one that dies halfway is recorded once.
@@ -65,9 +65,9 @@ pub struct About {
     /// The checked-out commit; empty if unknown.
     pub commit: String,
     /// The size limit of the document. Another limit results in another document.
-    pub limit: Option<Limit>,
+    pub limit: Option<SizeLimit>,
     /// The document as it was written last.
-    pub written: Written,
+    pub written: DocumentStamp,
     /// The number of the file of answers.
     pub answers: u32,
     /// The number of valid bytes in the file.
@@ -76,7 +76,7 @@ pub struct About {
 
 /// The stamp that distinguishes the written document from an edited one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Written {
+pub struct DocumentStamp {
     /// Size in bytes.
     pub size: u64,
     /// When its inode changed, in nanoseconds since 1970; zero if that is too young to be trusted.
@@ -87,8 +87,8 @@ pub struct Written {
 
 /// The stored state of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    pub path: Text,
+pub struct MapRecordEntry {
+    pub path: SharedStr,
     /// The number of bytes at the end of the path that are its short name.
     pub name_bytes: u32,
     /// The version on disk; a file with another one is scanned.
@@ -104,18 +104,18 @@ pub struct Entry {
     /// True if the file had changed in each of the last runs when the document was written.
     pub is_hot: bool,
     /// The position of its lines in the document.
-    pub block: Block,
+    pub block: EntrySpan,
     /// The position of its references in the list of all.
-    refs: Span,
+    refs: IndexRange,
     /// The names it has in a framework, or from the project.
     pub names: Vec<(EntityKind, Box<str>)>,
     /// The position of its query results.
-    pub answers: Answers,
+    pub answers: TraceRange,
 }
 
 /// The position of an entry's lines in the document, in bytes from the first entry; empty if unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Block {
+pub struct EntrySpan {
     pub start: u32,
     pub bytes: u32,
 }
@@ -123,17 +123,17 @@ pub struct Block {
 /// The position of a piece in the file of query results: the sorted numbers of the queries of a file, then
 /// those of the words that it exports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Answers {
+pub struct TraceRange {
     offset: u32,
     asked: u32,
     offered: u32,
     check: u32,
 }
 
-impl Record {
+impl MapRecord {
     /// Returns a record without entries: everything must be scanned.
     pub fn empty(today: Date) -> Self {
-        let about = About {
+        let about = MapMetadata {
             settings: 0,
             next_run: 0,
             full: today,
@@ -141,7 +141,7 @@ impl Record {
             scope: String::new(),
             commit: String::new(),
             limit: None,
-            written: Written::default(),
+            written: DocumentStamp::default(),
             answers: 0,
             answer_bytes: 0,
         };
@@ -159,7 +159,7 @@ impl Record {
             self.referenced[known.range()].copy_from_slice(refs);
             self.entries[at].refs = known;
         } else {
-            self.entries[at].refs = Span::behind(&mut self.referenced, refs);
+            self.entries[at].refs = IndexRange::behind(&mut self.referenced, refs);
         }
     }
 
@@ -188,7 +188,7 @@ impl Record {
             if entry.block.bytes != bytes {
                 other.push(at);
             }
-            entry.block = Block { start, bytes };
+            entry.block = EntrySpan { start, bytes };
             start += bytes;
         }
         other
@@ -200,7 +200,7 @@ impl Record {
     }
 }
 
-impl Entry {
+impl MapRecordEntry {
     /// Returns an entry without data.
     pub(crate) fn empty() -> Self {
         Self {
@@ -212,10 +212,10 @@ impl Entry {
             updated: Date::ZERO,
             is_read: false,
             is_hot: false,
-            block: Block::default(),
-            refs: Span::default(),
+            block: EntrySpan::default(),
+            refs: IndexRange::default(),
             names: Vec::new(),
-            answers: Answers::default(),
+            answers: TraceRange::default(),
         }
     }
 
@@ -226,7 +226,7 @@ impl Entry {
     }
 }
 
-impl Answers {
+impl TraceRange {
     /// Appends a piece to bytes of which `before` are on disk already.
     pub(crate) fn put(out: &mut Vec<u8>, before: u64, asked: &[u32], offered: &[u32]) -> Option<Self> {
         let start = out.len();
@@ -257,7 +257,7 @@ impl Answers {
     }
 
     /// Reads the piece from the file, or returns `None` if it is damaged.
-    pub(crate) fn whole(self, file: &dyn AnswersFile) -> Option<Cow<'_, [u8]>> {
+    pub(crate) fn whole(self, file: &dyn TraceSource) -> Option<Cow<'_, [u8]>> {
         file.read(self.range()).filter(|piece| short(piece) == self.check)
     }
 
@@ -279,7 +279,7 @@ impl Answers {
     }
 
     /// Returns true if the file exports the word. Does not verify the bytes.
-    pub(crate) fn offers(self, file: &dyn AnswersFile, word: u32) -> bool {
+    pub(crate) fn offers(self, file: &dyn TraceSource, word: u32) -> bool {
         let range = self.range();
         let piece = file.read(range.start + u64::from(self.asked) * 4..range.end).unwrap_or_default();
         let (offered, _) = piece.as_chunks::<4>();
@@ -292,23 +292,23 @@ fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
 }
 
 #[cfg(test)]
-impl Record {
+impl MapRecord {
     /// With one more entry, which references these.
-    pub(crate) fn push(&mut self, entry: Entry, refs: &[u32]) {
+    pub(crate) fn push(&mut self, entry: MapRecordEntry, refs: &[u32]) {
         self.entries.push(entry);
         self.set_refs(self.entries.len() - 1, refs);
     }
 
     /// Adds an entry with only its path and its references.
     pub(crate) fn push_plain(&mut self, path: &str, refs: &[u32]) {
-        let entry = Entry {
+        let entry = MapRecordEntry {
             path: path.into(),
             name_bytes: u32::try_from(path.len()).unwrap(),
             version: 1,
             content: 1,
             interface: 1,
             updated: jiff::civil::date(2026, 2, 1),
-            ..Entry::empty()
+            ..MapRecordEntry::empty()
         };
         self.push(entry, refs);
     }
@@ -320,7 +320,7 @@ mod tests {
 
     struct Held(Vec<u8>);
 
-    impl AnswersFile for Held {
+    impl TraceSource for Held {
         fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
             let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
             self.0.get(range).map(Cow::Borrowed)
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn answers_are_found_where_they_were_put_and_damage_is_noticed() {
         let mut file = vec![0; 4];
-        let answers = Answers::put(&mut file, 0, &[3, 5], &[7, 9]).unwrap();
+        let answers = TraceRange::put(&mut file, 0, &[3, 5], &[7, 9]).unwrap();
         let held = Held(file.clone());
         let piece = answers.whole(&held).unwrap();
         assert_eq!(answers.asked(&piece).collect::<Vec<_>>(), [3, 5]);

@@ -18,7 +18,7 @@ pub const CLAUDE: &str = ".claude/";
 
 /// A scope: a directory, a file, or a pattern of paths with `*`, `?` and `**`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scope {
+pub struct ScopePattern {
     text: String,
     /// The map's own path: it is not part of itself.
     own: Option<String>,
@@ -38,7 +38,7 @@ pub fn problem(text: &str) -> Option<&'static str> {
     }
 }
 
-impl Scope {
+impl ScopePattern {
     /// Creates a scope from `text`, for a map at the path `own` inside the project, or outside it.
     pub fn new(text: &str, own: Option<&str>) -> Self {
         Self { text: text.to_owned(), own: own.map(str::to_owned) }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_scope_is_a_directory_a_file_or_a_pattern() {
-        let holds = |scope: &str, path: &str| Scope::new(scope, None).holds(path);
+        let holds = |scope: &str, path: &str| ScopePattern::new(scope, None).holds(path);
         for (scope, path, expected) in [
             (".", "a/b.rs", true),
             ("src", "src/a/b.rs", true),
@@ -98,7 +98,7 @@ mod tests {
         ] {
             assert_eq!(holds(scope, path), expected, "{scope} {path}");
         }
-        assert!(!Scope::new(".", Some("docs/map.md")).holds("docs/map.md"));
+        assert!(!ScopePattern::new(".", Some("docs/map.md")).holds("docs/map.md"));
     }
 
     #[test]

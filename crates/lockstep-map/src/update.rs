@@ -5,8 +5,8 @@
 //! changes (`question`). References in text stay valid until a file whose name occurs there is added or
 //! deleted.
 
-mod affected;
-mod assemble;
+mod invalidation;
+mod merge;
 mod scan;
 
 use std::borrow::Cow;
@@ -19,13 +19,13 @@ use lockstep_refs::entity::{Aliases, Names};
 use lockstep_refs::world::{FileId, World};
 use rayon::prelude::*;
 
-use crate::ask::{Offers, Terrain};
-use crate::record::{Amendment, Moves, Record};
-use affected::Affected;
-use assemble::{Assembled, Assembly};
-use scan::{Resolved, Scanned, resolve, scan};
+use crate::record::{MapRecord, MapRecordDelta, Renumbering};
+use crate::recording_snapshot::{ExportedWords, ScopeView};
+use invalidation::Invalidation;
+use merge::{BuiltRecord, RecordBuilder};
+use scan::{FileScan, ResolvedFile, resolve, scan};
 
-pub struct Present<'a> {
+pub struct MapUpdateInput<'a> {
     pub world: &'a (dyn World + Sync),
     /// The files with an entry, sorted by path, with their versions.
     pub files: &'a [(FileId, u64)],
@@ -39,12 +39,12 @@ pub struct Present<'a> {
 }
 
 #[derive(Debug)]
-pub struct Updated {
+pub struct MapUpdate {
     /// The new record. Positions of query results are set; properties of the document are not.
-    pub record: Record,
-    pub changes: Changes,
+    pub record: MapRecord,
+    pub changes: FileChanges,
     /// The change of the file of query results.
-    pub answers: NewAnswers,
+    pub answers: TraceWrite,
     /// The number of resolved files.
     pub resolved: usize,
     /// The number of files that were changed, new or deleted: if zero, the record is unchanged.
@@ -54,19 +54,19 @@ pub struct Updated {
     /// The places of entries that differ in the document.
     pub redrawn: HashSet<u32>,
     /// The delta to the old record. It does not cover query results in a new file.
-    pub amendment: Amendment,
+    pub amendment: MapRecordDelta,
 }
 
 /// The changes since the last run, each sorted by path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Changes {
+pub struct FileChanges {
     pub added: Vec<String>,
     pub removed: Vec<String>,
     /// Files with another content.
     pub modified: Vec<String>,
 }
 
-impl Changes {
+impl FileChanges {
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.modified.is_empty()
     }
@@ -74,7 +74,7 @@ impl Changes {
 
 /// The data to write to the file of query results.
 #[derive(Debug, PartialEq, Eq)]
-pub enum NewAnswers {
+pub enum TraceWrite {
     /// Append these bytes after the valid ones.
     Append(Vec<u8>),
     /// These bytes, in a file of their own.
@@ -84,22 +84,26 @@ pub enum NewAnswers {
 /// The file of query results does not match the record: everything must be scanned again.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("the record of the map is damaged")]
-pub struct Damaged;
+pub struct CorruptRecord;
 
 /// The stored query results. Most updates need few of them, or none.
-pub trait AnswersFile: Sync {
+pub trait TraceSource: Sync {
     /// These bytes of it; `None` if it has fewer, or cannot be read.
     fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>>;
 }
 
 /// Brings a record up to date with the files.
-pub fn update(old: Record, present: &Present<'_>, answers: &dyn AnswersFile) -> Result<Updated, Damaged> {
-    let plan = Plan::new(&old, present);
+pub fn update(
+    old: MapRecord,
+    present: &MapUpdateInput<'_>,
+    answers: &dyn TraceSource,
+) -> Result<MapUpdate, CorruptRecord> {
+    let plan = RecordMatching::new(&old, present);
     let scans = plan.scans(present);
     let mut changed = Vec::new();
-    let mut changes = Changes {
+    let mut changes = FileChanges {
         removed: plan.removed.iter().map(|at| old.entries[*at].path.to_string()).collect(),
-        ..Changes::default()
+        ..FileChanges::default()
     };
     for (at, scanned) in &scans {
         let path = present.world.path(present.files[*at].0).to_owned();
@@ -111,12 +115,12 @@ pub fn update(old: Record, present: &Present<'_>, answers: &dyn AnswersFile) -> 
         }
         changed.push(*at);
     }
-    let offers = CurrentOffers { plan: &plan, old: &old, scans: &scans, answers };
-    let terrain = Terrain::new(present.world, present.files, &offers);
+    let offers = CurrentExportedWords { plan: &plan, old: &old, scans: &scans, answers };
+    let terrain = ScopeView::new(present.world, present.files, &offers);
     let mut resolve_again: HashSet<usize> = changed.iter().copied().collect();
     resolve_again.extend(plan.again.iter().copied());
     if !old.entries.is_empty() {
-        Affected { old: &old, plan: &plan, scans: &scans, present, terrain: &terrain, answers }
+        Invalidation { old: &old, plan: &plan, scans: &scans, present, terrain: &terrain, answers }
             .add_to(&mut resolve_again)?;
     }
     let names = plan.names(&old, &scans, present);
@@ -124,7 +128,7 @@ pub fn update(old: Record, present: &Present<'_>, answers: &dyn AnswersFile) -> 
     order.sort_unstable();
     let keep = order.len() <= FEW;
     let done = AtomicUsize::new(0);
-    let resolved: Vec<(usize, Resolved)> = in_parallel(&order, |at| {
+    let resolved: Vec<(usize, ResolvedFile)> = in_parallel(&order, |at| {
         let resolved = resolve(&terrain, present.world, &names, present.files[at].0, keep);
         (present.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, order.len());
         (at, resolved)
@@ -132,10 +136,10 @@ pub fn update(old: Record, present: &Present<'_>, answers: &dyn AnswersFile) -> 
     let looked_at = plan.unknown.len() + plan.removed.len();
     let removed_contents = plan.removed.iter().map(|at| old.entries[*at].content).collect();
     let resolved_count = resolved.len();
-    let Assembled { record, answers, redrawn, amendment } =
-        Assembly::new(old, &plan, present).finished(present, scans, resolved, answers, &changes)?;
+    let BuiltRecord { record, answers, redrawn, amendment } =
+        RecordBuilder::new(old, &plan, present).finished(present, scans, resolved, answers, &changes)?;
     let resolved = resolved_count;
-    Ok(Updated { record, changes, answers, resolved, looked_at, removed_contents, redrawn, amendment })
+    Ok(MapUpdate { record, changes, answers, resolved, looked_at, removed_contents, redrawn, amendment })
 }
 
 /// Up to this many files are held in memory between scan and resolution.
@@ -150,7 +154,7 @@ fn in_parallel<T: Send>(items: &[usize], work: impl Fn(usize) -> T + Sync) -> Ve
 }
 
 /// The relation of stored entries and current files.
-pub(crate) struct Plan {
+pub(crate) struct RecordMatching {
     /// The former entry of each file.
     before: Vec<Option<u32>>,
     /// The file of each former entry.
@@ -163,8 +167,8 @@ pub(crate) struct Plan {
     again: Vec<usize>,
 }
 
-impl Plan {
-    fn new(old: &Record, present: &Present<'_>) -> Self {
+impl RecordMatching {
+    fn new(old: &MapRecord, present: &MapUpdateInput<'_>) -> Self {
         let mut plan = Self {
             before: Vec::with_capacity(present.files.len()),
             after: vec![None; old.entries.len()],
@@ -202,29 +206,29 @@ impl Plan {
     }
 
     /// Returns the added and removed entries.
-    fn moves(&self) -> Moves {
+    fn moves(&self) -> Renumbering {
         let places = |places: &mut dyn Iterator<Item = usize>| {
             places.map(|at| u32::try_from(at).expect("places have 32 bits")).collect()
         };
         let new = self.before.iter().enumerate().filter(|(_, before)| before.is_none());
-        Moves {
+        Renumbering {
             removed: places(&mut self.removed.iter().copied()),
             added: places(&mut new.map(|(at, _)| at)),
         }
     }
 
     /// Scans the files that need it, in their order.
-    fn scans(&self, present: &Present<'_>) -> Vec<(usize, Scanned)> {
+    fn scans(&self, present: &MapUpdateInput<'_>) -> Vec<(usize, FileScan)> {
         let keep = self.unknown.len() <= FEW;
         in_parallel(&self.unknown, |at| (at, scan(present, present.files[at].0, keep)))
     }
 
     /// Returns the scan of a file, if it was scanned.
-    fn scanned(scans: &[(usize, Scanned)], at: usize) -> Option<&Scanned> {
+    fn scanned(scans: &[(usize, FileScan)], at: usize) -> Option<&FileScan> {
         scans.binary_search_by_key(&at, |(scanned, _)| *scanned).ok().map(|found| &scans[found].1)
     }
 
-    fn names(&self, old: &Record, scans: &[(usize, Scanned)], present: &Present<'_>) -> Names {
+    fn names(&self, old: &MapRecord, scans: &[(usize, FileScan)], present: &MapUpdateInput<'_>) -> Names {
         let mut all = Vec::new();
         for (at, before) in self.before.iter().enumerate() {
             let names = match (Self::scanned(scans, at), before) {
@@ -239,16 +243,16 @@ impl Plan {
 }
 
 /// The present exports of files, as words.
-struct CurrentOffers<'a> {
-    plan: &'a Plan,
-    old: &'a Record,
-    scans: &'a [(usize, Scanned)],
-    answers: &'a dyn AnswersFile,
+struct CurrentExportedWords<'a> {
+    plan: &'a RecordMatching,
+    old: &'a MapRecord,
+    scans: &'a [(usize, FileScan)],
+    answers: &'a dyn TraceSource,
 }
 
-impl Offers for CurrentOffers<'_> {
+impl ExportedWords for CurrentExportedWords<'_> {
     fn has(&self, entry: usize, word: u32) -> bool {
-        if let Some(scanned) = Plan::scanned(self.scans, entry) {
+        if let Some(scanned) = RecordMatching::scanned(self.scans, entry) {
             return scanned.offered.binary_search(&word).is_ok();
         }
         let before = self.plan.before[entry].map(|before| self.old.entries[before as usize].answers);

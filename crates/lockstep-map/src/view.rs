@@ -2,19 +2,19 @@
 
 use jiff::civil::Date;
 
-use crate::document::{ENTRY_LINES, Header, Pruned, escaped, write_entry};
+use crate::document::{DocumentHeader, ENTRY_LINES, PrunedEntries, escaped, write_entry};
 use crate::hotspot::Hotspot;
-use crate::record::{About, Entry, Record};
+use crate::record::{MapMetadata, MapRecord, MapRecordEntry};
 
 /// The size limit of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit {
+pub struct SizeLimit {
     pub lines: usize,
     /// In bytes, for a map that a model reads in full.
     pub bytes: Option<usize>,
 }
 
-impl Limit {
+impl SizeLimit {
     /// The lines of a framework's map, unless something else is set.
     pub const LINES: usize = 300;
     /// The bytes that go with them.
@@ -35,28 +35,28 @@ impl Limit {
 
 /// The graph of a record, with everything that follows from it.
 #[derive(Debug)]
-pub struct View<'r> {
-    pub record: &'r Record,
+pub struct MapView<'r> {
+    pub record: &'r MapRecord,
     /// The dependents of each entry.
     pub referring: Vec<Vec<u32>>,
     pub hotspots: Vec<Hotspot>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
+pub struct RenderedMap {
     pub text: String,
     /// The number of listed entries.
     pub listed: usize,
-    pub pruned: Pruned,
+    pub pruned: PrunedEntries,
     /// The length of each entry; empty if some were omitted.
     pub blocks: Vec<u32>,
 }
 
-impl<'r> View<'r> {
+impl<'r> MapView<'r> {
     /// Of a record; `hot` are the paths that changed in each of the last runs.
-    pub fn new(record: &'r Record, hot: &dyn Fn(&str) -> bool) -> Self {
+    pub fn new(record: &'r MapRecord, hot: &dyn Fn(&str) -> bool) -> Self {
         let referring = record.referring();
-        let heat = |(entry, by): (&Entry, &Vec<u32>)| Hotspot::of(by.len(), hot(&entry.path));
+        let heat = |(entry, by): (&MapRecordEntry, &Vec<u32>)| Hotspot::of(by.len(), hot(&entry.path));
         let hotspots = record.entries.iter().zip(&referring).map(heat).collect();
         Self { record, referring, hotspots }
     }
@@ -74,17 +74,17 @@ impl<'r> View<'r> {
     }
 
     /// The document, within a limit.
-    pub fn document(&self, limit: Option<Limit>) -> Made {
+    pub fn document(&self, limit: Option<SizeLimit>) -> RenderedMap {
         match limit {
             None => self.whole(),
             Some(limit) => self.limited(limit),
         }
     }
 
-    fn whole(&self) -> Made {
+    fn whole(&self) -> RenderedMap {
         let count = self.record.entries.len();
         let mut text = String::with_capacity(count * 200 + 400);
-        header(&self.record.about, count, Pruned::default()).write(&mut text);
+        header(&self.record.about, count, PrunedEntries::default()).write(&mut text);
         let mut pen = self.pen();
         let mut blocks = Vec::with_capacity(count);
         for at in 0..count {
@@ -92,12 +92,12 @@ impl<'r> View<'r> {
             pen.write(&mut text, at, &self.referring[at], self.hotspots[at]);
             blocks.push(bytes(text.len() - before));
         }
-        Made { text, listed: count, pruned: Pruned::default(), blocks }
+        RenderedMap { text, listed: count, pruned: PrunedEntries::default(), blocks }
     }
 
     /// Leaves out entries until the rest is within the limit: those of `low` before `medium` before `high`, and of each
     /// those first that were scanned longest ago.
-    fn limited(&self, limit: Limit) -> Made {
+    fn limited(&self, limit: SizeLimit) -> RenderedMap {
         let count = self.record.entries.len();
         let mut pen = self.pen();
         let entry = |at: usize| {
@@ -114,8 +114,8 @@ impl<'r> View<'r> {
         let mut candidates: Vec<usize> = (0..count).collect();
         candidates.sort_by(|a, b| key(a).cmp(&key(b)));
         let mut is_listed = vec![true; count];
-        let mut pruned = Pruned::default();
-        let fits = |pruned: Pruned, bytes: usize| {
+        let mut pruned = PrunedEntries::default();
+        let fits = |pruned: PrunedEntries, bytes: usize| {
             let listed = count - pruned.total();
             let (lines, header) = header(&self.record.about, listed, pruned).size();
             limit.allows(lines + listed * ENTRY_LINES, header + bytes)
@@ -136,31 +136,37 @@ impl<'r> View<'r> {
             .zip(&is_listed)
             .filter(|(_, listed)| **listed)
             .for_each(|(entry, _)| text.push_str(entry));
-        Made { text, listed, pruned, blocks: Vec::new() }
+        RenderedMap { text, listed, pruned, blocks: Vec::new() }
     }
 
-    fn pen(&self) -> Pen<'r> {
+    fn pen(&self) -> EntryWriter<'r> {
         // Checked once for all paths instead of at every use.
         let is_plain = self.record.entries.iter().all(|entry| is_plain(&entry.path));
-        Pen { is_plain, ..Pen::new(self.record) }
+        EntryWriter { is_plain, ..EntryWriter::new(self.record) }
     }
 }
 
-pub(crate) fn header(about: &About, count: usize, pruned: Pruned) -> Header {
-    Header { full: about.full, incremental: about.incremental, count, scope: about.scope.clone(), pruned }
+pub(crate) fn header(about: &MapMetadata, count: usize, pruned: PrunedEntries) -> DocumentHeader {
+    DocumentHeader {
+        full: about.full,
+        incremental: about.incremental,
+        count,
+        scope: about.scope.clone(),
+        pruned,
+    }
 }
 
 /// Writes entries of a record, one after the other.
-pub(crate) struct Pen<'r> {
-    record: &'r Record,
+pub(crate) struct EntryWriter<'r> {
+    record: &'r MapRecord,
     /// True if no path needs escaping.
     is_plain: bool,
     names: [Vec<&'r str>; 2],
 }
 
-impl<'r> Pen<'r> {
+impl<'r> EntryWriter<'r> {
     /// For a few entries.
-    pub(crate) fn new(record: &'r Record) -> Self {
+    pub(crate) fn new(record: &'r MapRecord) -> Self {
         Self { record, is_plain: false, names: Default::default() }
     }
 
@@ -196,11 +202,11 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
-    use crate::document::Document;
+    use crate::document::MapDocument;
 
     /// Twelve entries that all reference the first; each is older than the one before.
-    fn record() -> Record {
-        let mut record = Record::empty(date(2026, 2, 14));
+    fn record() -> MapRecord {
+        let mut record = MapRecord::empty(date(2026, 2, 14));
         record.about.scope = ".claude/".to_owned();
         for at in 0..12 {
             record.push_plain(&format!("f{at:02}, odd.md"), if at > 0 { &[0] } else { &[] });
@@ -212,11 +218,11 @@ mod tests {
     #[test]
     fn over_its_limit_a_document_leaves_out_the_oldest_cold_entries_and_says_so() {
         let record = record();
-        let view = View::new(&record, &|_| false);
+        let view = MapView::new(&record, &|_| false);
         let whole = view.document(None);
-        assert_eq!((whole.listed, whole.pruned), (12, Pruned::default()));
-        assert_eq!(Document::parse(&whole.text).unwrap().write(), whole.text);
-        let limit = Limit { lines: 40, bytes: None };
+        assert_eq!((whole.listed, whole.pruned), (12, PrunedEntries::default()));
+        assert_eq!(MapDocument::parse(&whole.text).unwrap().write(), whole.text);
+        let limit = SizeLimit { lines: 40, bytes: None };
         let made = view.document(Some(limit));
         assert!(made.text.lines().count() <= 40);
         assert!(
@@ -224,27 +230,27 @@ mod tests {
             "{}",
             made.text
         );
-        let document = Document::parse(&made.text).unwrap();
+        let document = MapDocument::parse(&made.text).unwrap();
         let paths: Vec<&str> = document.entries.iter().map(|entry| entry.path.as_str()).collect();
         assert_eq!(paths, ["f00, odd.md", "f01, odd.md", "f02, odd.md", "f03, odd.md", "f04, odd.md"]);
         assert_eq!(document.header.count, 5);
         assert_eq!(document.entries[0].refd_by.len(), 11, "what was left out is still referred to");
-        let tight = view.document(Some(Limit { lines: 1_000, bytes: Some(700) }));
+        let tight = view.document(Some(SizeLimit { lines: 1_000, bytes: Some(700) }));
         assert!(tight.text.len() <= 700 && tight.pruned.total() > 0);
-        let hopeless = view.document(Some(Limit { lines: 5, bytes: None }));
+        let hopeless = view.document(Some(SizeLimit { lines: 5, bytes: None }));
         assert_eq!(hopeless.listed, 0);
         assert!(hopeless.text.contains("<!-- Pruned: 11 low, 1 high entries; "), "{}", hopeless.text);
-        assert_eq!(Document::parse(&hopeless.text).unwrap().write(), hopeless.text);
-        let hot = view.document(Some(Limit { lines: 13, bytes: None }));
-        assert_eq!((hot.listed, hot.pruned), (1, Pruned { low: 11, medium: 0, high: 0 }));
+        assert_eq!(MapDocument::parse(&hopeless.text).unwrap().write(), hopeless.text);
+        let hot = view.document(Some(SizeLimit { lines: 13, bytes: None }));
+        assert_eq!((hot.listed, hot.pruned), (1, PrunedEntries { low: 11, medium: 0, high: 0 }));
     }
 
     #[test]
-    fn a_framework_has_a_limit_by_itself_and_zero_is_none() {
-        assert_eq!(Limit::of(None, true), Some(Limit { lines: 300, bytes: Some(15_360) }));
-        assert_eq!(Limit::of(None, false), None);
-        assert_eq!(Limit::of(Some(0), true), None);
-        assert_eq!(Limit::of(Some(600), true), Some(Limit { lines: 600, bytes: Some(30_720) }));
-        assert_eq!(Limit::of(Some(600), false), Some(Limit { lines: 600, bytes: None }));
+    fn the_claude_scope_has_a_default_limit_and_zero_disables_it() {
+        assert_eq!(SizeLimit::of(None, true), Some(SizeLimit { lines: 300, bytes: Some(15_360) }));
+        assert_eq!(SizeLimit::of(None, false), None);
+        assert_eq!(SizeLimit::of(Some(0), true), None);
+        assert_eq!(SizeLimit::of(Some(600), true), Some(SizeLimit { lines: 600, bytes: Some(30_720) }));
+        assert_eq!(SizeLimit::of(Some(600), false), Some(SizeLimit { lines: 600, bytes: None }));
     }
 }

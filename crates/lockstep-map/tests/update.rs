@@ -8,10 +8,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use jiff::civil::date;
-use lockstep_map::record::Record;
-use lockstep_map::redraw::{Piece, redraw};
-use lockstep_map::update::{AnswersFile, NewAnswers, Present, Updated, update};
-use lockstep_map::view::View;
+use lockstep_map::incremental_render::{DocumentChunk, redraw};
+use lockstep_map::record::MapRecord;
+use lockstep_map::update::{MapUpdate, MapUpdateInput, TraceSource, TraceWrite, update};
+use lockstep_map::view::MapView;
 use lockstep_refs::entity::Aliases;
 use lockstep_refs::world::{FileId, MemoryWorld, World as _};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ type Files = BTreeMap<String, String>;
 
 struct Kept(Vec<u8>);
 
-impl AnswersFile for Kept {
+impl TraceSource for Kept {
     fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
         let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
         self.0.get(range).map(Cow::Borrowed)
@@ -29,14 +29,14 @@ impl AnswersFile for Kept {
 
 /// A map with its stored state.
 struct Map {
-    record: Record,
+    record: MapRecord,
     answers: Kept,
     text: String,
 }
 
 impl Map {
     fn new() -> Self {
-        Self { record: Record::empty(date(2026, 2, 14)), answers: Kept(Vec::new()), text: String::new() }
+        Self { record: MapRecord::empty(date(2026, 2, 14)), answers: Kept(Vec::new()), text: String::new() }
     }
 
     /// Brings it up to date; returns how many files were resolved.
@@ -51,7 +51,7 @@ impl Map {
                 (file, hasher.finish())
             })
             .collect();
-        let present = Present {
+        let present = MapUpdateInput {
             world: &world,
             files: &versions,
             again: &HashSet::new(),
@@ -64,30 +64,30 @@ impl Map {
             true => self.record.clone(),
             false => {
                 let bytes = self.record.encode();
-                Record::read(&mut &*bytes, bytes.len() as u64).unwrap().0
+                MapRecord::read(&mut &*bytes, bytes.len() as u64).unwrap().0
             }
         };
         let former_record = old.clone();
-        let Updated { mut record, answers, resolved, redrawn, mut amendment, .. } =
+        let MapUpdate { mut record, answers, resolved, redrawn, mut amendment, .. } =
             update(old, &present, &self.answers).unwrap();
-        let is_appended = matches!(answers, NewAnswers::Append(_));
+        let is_appended = matches!(answers, TraceWrite::Append(_));
         match answers {
-            NewAnswers::Append(bytes) => self.answers.0.extend(bytes),
-            NewAnswers::Replace(bytes) => self.answers.0 = bytes,
+            TraceWrite::Append(bytes) => self.answers.0.extend(bytes),
+            TraceWrite::Replace(bytes) => self.answers.0 = bytes,
         }
         assert_eq!(record.about.answer_bytes, self.answers.0.len() as u64);
         let cold = |_: &str| false;
         let former = |range: Range<u64>| Some(self.text.get(narrow(&range))?.as_bytes().to_vec());
         let (text, blocks) = match redraw(&record, &cold, &redrawn, &former) {
             Some(drawing) => {
-                let piece = |piece: &Piece| match piece {
-                    Piece::Kept(range) => self.text[narrow(range)].to_owned(),
-                    Piece::New(text) => text.clone(),
+                let piece = |piece: &DocumentChunk| match piece {
+                    DocumentChunk::Reused(range) => self.text[narrow(range)].to_owned(),
+                    DocumentChunk::New(text) => text.clone(),
                 };
                 (drawing.pieces.iter().map(piece).collect(), drawing.blocks)
             }
             None => {
-                let made = View::new(&record, &cold).document(None);
+                let made = MapView::new(&record, &cold).document(None);
                 (made.text, made.blocks)
             }
         };
@@ -128,7 +128,7 @@ fn refs(map: &Map, path: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_change_inside_a_function_touches_nobody_else() {
+fn a_body_change_updates_no_other_entry() {
     let mut all = files(&[
         ("a.py", "def load():\n    return 1\n"),
         ("b.py", "from a import load\n"),
@@ -182,7 +182,7 @@ fn damaged_answers_are_noticed() {
     map.answers.0[0] ^= 1;
     all.remove("a.py");
     let world = MemoryWorld::new(all.iter().map(|(path, text)| (path.as_str(), text.as_str())));
-    let present = Present {
+    let present = MapUpdateInput {
         world: &world,
         files: &[(FileId(0), 1)],
         again: &HashSet::new(),
@@ -345,7 +345,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn an_updated_map_is_the_one_that_is_built_anew(acts in acts()) {
+    fn an_updated_map_equals_a_rebuilt_one(acts in acts()) {
         let mut all = Files::new();
         let mut map = Map::new();
         for act in acts {

@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use super::{Answers, Block, Entry};
-use crate::encode::{In, Out, date};
-use crate::piece::{Span, Text};
+use super::{EntrySpan, MapRecordEntry, TraceRange};
+use crate::codec::{ByteInput, ByteWriter, date};
+use crate::shared_str::{IndexRange, SharedStr};
 
 /// The number of bytes of a row.
 pub(super) const ROW: usize = 64;
 
 /// The ends of the paths and references of the rows so far, in the lists of all.
 #[derive(Debug, Default)]
-pub(super) struct Ends {
+pub(super) struct RowEnds {
     path: usize,
     refs: usize,
 }
 
-impl Ends {
+impl RowEnds {
     /// Puts the row of the next entry.
-    pub(super) fn put(&mut self, out: &mut Out, entry: &Entry) {
+    pub(super) fn put(&mut self, out: &mut ByteWriter, entry: &MapRecordEntry) {
         self.path += entry.path.len();
         self.refs += entry.refs.len();
         out.count(self.path);
@@ -36,7 +36,7 @@ impl Ends {
 }
 
 /// Reads entries from rows, one after the other.
-pub(super) struct Rows<'a> {
+pub(super) struct RowReader<'a> {
     paths: &'a Arc<String>,
     refs: usize,
     path_start: u32,
@@ -46,17 +46,17 @@ pub(super) struct Rows<'a> {
     day: ([u8; 4], Option<Date>),
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RowReader<'a> {
     /// With these paths, and so many references.
     pub(super) fn new(paths: &'a Arc<String>, refs: usize) -> Self {
         Self { paths, refs, path_start: 0, ref_start: 0, block_start: 0, day: ([0; 4], None) }
     }
 
     /// Decodes the next entry without names, or returns `None` if the row is invalid.
-    pub(super) fn entry(&mut self, row: &[u8; ROW]) -> Option<Entry> {
-        let mut row = In(row);
+    pub(super) fn entry(&mut self, row: &[u8; ROW]) -> Option<MapRecordEntry> {
+        let mut row = ByteInput(row);
         let (path_end, ref_end, name_bytes) = (row.u32()?, row.u32()?, row.u32()?);
-        let block = Block { start: self.block_start, bytes: row.u32()? };
+        let block = EntrySpan { start: self.block_start, bytes: row.u32()? };
         let (version, content, interface) = (row.u64()?, row.u64()?, row.u64()?);
         let day = *row.take(4)?.first_chunk()?;
         if self.day.1.is_none() || self.day.0 != day {
@@ -64,8 +64,8 @@ impl<'a> Rows<'a> {
         }
         let (is_read, is_hot) = flags(row.u8()?);
         row.take(3)?;
-        let entry = Entry {
-            path: Text::part(self.paths, self.path_start, path_end)?,
+        let entry = MapRecordEntry {
+            path: SharedStr::part(self.paths, self.path_start, path_end)?,
             name_bytes,
             version,
             content,
@@ -74,9 +74,9 @@ impl<'a> Rows<'a> {
             is_read,
             is_hot,
             block,
-            refs: Span::of(self.ref_start, ref_end, self.refs)?,
+            refs: IndexRange::of(self.ref_start, ref_end, self.refs)?,
             names: Vec::new(),
-            answers: Answers::decode(&mut row)?,
+            answers: TraceRange::decode(&mut row)?,
         };
         (self.path_start, self.ref_start) = (path_end, ref_end);
         self.block_start = self.block_start.checked_add(block.bytes)?;
@@ -84,7 +84,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-pub(super) fn put_flags(out: &mut Out, entry: &Entry) {
+pub(super) fn put_flags(out: &mut ByteWriter, entry: &MapRecordEntry) {
     out.0.push(u8::from(entry.is_read) | u8::from(entry.is_hot) << 1);
 }
 
@@ -93,12 +93,12 @@ pub(super) fn flags(byte: u8) -> (bool, bool) {
     (byte & 1 != 0, byte & 2 != 0)
 }
 
-impl Answers {
-    pub(super) fn encode(&self, out: &mut Out) {
+impl TraceRange {
+    pub(super) fn encode(&self, out: &mut ByteWriter) {
         [self.offset, self.asked, self.offered, self.check].into_iter().for_each(|it| out.u32(it));
     }
 
-    pub(super) fn decode(bytes: &mut In<'_>) -> Option<Self> {
+    pub(super) fn decode(bytes: &mut ByteInput<'_>) -> Option<Self> {
         Some(Self { offset: bytes.u32()?, asked: bytes.u32()?, offered: bytes.u32()?, check: bytes.u32()? })
     }
 }

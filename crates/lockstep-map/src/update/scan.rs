@@ -10,14 +10,14 @@ use lockstep_refs::reference::Kind;
 use lockstep_refs::text;
 use lockstep_refs::world::{FileId, World};
 
-use super::Present;
-use crate::ask::{Asker, Terrain};
-use crate::digest::content;
+use super::MapUpdateInput;
+use crate::fast_hash::content;
 use crate::interface::{fingerprint, interface, offered};
+use crate::recording_snapshot::{RecordingSnapshot, ScopeView};
 
 /// The scanned content of a file.
 #[derive(Debug)]
-pub(super) struct Scanned {
+pub(super) struct FileScan {
     pub(super) content: u64,
     pub(super) interface: u64,
     /// The exported words, sorted.
@@ -27,7 +27,7 @@ pub(super) struct Scanned {
 
 /// The references of a file.
 #[derive(Debug)]
-pub(super) struct Resolved {
+pub(super) struct ResolvedFile {
     /// Entries, sorted.
     pub(super) refs: Vec<u32>,
     /// The hashes of the queries, sorted.
@@ -44,13 +44,13 @@ fn read(world: &dyn World, file: FileId, keep: bool) -> (Option<Arc<str>>, Optio
     }
 }
 
-pub(super) fn scan(present: &Present<'_>, file: FileId, keep: bool) -> Scanned {
+pub(super) fn scan(present: &MapUpdateInput<'_>, file: FileId, keep: bool) -> FileScan {
     let world = present.world;
     let path = world.path(file);
     let (text, facts) = read(world, file, keep);
     let named = entities(path, text.as_deref(), present.aliases);
     let others = named.into_iter().filter(|entity| entity.is_name());
-    Scanned {
+    FileScan {
         content: text.as_deref().map_or(0, content),
         interface: facts.as_deref().map_or(0, |facts| fingerprint(&interface(facts))),
         offered: facts.as_deref().map(offered).unwrap_or_default(),
@@ -61,26 +61,26 @@ pub(super) fn scan(present: &Present<'_>, file: FileId, keep: bool) -> Scanned {
 /// Finds the references of a file: those of the language's rules, and the names in its text. A mention is not
 /// a reference.
 pub(super) fn resolve(
-    terrain: &Terrain<'_>,
+    terrain: &ScopeView<'_>,
     world: &dyn World,
     names: &Names,
     file: FileId,
     keep: bool,
-) -> Resolved {
+) -> ResolvedFile {
     let (text, facts) = read(world, file, keep);
     let language = facts.as_ref().map_or(Language::Text, |facts| facts.language);
-    let asker = Asker::new(terrain, file, text.clone(), facts.clone());
+    let asker = RecordingSnapshot::new(terrain, file, text.clone(), facts.clone());
     let by_rules = rules(language).outgoing(&asker, file);
     let asked = asker.into_asked();
     // Text queries follow from the words of the text and need not be recorded.
-    let in_text = text::outgoing(&Asker::new(terrain, file, text, facts), names, file);
+    let in_text = text::outgoing(&RecordingSnapshot::new(terrain, file, text, facts), names, file);
     let all = by_rules.references.iter().chain(&in_text.references);
     let meant = all.filter(|(_, place)| place.kind < Kind::Mention);
     let refs: BTreeSet<u32> = meant.filter_map(|(to, _)| terrain.entry(*to)).collect();
     let own = terrain.entry(file);
     let mut questions: Vec<u32> = asked.questions.into_iter().collect();
     questions.sort_unstable();
-    Resolved {
+    ResolvedFile {
         refs: refs.into_iter().filter(|to| Some(*to) != own).collect(),
         asked: questions,
         read: asked.texts.iter().filter_map(|file| terrain.entry(*file)).collect(),

@@ -3,46 +3,46 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::document::Pruned;
+use crate::document::PrunedEntries;
 use crate::hotspot::Hotspot;
-use crate::record::{Entry, Record};
-use crate::view::{Pen, bytes, header};
+use crate::record::{MapRecord, MapRecordEntry};
+use crate::view::{EntryWriter, bytes, header};
 
 /// A document, as pieces of the former one and new ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Drawing {
+pub struct DocumentPatch {
     /// The concatenated pieces are the document. Pieces of the former document are in its order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<DocumentChunk>,
     /// The length of each entry.
     pub blocks: Vec<u32>,
 }
 
 /// A part of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum DocumentChunk {
     /// These bytes of the former document.
-    Kept(Range<u64>),
+    Reused(Range<u64>),
     /// Something else.
     New(String),
 }
 
-impl Drawing {
+impl DocumentPatch {
     /// Returns true if it equals the old document of `bytes` bytes.
     pub fn is_former(&self, bytes: u64) -> bool {
-        matches!(&*self.pieces, [Piece::Kept(range)] if *range == (0..bytes))
+        matches!(&*self.pieces, [DocumentChunk::Reused(range)] if *range == (0..bytes))
     }
 
     fn keep(&mut self, range: Range<u64>) {
         match self.pieces.last_mut() {
-            Some(Piece::Kept(last)) if last.end == range.start => last.end = range.end,
-            _ => self.pieces.push(Piece::Kept(range)),
+            Some(DocumentChunk::Reused(last)) if last.end == range.start => last.end = range.end,
+            _ => self.pieces.push(DocumentChunk::Reused(range)),
         }
     }
 
     fn add(&mut self, text: &str) {
         match self.pieces.last_mut() {
-            Some(Piece::New(last)) => last.push_str(text),
-            _ => self.pieces.push(Piece::New(text.to_owned())),
+            Some(DocumentChunk::New(last)) => last.push_str(text),
+            _ => self.pieces.push(DocumentChunk::New(text.to_owned())),
         }
     }
 }
@@ -55,13 +55,13 @@ const HEADER: u64 = 4_096;
 ///
 /// Returns `None` if too few positions are known, or the old document differs from the record.
 pub fn redraw(
-    record: &Record,
+    record: &MapRecord,
     hot: &dyn Fn(&str) -> bool,
     redrawn: &HashSet<u32>,
     former: &dyn Fn(Range<u64>) -> Option<Vec<u8>>,
-) -> Option<Drawing> {
+) -> Option<DocumentPatch> {
     let count = record.entries.len();
-    let is_new = |(at, entry): &(u32, &Entry)| entry.block.bytes == 0 || redrawn.contains(at);
+    let is_new = |(at, entry): &(u32, &MapRecordEntry)| entry.block.bytes == 0 || redrawn.contains(at);
     let anew: Vec<u32> = (0_u32..).zip(&record.entries).filter(is_new).map(|(at, _)| at).collect();
     if anew.len() > count / 4 {
         return None;
@@ -70,15 +70,15 @@ pub fn redraw(
     let head = former(0..size.min(HEADER))?;
     let first = head.windows(5).position(|bytes| bytes == b"\n\n## ")? + 1;
     let referring = referring(record, &anew);
-    let mut drawing = Drawing { pieces: Vec::new(), blocks: Vec::with_capacity(count) };
+    let mut drawing = DocumentPatch { pieces: Vec::new(), blocks: Vec::with_capacity(count) };
     let mut text = String::new();
-    header(&record.about, count, Pruned::default()).write(&mut text);
+    header(&record.about, count, PrunedEntries::default()).write(&mut text);
     if text.as_bytes() == &head[..first] {
         drawing.keep(0..first as u64)
     } else {
         drawing.add(&text)
     }
-    let mut pen = Pen::new(record);
+    let mut pen = EntryWriter::new(record);
     let mut anew = anew.iter().zip(&referring).peekable();
     for (at, entry) in (0_u32..).zip(&record.entries) {
         let start = first as u64 + u64::from(entry.block.start);
@@ -100,7 +100,7 @@ pub fn redraw(
 }
 
 /// Returns the dependents of some entries.
-fn referring(record: &Record, wanted: &[u32]) -> Vec<Vec<u32>> {
+fn referring(record: &MapRecord, wanted: &[u32]) -> Vec<Vec<u32>> {
     let mut is_wanted = vec![false; record.entries.len()];
     wanted.iter().for_each(|at| is_wanted[*at as usize] = true);
     let mut referring = vec![Vec::new(); wanted.len()];
@@ -119,21 +119,21 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
-    use crate::record::{Moves, Written};
-    use crate::view::View;
+    use crate::record::{DocumentStamp, Renumbering};
+    use crate::view::MapView;
 
     /// Twelve entries in a ring, as written.
-    fn written() -> (Record, String) {
-        let mut record = Record::empty(date(2026, 2, 14));
+    fn written() -> (MapRecord, String) {
+        let mut record = MapRecord::empty(date(2026, 2, 14));
         record.about.scope = ".".to_owned();
         (0..12).for_each(|at| record.push_plain(&format!("f{at:02}.md"), &[(at + 1) % 12]));
-        let made = View::new(&record, &|_| false).document(None);
+        let made = MapView::new(&record, &|_| false).document(None);
         record.set_blocks(&made.blocks);
-        record.about.written = Written { size: made.text.len() as u64, ..Written::default() };
+        record.about.written = DocumentStamp { size: made.text.len() as u64, ..DocumentStamp::default() };
         (record, made.text)
     }
 
-    fn drawn(record: &Record, redrawn: &[u32], former: &str) -> Option<Drawing> {
+    fn drawn(record: &MapRecord, redrawn: &[u32], former: &str) -> Option<DocumentPatch> {
         let read = |range: Range<u64>| {
             let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
             Some(former.as_bytes().get(range)?.to_vec())
@@ -141,12 +141,12 @@ mod tests {
         redraw(record, &|_| false, &redrawn.iter().copied().collect(), &read)
     }
 
-    fn text(drawing: &Drawing, former: &str) -> String {
-        let piece = |piece: &Piece| match piece {
-            Piece::Kept(range) => {
+    fn text(drawing: &DocumentPatch, former: &str) -> String {
+        let piece = |piece: &DocumentChunk| match piece {
+            DocumentChunk::Reused(range) => {
                 former[range.start.try_into().unwrap()..range.end.try_into().unwrap()].to_owned()
             }
-            Piece::New(text) => text.clone(),
+            DocumentChunk::New(text) => text.clone(),
         };
         drawing.pieces.iter().map(piece).collect()
     }
@@ -167,29 +167,29 @@ mod tests {
         let (mut record, former) = written();
         record.set_refs(2, &[3, 4]);
         let drawing = drawn(&record, &[2, 4], &former).unwrap();
-        let whole = View::new(&record, &|_| false).document(None);
+        let whole = MapView::new(&record, &|_| false).document(None);
         assert_eq!(text(&drawing, &former), whole.text);
         assert_eq!(drawing.blocks, whole.blocks);
         assert_eq!(drawing.pieces.len(), 5);
         record.set_refs(2, &[3]);
         record.about.incremental = date(2026, 2, 15);
         let drawing = drawn(&record, &[], &former).unwrap();
-        assert_eq!(text(&drawing, &former), View::new(&record, &|_| false).document(None).text);
+        assert_eq!(text(&drawing, &former), MapView::new(&record, &|_| false).document(None).text);
         assert!(!drawing.is_former(former.len() as u64));
     }
 
     #[test]
     fn an_entry_that_came_or_went_leaves_the_others_as_they_are() {
         let (mut record, former) = written();
-        record.make_moves(&Moves { removed: Vec::new(), added: vec![3] }).unwrap();
+        record.make_moves(&Renumbering { removed: Vec::new(), added: vec![3] }).unwrap();
         record.entries[3].path = "f02a.md".into();
         record.entries[3].name_bytes = 7;
         let drawing = drawn(&record, &[], &former).unwrap();
-        assert_eq!(text(&drawing, &former), View::new(&record, &|_| false).document(None).text);
+        assert_eq!(text(&drawing, &former), MapView::new(&record, &|_| false).document(None).text);
         let (mut record, former) = written();
-        let moves = Moves { removed: vec![11], added: Vec::new() };
+        let moves = Renumbering { removed: vec![11], added: Vec::new() };
         assert_eq!(record.make_moves(&moves), Some(vec![10]));
         let drawing = drawn(&record, &[0, 10], &former).unwrap();
-        assert_eq!(text(&drawing, &former), View::new(&record, &|_| false).document(None).text);
+        assert_eq!(text(&drawing, &former), MapView::new(&record, &|_| false).document(None).text);
     }
 }

@@ -4,9 +4,9 @@ use jiff::civil::Date;
 
 /// Bytes in the making.
 #[derive(Debug, Default)]
-pub(crate) struct Out(pub(crate) Vec<u8>);
+pub(crate) struct ByteWriter(pub(crate) Vec<u8>);
 
-impl Out {
+impl ByteWriter {
     pub(crate) fn u32(&mut self, number: u32) {
         self.0.extend_from_slice(&number.to_le_bytes());
     }
@@ -35,9 +35,9 @@ impl Out {
 
 /// The remaining input.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct In<'a>(pub(crate) &'a [u8]);
+pub(crate) struct ByteInput<'a>(pub(crate) &'a [u8]);
 
-impl<'a> In<'a> {
+impl<'a> ByteInput<'a> {
     pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(count)?;
         self.0 = tail;

@@ -1,17 +1,17 @@
 //! Entries in other places, because some came and some went: whatever names a place follows.
 
-use super::{Entry, Record};
+use super::{MapRecord, MapRecordEntry};
 
 /// Which entries came and went.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Moves {
+pub struct Renumbering {
     /// The places, among the former, of those that went, sorted.
     pub removed: Vec<u32>,
     /// The places, among the present, of those that came, sorted.
     pub added: Vec<u32>,
 }
 
-impl Moves {
+impl Renumbering {
     /// Returns true if no entry moved.
     pub fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.added.is_empty()
@@ -37,10 +37,10 @@ impl Moves {
 
 const GONE: u32 = u32::MAX;
 
-impl Record {
+impl MapRecord {
     /// Moves entries to their new indices and updates their references; new entries are empty. Returns the
     /// entries that referenced removed ones. `None` if the moves do not fit the number of entries.
-    pub(crate) fn make_moves(&mut self, moves: &Moves) -> Option<Vec<u32>> {
+    pub(crate) fn make_moves(&mut self, moves: &Renumbering) -> Option<Vec<u32>> {
         let former = self.entries.len();
         let count = (former + moves.added.len()).checked_sub(moves.removed.len())?;
         let is_within =
@@ -85,9 +85,9 @@ fn without_gone(refs: &mut [u32]) -> usize {
 
 /// Inserts empty entries at these indices. Moves the others instead of copying all, because there are
 /// megabytes of them.
-fn open_gaps(entries: &mut Vec<Entry>, places: &[u32]) {
+fn open_gaps(entries: &mut Vec<MapRecordEntry>, places: &[u32]) {
     let mut end = entries.len();
-    entries.resize_with(end + places.len(), Entry::empty);
+    entries.resize_with(end + places.len(), MapRecordEntry::empty);
     // In reverse order: entries between this gap and the next move by the number of gaps before them.
     for (before, place) in places.iter().enumerate().rev() {
         let start = *place as usize - before;
@@ -113,11 +113,11 @@ mod tests {
             removed in proptest::collection::btree_set(0..12_u32, 0..12),
             added in proptest::collection::btree_set(0..12_u32, 0..5),
         ) {
-            let mut record = Record::empty(date(2026, 2, 14));
+            let mut record = MapRecord::empty(date(2026, 2, 14));
             for (at, refs) in graph.iter().enumerate() {
                 record.push_plain(&format!("f{at}"), &refs.iter().copied().collect::<Vec<_>>());
             }
-            let told = |record: &Record| -> BTreeMap<String, Vec<String>> {
+            let told = |record: &MapRecord| -> BTreeMap<String, Vec<String>> {
                 let path = |at: usize| record.entries[at].path.to_string();
                 let all = (0..record.entries.len()).filter(|at| !path(*at).is_empty());
                 all.map(|at| (path(at), record.refs(at).iter().map(|to| path(*to as usize)).collect())).collect()
@@ -128,7 +128,7 @@ mod tests {
             let before = expected.clone();
             expected.values_mut().for_each(|refs| refs.retain(|path| !is_gone(path)));
             let count = 12 - removed.len() + added.len();
-            let moves = Moves {
+            let moves = Renumbering {
                 removed: removed.iter().copied().collect(),
                 added: added.iter().copied().collect(),
             };
@@ -137,7 +137,7 @@ mod tests {
             prop_assert_eq!(lost.is_some(), is_possible);
             let Some(lost) = lost else { return Ok(()) };
             prop_assert_eq!(record.entries.len(), count);
-            prop_assert!(added.iter().all(|at| record.entries[*at as usize] == Entry::empty()));
+            prop_assert!(added.iter().all(|at| record.entries[*at as usize] == MapRecordEntry::empty()));
             prop_assert_eq!(told(&record), expected.clone());
             let mut others: Vec<String> =
                 lost.iter().map(|at| record.entries[*at as usize].path.to_string()).collect();

@@ -3,10 +3,10 @@
 //!
 //! Two queries may share a number; a file is then resolved again without need.
 
-use crate::digest::short;
+use crate::fast_hash::short;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Question<'a> {
+pub(crate) enum ResolutionQuery<'a> {
     /// Does a file exist at this path?
     Path(&'a str),
     /// Which files have this basename.
@@ -22,7 +22,7 @@ pub(crate) enum Question<'a> {
     Word(u32),
 }
 
-impl Question<'_> {
+impl ResolutionQuery<'_> {
     pub(crate) fn number(self) -> u32 {
         let (tag, number) = match self {
             Self::Path(path) => (1, short(path.as_bytes())),

@@ -7,23 +7,23 @@ use lockstep_refs::text::path_candidates;
 use lockstep_refs::world::{base, parent};
 use rayon::prelude::*;
 
-use super::{AnswersFile, Damaged, Plan, Present, Scanned};
-use crate::ask::Terrain;
-use crate::question::Question;
-use crate::record::{Answers, Entry, Record};
+use super::{CorruptRecord, FileScan, MapUpdateInput, RecordMatching, TraceSource};
+use crate::query::ResolutionQuery;
+use crate::record::{MapRecord, MapRecordEntry, TraceRange};
+use crate::recording_snapshot::ScopeView;
 
-pub(super) struct Affected<'a> {
-    pub(super) old: &'a Record,
-    pub(super) plan: &'a Plan,
-    pub(super) scans: &'a [(usize, Scanned)],
-    pub(super) present: &'a Present<'a>,
-    pub(super) terrain: &'a Terrain<'a>,
-    pub(super) answers: &'a dyn AnswersFile,
+pub(super) struct Invalidation<'a> {
+    pub(super) old: &'a MapRecord,
+    pub(super) plan: &'a RecordMatching,
+    pub(super) scans: &'a [(usize, FileScan)],
+    pub(super) present: &'a MapUpdateInput<'a>,
+    pub(super) terrain: &'a ScopeView<'a>,
+    pub(super) answers: &'a dyn TraceSource,
 }
 
 /// The queries that the changes affect.
 #[derive(Debug, Default)]
-struct Touched {
+struct ChangedQueries {
     /// Questions with other answers.
     questions: HashSet<u32>,
     /// Paths that came or went.
@@ -32,9 +32,9 @@ struct Touched {
     names: Vec<Box<str>>,
 }
 
-impl Affected<'_> {
+impl Invalidation<'_> {
     /// Adds the files to be resolved again.
-    pub(super) fn add_to(&self, files: &mut HashSet<usize>) -> Result<(), Damaged> {
+    pub(super) fn add_to(&self, files: &mut HashSet<usize>) -> Result<(), CorruptRecord> {
         let touched = self.touched()?;
         self.add_askers(&touched.questions, files)?;
         let mut add = |found: Vec<lockstep_refs::world::FileId>| {
@@ -49,8 +49,8 @@ impl Affected<'_> {
         Ok(())
     }
 
-    fn touched(&self) -> Result<Touched, Damaged> {
-        let mut touched = Touched::default();
+    fn touched(&self) -> Result<ChangedQueries, CorruptRecord> {
+        let mut touched = ChangedQueries::default();
         for at in &self.plan.removed {
             let entry = &self.old.entries[*at];
             touched.came_or_went(&entry.path, &self.offered(entry)?);
@@ -72,16 +72,21 @@ impl Affected<'_> {
         Ok(touched)
     }
 
-    fn modified(&self, touched: &mut Touched, before: &Entry, now: &Scanned) -> Result<(), Damaged> {
+    fn modified(
+        &self,
+        touched: &mut ChangedQueries,
+        before: &MapRecordEntry,
+        now: &FileScan,
+    ) -> Result<(), CorruptRecord> {
         if before.is_read {
-            touched.questions.insert(Question::Text(&before.path).number());
+            touched.questions.insert(ResolutionQuery::Text(&before.path).number());
         }
         if before.interface != now.interface {
-            touched.questions.insert(Question::Interface(&before.path).number());
+            touched.questions.insert(ResolutionQuery::Interface(&before.path).number());
             let former: HashSet<u32> = self.offered(before)?.into_iter().collect();
             let present: HashSet<u32> = now.offered.iter().copied().collect();
             let other = former.symmetric_difference(&present);
-            touched.questions.extend(other.map(|word| Question::Word(*word).number()));
+            touched.questions.extend(other.map(|word| ResolutionQuery::Word(*word).number()));
         }
         let is_in = |names: &[(EntityKind, Box<str>)], name: &(EntityKind, Box<str>)| names.contains(name);
         let gone = before.names.iter().filter(|name| !is_in(&now.names, name));
@@ -91,21 +96,21 @@ impl Affected<'_> {
     }
 
     /// Returns the words that an entry exported.
-    fn offered(&self, entry: &Entry) -> Result<Vec<u32>, Damaged> {
-        let piece = entry.answers.whole(self.answers).ok_or(Damaged)?;
+    fn offered(&self, entry: &MapRecordEntry) -> Result<Vec<u32>, CorruptRecord> {
+        let piece = entry.answers.whole(self.answers).ok_or(CorruptRecord)?;
         Ok(entry.answers.offered(&piece).collect())
     }
 
     /// Adds the files whose resolution made one of these queries.
-    fn add_askers(&self, questions: &HashSet<u32>, files: &mut HashSet<usize>) -> Result<(), Damaged> {
+    fn add_askers(&self, questions: &HashSet<u32>, files: &mut HashSet<usize>) -> Result<(), CorruptRecord> {
         if questions.is_empty() {
             return Ok(());
         }
-        let askers = Askers { filter: Filter::new(questions), questions, answers: self.answers };
+        let askers = QueryReaders { filter: QueryFilter::new(questions), questions, answers: self.answers };
         let known = |(at, before): (usize, &Option<u32>)| {
             before.map(|before| (at, self.old.entries[before as usize].answers))
         };
-        let batch = |number: usize| -> Result<Vec<usize>, Damaged> {
+        let batch = |number: usize| -> Result<Vec<usize>, CorruptRecord> {
             let first = number * BATCH;
             let batch = self.plan.before.iter().enumerate().skip(first).take(BATCH);
             askers.among(batch.filter_map(known).collect())
@@ -130,15 +135,15 @@ const WORTH_THREADS: usize = 4;
 const NEAR: u64 = 4_096;
 
 /// Finds the files that made one of some queries.
-struct Askers<'a> {
-    filter: Filter,
+struct QueryReaders<'a> {
+    filter: QueryFilter,
     questions: &'a HashSet<u32>,
-    answers: &'a dyn AnswersFile,
+    answers: &'a dyn TraceSource,
 }
 
-impl Askers<'_> {
+impl QueryReaders<'_> {
     /// Returns the matching files among those with the given positions of query results.
-    fn among(&self, mut files: Vec<(usize, Answers)>) -> Result<Vec<usize>, Damaged> {
+    fn among(&self, mut files: Vec<(usize, TraceRange)>) -> Result<Vec<usize>, CorruptRecord> {
         files.sort_by_key(|(_, answers)| answers.range().start);
         let mut found = Vec::new();
         for near in files.chunk_by(|(_, one), (_, next)| next.range().start <= one.range().end + NEAR) {
@@ -148,9 +153,9 @@ impl Askers<'_> {
                 continue;
             };
             let start = first.range().start;
-            let part = self.answers.read(start..end).ok_or(Damaged)?;
+            let part = self.answers.read(start..end).ok_or(CorruptRecord)?;
             for (at, answers) in near {
-                if self.has_asked(*answers, answers.within(&part, start).ok_or(Damaged)?) {
+                if self.has_asked(*answers, answers.within(&part, start).ok_or(CorruptRecord)?) {
                     found.push(*at);
                 }
             }
@@ -158,31 +163,31 @@ impl Askers<'_> {
         Ok(found)
     }
 
-    fn has_asked(&self, answers: Answers, piece: &[u8]) -> bool {
+    fn has_asked(&self, answers: TraceRange, piece: &[u8]) -> bool {
         let mut asked = answers.asked(piece).filter(|question| self.filter.may_have(*question));
         asked.any(|question| self.questions.contains(&question))
     }
 }
-impl Touched {
+impl ChangedQueries {
     fn came_or_went(&mut self, path: &str, offered: &[u32]) {
         let about = [
-            Question::Path(path),
-            Question::Named(base(path)),
-            Question::Directory(parent(path)),
-            Question::Files,
-            Question::Interface(path),
-            Question::Text(path),
+            ResolutionQuery::Path(path),
+            ResolutionQuery::Named(base(path)),
+            ResolutionQuery::Directory(parent(path)),
+            ResolutionQuery::Files,
+            ResolutionQuery::Interface(path),
+            ResolutionQuery::Text(path),
         ];
-        self.questions.extend(about.map(Question::number));
-        self.questions.extend(offered.iter().map(|word| Question::Word(*word).number()));
+        self.questions.extend(about.map(ResolutionQuery::number));
+        self.questions.extend(offered.iter().map(|word| ResolutionQuery::Word(*word).number()));
         self.paths.push(path.to_owned());
     }
 }
 
 /// A filter that quickly rejects numbers that are not in a set: it is queried millions of times.
-struct Filter(Vec<u64>);
+struct QueryFilter(Vec<u64>);
 
-impl Filter {
+impl QueryFilter {
     const BITS: u32 = 16;
 
     fn new(numbers: &HashSet<u32>) -> Self {

@@ -5,19 +5,19 @@ use std::collections::{BTreeSet, HashSet};
 use jiff::civil::Date;
 use lockstep_refs::world::base;
 
-use super::scan::{Resolved, Scanned};
-use super::{AnswersFile, Changes, Damaged, NewAnswers, Plan, Present};
-use crate::names::short_names;
-use crate::record::{Amendment, Answers, Block, Moves, Record};
+use super::scan::{FileScan, ResolvedFile};
+use super::{CorruptRecord, FileChanges, MapUpdateInput, RecordMatching, TraceSource, TraceWrite};
+use crate::record::{EntrySpan, MapRecord, MapRecordDelta, Renumbering, TraceRange};
+use crate::short_names::short_names;
 
 /// The number of unused bytes that does not trigger compaction.
 const SLACK: u64 = 1 << 20;
 
 /// A record in the making.
-pub(super) struct Assembly {
-    record: Record,
+pub(super) struct RecordBuilder {
+    record: MapRecord,
     redrawn: HashSet<u32>,
-    moves: Moves,
+    moves: Renumbering,
     /// Changed entries.
     touched: HashSet<u32>,
     appended: Vec<u8>,
@@ -25,16 +25,16 @@ pub(super) struct Assembly {
 }
 
 /// A record that was made.
-pub(super) struct Assembled {
-    pub(super) record: Record,
-    pub(super) answers: NewAnswers,
+pub(super) struct BuiltRecord {
+    pub(super) record: MapRecord,
+    pub(super) answers: TraceWrite,
     pub(super) redrawn: HashSet<u32>,
-    pub(super) amendment: Amendment,
+    pub(super) amendment: MapRecordDelta,
 }
 
-impl Assembly {
+impl RecordBuilder {
     /// The former entries in their new places, with new ones for new files.
-    pub(super) fn new(old: Record, plan: &Plan, present: &Present<'_>) -> Self {
+    pub(super) fn new(old: MapRecord, plan: &RecordMatching, present: &MapUpdateInput<'_>) -> Self {
         let mut record = old;
         let (mut redrawn, mut touched) = (HashSet::new(), HashSet::new());
         let today = present.today;
@@ -54,7 +54,7 @@ impl Assembly {
         // A clock that was set back is no reason to claim the future.
         for (at, entry) in (0_u32..).zip(&mut record.entries).filter(|(_, entry)| entry.updated > today) {
             entry.updated = today;
-            entry.block = Block::default();
+            entry.block = EntrySpan::default();
             touched.insert(at);
         }
         Self { record, redrawn, moves, touched, appended: Vec::new(), today }
@@ -63,12 +63,12 @@ impl Assembly {
     /// Applies the findings, and returns the result.
     pub(super) fn finished(
         mut self,
-        present: &Present<'_>,
-        scans: Vec<(usize, Scanned)>,
-        resolved: Vec<(usize, Resolved)>,
-        answers: &dyn AnswersFile,
-        changes: &Changes,
-    ) -> Result<Assembled, Damaged> {
+        present: &MapUpdateInput<'_>,
+        scans: Vec<(usize, FileScan)>,
+        resolved: Vec<(usize, ResolvedFile)>,
+        answers: &dyn TraceSource,
+        changes: &FileChanges,
+    ) -> Result<BuiltRecord, CorruptRecord> {
         for to in resolved.iter().flat_map(|(_, resolved)| &resolved.read) {
             if !std::mem::replace(&mut self.record.entries[*to as usize].is_read, true) {
                 self.touched.insert(*to);
@@ -83,7 +83,7 @@ impl Assembly {
                 Some((at, scanned)) => self.scanned(at, scanned, present.files[at].1),
                 None => {
                     let known = self.record.entries[at].answers;
-                    known.offered(&known.whole(answers).ok_or(Damaged)?).collect()
+                    known.offered(&known.whole(answers).ok_or(CorruptRecord)?).collect()
                 }
             };
             self.resolved(at, fresh, &offered)?;
@@ -96,7 +96,7 @@ impl Assembly {
     }
 
     /// Stores the scan of a file; returns its exported words.
-    fn scanned(&mut self, at: usize, scanned: Scanned, version: u64) -> Vec<u32> {
+    fn scanned(&mut self, at: usize, scanned: FileScan, version: u64) -> Vec<u32> {
         self.touched.extend(u32::try_from(at).ok());
         let entry = &mut self.record.entries[at];
         if entry.content != scanned.content {
@@ -109,7 +109,7 @@ impl Assembly {
     }
 
     /// Stores the references of a file.
-    fn resolved(&mut self, at: usize, fresh: Resolved, offered: &[u32]) -> Result<(), Damaged> {
+    fn resolved(&mut self, at: usize, fresh: ResolvedFile, offered: &[u32]) -> Result<(), CorruptRecord> {
         self.touched.extend(u32::try_from(at).ok());
         let refs = self.record.refs(at);
         if *refs != *fresh.refs {
@@ -119,13 +119,13 @@ impl Assembly {
             self.redrawn.extend(u32::try_from(at).ok());
             self.record.set_refs(at, &fresh.refs);
         }
-        let put = Answers::put(&mut self.appended, self.record.about.answer_bytes, &fresh.asked, offered);
-        self.record.entries[at].answers = put.ok_or(Damaged)?;
+        let put = TraceRange::put(&mut self.appended, self.record.about.answer_bytes, &fresh.asked, offered);
+        self.record.entries[at].answers = put.ok_or(CorruptRecord)?;
         Ok(())
     }
 
     /// Gives short names to the files that need others: those with the basename of a file that came or went.
-    fn name(&mut self, changes: &Changes) {
+    fn name(&mut self, changes: &FileChanges) {
         let mut bases: Vec<&str> =
             changes.added.iter().chain(&changes.removed).map(|path| base(path)).collect();
         if bases.is_empty() {
@@ -158,30 +158,34 @@ impl Assembly {
         }
     }
 
-    fn assembled(self, answers: &dyn AnswersFile) -> Result<Assembled, Damaged> {
+    fn assembled(self, answers: &dyn TraceSource) -> Result<BuiltRecord, CorruptRecord> {
         let Self { mut record, redrawn, moves, touched, appended, .. } = self;
         let live: u64 = record.entries.iter().map(|entry| entry.answers.bytes() as u64).sum();
         record.about.answer_bytes += appended.len() as u64;
         let is_wasteful = record.about.answer_bytes > 2 * live + SLACK;
         let answers = match is_wasteful {
-            true => NewAnswers::Replace(compact(&mut record, answers, &appended)?),
-            false => NewAnswers::Append(appended),
+            true => TraceWrite::Replace(compact(&mut record, answers, &appended)?),
+            false => TraceWrite::Append(appended),
         };
         let mut touched: Vec<u32> = touched.into_iter().collect();
         touched.sort_unstable();
-        Ok(Assembled { record, answers, redrawn, amendment: Amendment { moves, touched } })
+        Ok(BuiltRecord { record, answers, redrawn, amendment: MapRecordDelta { moves, touched } })
     }
 }
 
 /// Returns the valid query results, concatenated.
-fn compact(record: &mut Record, answers: &dyn AnswersFile, appended: &[u8]) -> Result<Vec<u8>, Damaged> {
-    let before = record.about.answer_bytes.checked_sub(appended.len() as u64).ok_or(Damaged)?;
-    let mut all = answers.read(0..before).ok_or(Damaged)?.into_owned();
+fn compact(
+    record: &mut MapRecord,
+    answers: &dyn TraceSource,
+    appended: &[u8],
+) -> Result<Vec<u8>, CorruptRecord> {
+    let before = record.about.answer_bytes.checked_sub(appended.len() as u64).ok_or(CorruptRecord)?;
+    let mut all = answers.read(0..before).ok_or(CorruptRecord)?.into_owned();
     all.extend_from_slice(appended);
     let mut out = Vec::new();
     for entry in &mut record.entries {
-        let piece = entry.answers.within(&all, 0).ok_or(Damaged)?;
-        entry.answers = entry.answers.moved(&mut out, piece).ok_or(Damaged)?;
+        let piece = entry.answers.within(&all, 0).ok_or(CorruptRecord)?;
+        entry.answers = entry.answers.moved(&mut out, piece).ok_or(CorruptRecord)?;
     }
     record.about.answer_bytes = out.len() as u64;
     Ok(out)

@@ -7,19 +7,19 @@ use lockstep_text::{is_unprintable, single_line};
 use serde::Serialize;
 
 use crate::hotspot::Hotspot;
-use crate::view::View;
+use crate::view::MapView;
 
 /// A part of the graph, or all of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Shape<'v> {
+pub struct MapGraph<'v> {
     /// The files, sorted by path.
-    pub nodes: Vec<Node<'v>>,
+    pub nodes: Vec<GraphNode<'v>>,
     /// Sorted.
-    pub edges: Vec<Edge<'v>>,
+    pub edges: Vec<GraphEdge<'v>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Node<'v> {
+pub struct GraphNode<'v> {
     pub path: &'v str,
     pub name: &'v str,
     pub hotspot: Hotspot,
@@ -28,27 +28,27 @@ pub struct Node<'v> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Edge<'v> {
+pub struct GraphEdge<'v> {
     /// The file that references.
     pub from: &'v str,
     pub to: &'v str,
 }
 
-impl<'v> View<'v> {
+impl<'v> MapView<'v> {
     /// All of the graph.
-    pub fn shape(&self) -> Shape<'v> {
+    pub fn shape(&self) -> MapGraph<'v> {
         self.among(&(0..self.record.entries.len()).collect())
     }
 
     /// Returns a file with its references, its referrers, and the edges between all of them.
-    pub fn around(&self, place: usize) -> Shape<'v> {
+    pub fn around(&self, place: usize) -> MapGraph<'v> {
         let near = self.record.refs(place).iter().chain(&self.referring[place]);
         self.among(&near.map(|near| *near as usize).chain([place]).collect())
     }
 
-    fn among(&self, places: &BTreeSet<usize>) -> Shape<'v> {
+    fn among(&self, places: &BTreeSet<usize>) -> MapGraph<'v> {
         let entries = &self.record.entries;
-        let node = |at: &usize| Node {
+        let node = |at: &usize| GraphNode {
             path: &entries[*at].path,
             name: entries[*at].name(),
             hotspot: self.hotspots[*at],
@@ -56,13 +56,13 @@ impl<'v> View<'v> {
         };
         let edges = places.iter().flat_map(|from| {
             let within = self.record.refs(*from).iter().filter(|to| places.contains(&(**to as usize)));
-            within.map(|to| Edge { from: &entries[*from].path, to: &entries[*to as usize].path })
+            within.map(|to| GraphEdge { from: &entries[*from].path, to: &entries[*to as usize].path })
         });
-        Shape { nodes: places.iter().map(node).collect(), edges: edges.collect() }
+        MapGraph { nodes: places.iter().map(node).collect(), edges: edges.collect() }
     }
 }
 
-impl Shape<'_> {
+impl MapGraph<'_> {
     /// Renders the graph for Graphviz.
     pub fn to_dot(&self) -> String {
         let mut out = String::from(
@@ -125,10 +125,10 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
-    use crate::record::Record;
+    use crate::record::MapRecord;
 
-    fn record() -> Record {
-        let mut record = Record::empty(date(2026, 2, 14));
+    fn record() -> MapRecord {
+        let mut record = MapRecord::empty(date(2026, 2, 14));
         for (path, refs) in [("a\"b.md", vec![1]), ("c.md", vec![2]), ("d.md", vec![]), ("e.md", vec![2])] {
             record.push_plain(path, &refs);
         }
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn names_are_quoted_as_each_language_wants_it() {
         let record = record();
-        let view = View::new(&record, &|path| path == "d.md");
+        let view = MapView::new(&record, &|path| path == "d.md");
         let shape = view.around(1);
         assert_eq!(shape.nodes.len(), 3);
         assert_eq!(shape.edges.len(), 2);

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 /// A text; a part of a larger one where it was read with others.
 #[derive(Clone)]
-pub struct Text {
+pub struct SharedStr {
     all: Arc<String>,
     start: u32,
     end: u32,
 }
 
-impl Text {
+impl SharedStr {
     /// A part of `all`; `None` if there is no such part.
     pub(crate) fn part(all: &Arc<String>, start: u32, end: u32) -> Option<Self> {
         all.get(start as usize..end as usize)?;
@@ -20,7 +20,7 @@ impl Text {
     }
 }
 
-impl Deref for Text {
+impl Deref for SharedStr {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -30,12 +30,12 @@ impl Deref for Text {
 
 /// A part of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Span {
+pub struct IndexRange {
     start: u32,
     end: u32,
 }
 
-impl Span {
+impl IndexRange {
     /// A part of a list of so many; `None` if there is no such part.
     pub(crate) fn of(start: u32, end: u32, count: usize) -> Option<Self> {
         (start <= end && end as usize <= count).then_some(Self { start, end })
@@ -66,23 +66,23 @@ fn length(count: usize) -> u32 {
     u32::try_from(count).expect("no project has 4 G of anything")
 }
 
-impl<T: AsRef<str>> From<T> for Text {
+impl<T: AsRef<str>> From<T> for SharedStr {
     fn from(text: T) -> Self {
         let end = length(text.as_ref().len());
         Self { all: Arc::new(text.as_ref().to_owned()), start: 0, end }
     }
 }
 
-impl std::fmt::Debug for Text {
+impl std::fmt::Debug for SharedStr {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl PartialEq for Text {
+impl PartialEq for SharedStr {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }
 }
 
-impl Eq for Text {}
+impl Eq for SharedStr {}

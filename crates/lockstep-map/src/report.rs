@@ -8,11 +8,11 @@ use crate::check::Recommendation;
 
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct L1 {
+pub struct MapReport {
     domain: &'static str,
     skill: &'static str,
-    pub status: Status,
-    pub mode: Mode,
+    pub status: MapRunStatus,
+    pub mode: MapRunMode,
     /// The number of entries in the map.
     pub entries: usize,
     /// Entries removed because their file was deleted.
@@ -24,13 +24,13 @@ pub struct L1 {
     pub map_path: String,
     /// Only where it was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub staleness_report: Option<Staleness>,
+    pub staleness_report: Option<StalenessReport>,
 }
 
 /// The completeness of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum MapRunStatus {
     Complete,
     /// Files changed during the run; the next run checks them again.
     Partial,
@@ -39,7 +39,7 @@ pub enum Status {
 /// The kind of run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mode {
+pub enum MapRunMode {
     /// The complete map was built.
     FullGeneration,
     /// Changed entries were updated.
@@ -49,7 +49,7 @@ pub enum Mode {
 
 /// The counted findings of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Staleness {
+pub struct StalenessReport {
     /// Entries that the document lists.
     pub total_entries: usize,
     /// Entries older than seven days whose file changed since.
@@ -59,9 +59,9 @@ pub struct Staleness {
     pub recommendation: Recommendation,
 }
 
-impl L1 {
+impl MapReport {
     /// Of a run that changed nothing yet.
-    pub fn new(mode: Mode, status: Status, entries: usize, map_path: String) -> Self {
+    pub fn new(mode: MapRunMode, status: MapRunStatus, entries: usize, map_path: String) -> Self {
         Self {
             domain: "homeostasis",
             skill: "manage-codebase",
@@ -77,7 +77,7 @@ impl L1 {
     }
 
     pub fn to_yaml(&self) -> String {
-        let word = |value: &dyn erased::Word| value.word();
+        let word = |value: &dyn erased::SerializedName| value.word();
         let mut out = format!("domain: {}\nskill: {}\n", self.domain, self.skill);
         let _ = writeln!(out, "status: {}\nmode: {}", word(&self.status), word(&self.mode));
         let _ = writeln!(out, "entries: {}", self.entries);
@@ -103,11 +103,11 @@ impl L1 {
 /// Enums by their serialised names.
 mod erased {
     /// A value with a serialised name.
-    pub(super) trait Word {
+    pub(super) trait SerializedName {
         fn word(&self) -> String;
     }
 
-    impl<T: serde::Serialize> Word for T {
+    impl<T: serde::Serialize> SerializedName for T {
         fn word(&self) -> String {
             let value = serde_json::to_value(self).unwrap_or_default();
             value.as_str().unwrap_or_default().to_owned()
@@ -121,9 +121,9 @@ mod tests {
 
     #[test]
     fn report_yaml_matches_its_format_and_parses() {
-        let mut l1 = L1::new(
-            Mode::IncrementalUpdate,
-            Status::Complete,
+        let mut l1 = MapReport::new(
+            MapRunMode::IncrementalUpdate,
+            MapRunStatus::Complete,
             71,
             ".claude/agent-memory/analyst/codebase-map.md".to_owned(),
         );
@@ -132,8 +132,8 @@ mod tests {
                     entries: 71\nstale_entries_removed: 0\nnew_entries_added: 0\nentries_updated: 2\n\
                     map_path: \".claude/agent-memory/analyst/codebase-map.md\"\n";
         assert_eq!(l1.to_yaml(), head);
-        l1.mode = Mode::StalenessCheck;
-        l1.staleness_report = Some(Staleness {
+        l1.mode = MapRunMode::StalenessCheck;
+        l1.staleness_report = Some(StalenessReport {
             total_entries: 71,
             stale_count: 0,
             missing_count: 0,
@@ -150,14 +150,14 @@ mod tests {
     fn whatever_is_written_fits_its_schema() {
         let (_, schema) = crate::schema::schemas().remove(0);
         let schema = jsonschema::validator_for(&schema).unwrap();
-        for mode in [Mode::FullGeneration, Mode::IncrementalUpdate, Mode::StalenessCheck] {
-            for status in [Status::Complete, Status::Partial] {
-                let mut l1 = L1::new(mode, status, 3, "map.md".to_owned());
+        for mode in [MapRunMode::FullGeneration, MapRunMode::IncrementalUpdate, MapRunMode::StalenessCheck] {
+            for status in [MapRunStatus::Complete, MapRunStatus::Partial] {
+                let mut l1 = MapReport::new(mode, status, 3, "map.md".to_owned());
                 assert!(schema.is_valid(&serde_json::to_value(&l1).unwrap()), "{l1:?}");
                 for recommendation in
                     [Recommendation::None, Recommendation::Incremental, Recommendation::FullRegeneration]
                 {
-                    l1.staleness_report = Some(Staleness {
+                    l1.staleness_report = Some(StalenessReport {
                         total_entries: 3,
                         stale_count: 1,
                         missing_count: 0,

@@ -42,11 +42,11 @@ fn last_parts(path: &str, count: usize) -> &str {
 
 /// Resolves short names to paths.
 #[derive(Debug, Clone)]
-pub struct Meanings<'a> {
+pub struct ShortNameIndex<'a> {
     by_base: HashMap<&'a str, Vec<(usize, &'a str)>>,
 }
 
-impl<'a> Meanings<'a> {
+impl<'a> ShortNameIndex<'a> {
     /// Among these paths.
     pub fn new(paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut by_base: HashMap<&str, Vec<(usize, &str)>> = HashMap::new();
@@ -106,7 +106,7 @@ mod tests {
         ) {
             let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
             let names = short_names(&paths);
-            let meanings = Meanings::new(paths.iter().copied());
+            let meanings = ShortNameIndex::new(paths.iter().copied());
             prop_assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), paths.len());
             for (at, name) in names.iter().enumerate() {
                 prop_assert!(paths[at].ends_with(name));

@@ -1,22 +1,22 @@
 //! An amendment of a record: the delta of one update, as bytes. Some are stored behind the record and applied
 //! by each reader, so an update of one file does not rewrite the record.
 
-use super::file::{put_names_of, take_names_of};
-use super::moved::Moves;
+use super::encoding::{put_names_of, take_names_of};
+use super::renumber::Renumbering;
 use super::row::{flags, put_flags};
-use super::{About, Answers, Block, Entry, Record};
-use crate::encode::{In, Out};
+use super::{EntrySpan, MapMetadata, MapRecord, MapRecordEntry, TraceRange};
+use crate::codec::{ByteInput, ByteWriter};
 
 /// The changes of one update, by places of entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Amendment {
+pub struct MapRecordDelta {
     /// Which entries came and went.
-    pub moves: Moves,
+    pub moves: Renumbering,
     /// Changed entries, by their present indices, including new ones.
     pub touched: Vec<u32>,
 }
 
-impl Amendment {
+impl MapRecordDelta {
     /// Adds changed entries.
     pub fn touch(&mut self, places: impl IntoIterator<Item = u32>) {
         self.touched.extend(places);
@@ -25,8 +25,8 @@ impl Amendment {
     }
 
     /// Encodes the delta with the record's new values.
-    pub fn encode(&self, record: &Record) -> Vec<u8> {
-        let mut out = Out::default();
+    pub fn encode(&self, record: &MapRecord) -> Vec<u8> {
+        let mut out = ByteWriter::default();
         record.about.encode(&mut out);
         for places in [&self.moves.removed, &self.moves.added] {
             out.count(places.len());
@@ -42,7 +42,7 @@ impl Amendment {
     }
 }
 
-impl Record {
+impl MapRecord {
     /// The record after amendments of which the first was made from it, each other from the one before; with how many of them moved entries.
     /// `None` if the bytes are those of no such amendments.
     pub fn after(self, amendments: &[&[u8]]) -> Option<(Self, usize)> {
@@ -59,9 +59,9 @@ impl Record {
 
     /// Applies an amendment, except for block starts. Returns true if it moved entries.
     fn take(&mut self, amendment: &[u8]) -> Option<bool> {
-        let mut bytes = In(amendment);
-        self.about = About::decode(&mut bytes)?;
-        let moves = Moves { removed: take_places(&mut bytes)?, added: take_places(&mut bytes)? };
+        let mut bytes = ByteInput(amendment);
+        self.about = MapMetadata::decode(&mut bytes)?;
+        let moves = Renumbering { removed: take_places(&mut bytes)?, added: take_places(&mut bytes)? };
         if !moves.is_empty() {
             self.make_moves(&moves)?;
         }
@@ -89,13 +89,13 @@ impl Record {
     }
 }
 
-fn take_places(bytes: &mut In<'_>) -> Option<Vec<u32>> {
+fn take_places(bytes: &mut ByteInput<'_>) -> Option<Vec<u32>> {
     let count = bytes.count()?;
     let places: Vec<u32> = bytes.column::<4>(count)?.iter().map(|place| u32::from_le_bytes(*place)).collect();
     places.is_sorted_by(|a, b| a < b).then_some(places)
 }
 
-fn put_entry(out: &mut Out, record: &Record, place: usize, is_new: bool) {
+fn put_entry(out: &mut ByteWriter, record: &MapRecord, place: usize, is_new: bool) {
     let (entry, refs) = (&record.entries[place], record.refs(place));
     if is_new {
         out.text(&entry.path);
@@ -112,7 +112,7 @@ fn put_entry(out: &mut Out, record: &Record, place: usize, is_new: bool) {
 }
 
 /// Reads the data of an entry. Its references are returned.
-fn take_entry(bytes: &mut In<'_>, entry: &mut Entry, is_new: bool) -> Option<Vec<u32>> {
+fn take_entry(bytes: &mut ByteInput<'_>, entry: &mut MapRecordEntry, is_new: bool) -> Option<Vec<u32>> {
     if is_new {
         entry.path = bytes.text()?.into();
     }
@@ -120,10 +120,10 @@ fn take_entry(bytes: &mut In<'_>, entry: &mut Entry, is_new: bool) -> Option<Vec
     (entry.version, entry.content, entry.interface) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
     entry.updated = bytes.date()?;
     (entry.is_read, entry.is_hot) = flags(bytes.u8()?);
-    entry.block = Block { start: 0, bytes: bytes.u32()? };
+    entry.block = EntrySpan { start: 0, bytes: bytes.u32()? };
     let count = bytes.count()?;
     let refs = bytes.column::<4>(count)?.iter().map(|to| u32::from_le_bytes(*to)).collect();
-    entry.answers = Answers::decode(bytes)?;
+    entry.answers = TraceRange::decode(bytes)?;
     entry.names = take_names_of(bytes)?;
     Some(refs)
 }
@@ -135,8 +135,8 @@ mod tests {
 
     use super::*;
 
-    fn record(paths: &[&str]) -> Record {
-        let mut record = Record::empty(date(2026, 2, 14));
+    fn record(paths: &[&str]) -> MapRecord {
+        let mut record = MapRecord::empty(date(2026, 2, 14));
         let count = u32::try_from(paths.len()).unwrap();
         for (at, path) in (0_u32..).zip(paths) {
             record.push_plain(path, &[(at + 1) % count]);
@@ -155,11 +155,11 @@ mod tests {
         present.entries[3].is_hot = true;
         present.about.next_run = 9;
         present.set_blocks(&[1, 2, 3, 4]);
-        let moves = Moves { removed: vec![2], added: vec![1] };
-        let amendment = Amendment { moves, touched: vec![0, 1, 2, 3] }.encode(&present);
+        let moves = Renumbering { removed: vec![2], added: vec![1] };
+        let amendment = MapRecordDelta { moves, touched: vec![0, 1, 2, 3] }.encode(&present);
         assert_eq!(former.clone().after(&[&amendment]), Some((present.clone(), 1)));
         present.entries[1].version = 5;
-        let second = Amendment { touched: vec![1], ..Amendment::default() }.encode(&present);
+        let second = MapRecordDelta { touched: vec![1], ..MapRecordDelta::default() }.encode(&present);
         assert_eq!(former.after(&[&amendment, &second]), Some((present, 1)));
     }
 
@@ -167,11 +167,11 @@ mod tests {
     fn a_step_of_another_record_is_none() {
         let former = record(&["a", "c"]);
         for (moves, touched) in [
-            (Moves { removed: vec![2], added: vec![] }, vec![]),
-            (Moves { removed: vec![], added: vec![3] }, vec![]),
-            (Moves { removed: vec![0, 1], added: vec![] }, vec![1]),
+            (Renumbering { removed: vec![2], added: vec![] }, vec![]),
+            (Renumbering { removed: vec![], added: vec![3] }, vec![]),
+            (Renumbering { removed: vec![0, 1], added: vec![] }, vec![1]),
         ] {
-            let amendment = Amendment { moves, touched }.encode(&former);
+            let amendment = MapRecordDelta { moves, touched }.encode(&former);
             assert_eq!(former.clone().after(&[&amendment]), None);
         }
     }
@@ -180,8 +180,8 @@ mod tests {
         #[test]
         fn any_bytes_are_read_without_a_panic(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
             let former = record(&["a", "c", "d"]);
-            let moves = Moves { removed: vec![1], added: vec![1] };
-            let mut amendment = Amendment { moves, touched: vec![0, 1] }.encode(&former);
+            let moves = Renumbering { removed: vec![1], added: vec![1] };
+            let mut amendment = MapRecordDelta { moves, touched: vec![0, 1] }.encode(&former);
             let at = at.index(amendment.len());
             amendment[at] = byte;
             if cut {

@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 use lockstep_refs::entity::EntityKind;
 
-use super::row::{self, ROW, Rows};
-use super::{About, Entry, Record, Written};
-use crate::digest::{Digester, STEP};
-use crate::encode::{In, Out};
-use crate::view::Limit;
+use super::row::{self, ROW, RowReader};
+use super::{DocumentStamp, MapMetadata, MapRecord, MapRecordEntry};
+use crate::codec::{ByteInput, ByteWriter};
+use crate::fast_hash::{Digester, STEP};
+use crate::view::SizeLimit;
 
 const MAGIC: &[u8; 8] = b"LSMAP\0\0\x03";
 
@@ -37,15 +37,15 @@ const KINDS: [EntityKind; 6] = [
 const CHUNK: usize = 4_096;
 
 /// A stream of bytes to `sink`.
-struct Stream<'s> {
-    out: Out,
+struct RecordWriter<'s> {
+    out: ByteWriter,
     digester: Digester,
     sink: &'s mut dyn FnMut(&[u8]) -> io::Result<()>,
 }
 
-impl Stream<'_> {
+impl RecordWriter<'_> {
     /// Writes something for each entry, with padding at the end.
-    fn part(&mut self, count: usize, mut put: impl FnMut(&mut Out, usize)) -> io::Result<()> {
+    fn part(&mut self, count: usize, mut put: impl FnMut(&mut ByteWriter, usize)) -> io::Result<()> {
         for start in (0..count).step_by(CHUNK) {
             (start..count.min(start + CHUNK)).for_each(|at| put(&mut self.out, at));
             self.spill()?;
@@ -66,24 +66,24 @@ impl Stream<'_> {
 }
 
 /// The header of the file.
-struct Head {
+struct RecordHeader {
     entries: usize,
     path_bytes: usize,
     refs: usize,
     end_bytes: usize,
 }
 
-impl Head {
+impl RecordHeader {
     const BYTES: usize = STEP;
 
-    fn encode(&self, out: &mut Out) {
+    fn encode(&self, out: &mut ByteWriter) {
         out.0.extend_from_slice(MAGIC);
         [self.entries, self.path_bytes, self.refs, self.end_bytes].into_iter().for_each(|it| out.count(it));
     }
 
     /// `None` if a file of so many bytes has no such head.
     fn decode(bytes: &[u8; Self::BYTES], length: u64) -> Option<Self> {
-        let mut bytes = In(bytes.strip_prefix(MAGIC)?);
+        let mut bytes = ByteInput(bytes.strip_prefix(MAGIC)?);
         let mut next = || usize::try_from(bytes.u32()?).ok();
         let head = Self { entries: next()?, path_bytes: next()?, refs: next()?, end_bytes: next()? };
         let parts = [head.path_bytes, head.refs.checked_mul(4)?, head.entries.checked_mul(ROW)?];
@@ -96,7 +96,7 @@ impl Head {
 /// The size of the digest at the end.
 const CHECK: usize = 8;
 
-impl Record {
+impl MapRecord {
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let written = self.write(&mut |chunk| {
@@ -110,22 +110,22 @@ impl Record {
     /// Gives its bytes to `sink`, piece by piece.
     pub fn write(&self, sink: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let entries = &self.entries;
-        let mut end = Out::default();
+        let mut end = ByteWriter::default();
         put_names(&mut end, entries);
         self.about.encode(&mut end);
-        let head = Head {
+        let head = RecordHeader {
             entries: entries.len(),
             path_bytes: entries.iter().map(|entry| entry.path.len()).sum(),
             refs: entries.iter().map(|entry| entry.refs.len()).sum(),
             end_bytes: end.0.len(),
         };
-        let mut stream = Stream { out: Out::default(), digester: Digester::default(), sink };
+        let mut stream = RecordWriter { out: ByteWriter::default(), digester: Digester::default(), sink };
         stream.part(1, |out, _| head.encode(out))?;
         stream.part(entries.len(), |out, at| out.0.extend_from_slice(entries[at].path.as_bytes()))?;
         stream.part(entries.len(), |out, at| self.refs(at).iter().for_each(|to| out.u32(*to)))?;
-        let mut ends = row::Ends::default();
+        let mut ends = row::RowEnds::default();
         stream.part(entries.len(), |out, at| ends.put(out, &entries[at]))?;
-        let Stream { mut digester, sink, .. } = stream;
+        let RecordWriter { mut digester, sink, .. } = stream;
         digester.add(&end.0);
         end.u64(digester.finish());
         sink(&end.0)
@@ -134,13 +134,13 @@ impl Record {
     /// Reads a record from a file of `length` bytes, with its identity. Returns `None` if it is damaged or
     /// from another version.
     pub fn read(source: &mut dyn Read, length: u64) -> Option<(Self, u64)> {
-        let mut source = Reading { source, digester: Digester::default() };
-        let mut head = [0; Head::BYTES];
+        let mut source = RecordReader { source, digester: Digester::default() };
+        let mut head = [0; RecordHeader::BYTES];
         source.fill(&mut head)?;
-        let head = Head::decode(&head, length)?;
+        let head = RecordHeader::decode(&head, length)?;
         let paths = Arc::new(String::from_utf8(source.bytes(head.path_bytes)?).ok()?);
         let referenced = source.refs(head.refs, head.entries)?;
-        let mut rows = Rows::new(&paths, referenced.len());
+        let mut rows = RowReader::new(&paths, referenced.len());
         // With room for a few that are new.
         let mut entries = Vec::with_capacity(head.entries + 16);
         let mut buffer = vec![0; CHUNK.min(head.entries) * ROW];
@@ -154,21 +154,21 @@ impl Record {
         }
         let mut end = vec![0; head.end_bytes];
         source.fill(&mut end)?;
-        let mut end = In(&end);
+        let mut end = ByteInput(&end);
         take_names(&mut end, &mut entries)?;
-        let about = About::decode(&mut end)?;
+        let about = MapMetadata::decode(&mut end)?;
         let check = source.check()?;
         end.0.is_empty().then_some((Self { about, entries, referenced }, check))
     }
 }
 
 /// A file that is being read from its beginning.
-struct Reading<'s> {
+struct RecordReader<'s> {
     source: &'s mut dyn Read,
     digester: Digester,
 }
 
-impl Reading<'_> {
+impl RecordReader<'_> {
     fn fill(&mut self, bytes: &mut [u8]) -> Option<()> {
         self.source.read_exact(bytes).ok()?;
         self.digester.add(bytes);
@@ -208,8 +208,8 @@ impl Reading<'_> {
     }
 }
 
-impl About {
-    pub(super) fn encode(&self, out: &mut Out) {
+impl MapMetadata {
+    pub(super) fn encode(&self, out: &mut ByteWriter) {
         out.u64(self.settings);
         out.u64(self.next_run);
         out.date(self.full);
@@ -225,7 +225,7 @@ impl About {
         out.u64(self.answer_bytes);
     }
 
-    pub(super) fn decode(bytes: &mut In<'_>) -> Option<Self> {
+    pub(super) fn decode(bytes: &mut ByteInput<'_>) -> Option<Self> {
         Some(Self {
             settings: bytes.u64()?,
             next_run: bytes.u64()?,
@@ -236,9 +236,9 @@ impl About {
             limit: {
                 let (lines, most) =
                     (usize::try_from(bytes.u64()?).ok()?, usize::try_from(bytes.u64()?).ok()?);
-                (lines > 0).then(|| Limit { lines, bytes: most.checked_sub(1) })
+                (lines > 0).then(|| SizeLimit { lines, bytes: most.checked_sub(1) })
             },
-            written: Written {
+            written: DocumentStamp {
                 size: bytes.u64()?,
                 changed: bytes.u64()?,
                 inode: bytes.u64()?,
@@ -251,7 +251,7 @@ impl About {
 }
 
 /// The names of the few that have some.
-fn put_names(out: &mut Out, entries: &[Entry]) {
+fn put_names(out: &mut ByteWriter, entries: &[MapRecordEntry]) {
     let named = || (0_u32..).zip(entries).flat_map(|(at, entry)| entry.names.iter().map(move |it| (at, it)));
     out.count(named().count());
     for (at, (kind, name)) in named() {
@@ -260,27 +260,27 @@ fn put_names(out: &mut Out, entries: &[Entry]) {
     }
 }
 
-fn put_name(out: &mut Out, kind: EntityKind, name: &str) {
+fn put_name(out: &mut ByteWriter, kind: EntityKind, name: &str) {
     let kind = KINDS.iter().position(|known| *known == kind).unwrap_or(0);
     out.0.push(u8::try_from(kind).unwrap_or(0));
     out.text(name);
 }
 
-fn take_name(bytes: &mut In<'_>) -> Option<(EntityKind, Box<str>)> {
+fn take_name(bytes: &mut ByteInput<'_>) -> Option<(EntityKind, Box<str>)> {
     let kind = *KINDS.get(usize::from(bytes.u8()?))?;
     Some((kind, bytes.text()?.into()))
 }
 
-pub(super) fn put_names_of(out: &mut Out, entry: &Entry) {
+pub(super) fn put_names_of(out: &mut ByteWriter, entry: &MapRecordEntry) {
     out.count(entry.names.len());
     entry.names.iter().for_each(|(kind, name)| put_name(out, *kind, name));
 }
 
-pub(super) fn take_names_of(bytes: &mut In<'_>) -> Option<Vec<(EntityKind, Box<str>)>> {
+pub(super) fn take_names_of(bytes: &mut ByteInput<'_>) -> Option<Vec<(EntityKind, Box<str>)>> {
     (0..bytes.count()?).map(|_| take_name(bytes)).collect()
 }
 
-fn take_names(bytes: &mut In<'_>, entries: &mut [Entry]) -> Option<()> {
+fn take_names(bytes: &mut ByteInput<'_>, entries: &mut [MapRecordEntry]) -> Option<()> {
     for _ in 0..bytes.count()? {
         let at = bytes.u32()? as usize;
         entries.get_mut(at)?.names.push(take_name(bytes)?);
@@ -294,23 +294,23 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::Answers;
+    use crate::record::TraceRange;
 
-    fn decoded(bytes: &[u8]) -> Option<Record> {
-        Record::read(&mut &*bytes, bytes.len() as u64).map(|(record, _)| record)
+    fn decoded(bytes: &[u8]) -> Option<MapRecord> {
+        MapRecord::read(&mut &*bytes, bytes.len() as u64).map(|(record, _)| record)
     }
 
-    fn records() -> impl Strategy<Value = Record> {
+    fn records() -> impl Strategy<Value = MapRecord> {
         let paths = proptest::collection::btree_set("[a-zé/]{1,9}", 0..9);
         (paths, any::<[u64; 4]>(), any::<bool>()).prop_map(|(paths, numbers, flag)| {
-            let mut record = Record::empty(date(2026, 2, 14));
+            let mut record = MapRecord::empty(date(2026, 2, 14));
             record.about.scope = ".claude/".to_owned();
             record.about.written.digest = numbers[3];
-            record.about.limit = flag.then_some(Limit { lines: 300, bytes: Some(15_360) });
+            record.about.limit = flag.then_some(SizeLimit { lines: 300, bytes: Some(15_360) });
             let count = u32::try_from(paths.len()).unwrap();
             for (at, path) in (0_u32..).zip(paths) {
                 let mut piece = Vec::new();
-                let entry = Entry {
+                let entry = MapRecordEntry {
                     name_bytes: u32::try_from(path.len()).unwrap(),
                     path: path.into(),
                     version: numbers[0],
@@ -320,8 +320,8 @@ mod tests {
                     is_read: flag,
                     is_hot: !flag,
                     names: flag.then(|| (EntityKind::Skill, "name".into())).into_iter().collect(),
-                    answers: Answers::put(&mut piece, 8, &[1, 2], &[at]).unwrap(),
-                    ..Entry::empty()
+                    answers: TraceRange::put(&mut piece, 8, &[1, 2], &[at]).unwrap(),
+                    ..MapRecordEntry::empty()
                 };
                 record.push(entry, &(0..count).filter(|to| *to % 3 == at % 3).collect::<Vec<_>>());
             }

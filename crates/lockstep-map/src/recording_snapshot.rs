@@ -11,20 +11,20 @@ use lockstep_refs::slots::Slots;
 use lockstep_refs::world::{FileId, World, words};
 
 use crate::interface::interface;
-use crate::question::{Question, word};
+use crate::query::{ResolutionQuery, word};
 
 /// The words of a file's exports; see [`offered`](crate::interface::offered).
-pub(crate) trait Offers: Sync {
+pub(crate) trait ExportedWords: Sync {
     /// Returns true if the entry at this place exports the word.
     fn has(&self, entry: usize, word: u32) -> bool;
 }
 
 /// The files in scope, as others see them.
-pub(crate) struct Terrain<'w> {
+pub(crate) struct ScopeView<'w> {
     world: &'w (dyn World + Sync),
     /// The entry that each file of the world is; [`NONE`] for those out of scope.
     entries: Vec<u32>,
-    offers: &'w dyn Offers,
+    offers: &'w dyn ExportedWords,
     interfaces: Slots<Option<Interface>>,
     /// The files that export a name: every file queries the same few.
     offering: RwLock<HashMap<Box<str>, Arc<[FileId]>>>,
@@ -46,7 +46,7 @@ impl Interface {
         let numbered = (0_u32..).zip(&facts.definitions);
         let mut by_name: Vec<(u32, u32)> = numbered.map(|(at, it)| (word(&it.name), at)).collect();
         by_name.sort_unstable();
-        let question = Question::Interface(path).number();
+        let question = ResolutionQuery::Interface(path).number();
         Self { facts: Arc::new(facts), by_name: by_name.into(), question }
     }
 
@@ -61,12 +61,12 @@ impl Interface {
     }
 }
 
-impl<'w> Terrain<'w> {
+impl<'w> ScopeView<'w> {
     /// These files of a world, in the order of the entries.
     pub(crate) fn new(
         world: &'w (dyn World + Sync),
         files: &[(FileId, u64)],
-        offers: &'w dyn Offers,
+        offers: &'w dyn ExportedWords,
     ) -> Self {
         let count = files.iter().map(|(file, _)| file.0 as usize + 1).max().unwrap_or(0);
         let mut entries = vec![NONE; count];
@@ -111,27 +111,27 @@ impl<'w> Terrain<'w> {
 }
 
 /// The terrain for the resolution of one file.
-pub(crate) struct Asker<'t> {
-    terrain: &'t Terrain<'t>,
+pub(crate) struct RecordingSnapshot<'t> {
+    terrain: &'t ScopeView<'t>,
     own: FileId,
     text: Option<Arc<str>>,
     facts: Option<Arc<Facts>>,
-    asked: RefCell<Asked>,
+    asked: RefCell<RecordedQueries>,
     memo: Memo,
 }
 
 /// The recorded queries of a resolution.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct RecordedQueries {
     /// The numbers of the questions.
     pub(crate) questions: HashSet<u32>,
     /// The other files whose text was read.
     pub(crate) texts: HashSet<FileId>,
 }
 
-impl<'t> Asker<'t> {
+impl<'t> RecordingSnapshot<'t> {
     pub(crate) fn new(
-        terrain: &'t Terrain<'t>,
+        terrain: &'t ScopeView<'t>,
         own: FileId,
         text: Option<Arc<str>>,
         facts: Option<Arc<Facts>>,
@@ -140,11 +140,11 @@ impl<'t> Asker<'t> {
     }
 
     /// Returns the queries recorded so far.
-    pub(crate) fn into_asked(self) -> Asked {
+    pub(crate) fn into_asked(self) -> RecordedQueries {
         self.asked.into_inner()
     }
 
-    fn note(&self, question: Question<'_>) {
+    fn note(&self, question: ResolutionQuery<'_>) {
         self.with(|asked| {
             asked.questions.insert(question.number());
         });
@@ -155,21 +155,21 @@ impl<'t> Asker<'t> {
         self.terrain.entry(file)?;
         let interface = self.terrain.interface(file);
         let question =
-            interface.map_or_else(|| Question::Interface(self.path(file)).number(), |it| it.question);
+            interface.map_or_else(|| ResolutionQuery::Interface(self.path(file)).number(), |it| it.question);
         self.with(|asked| {
             asked.questions.insert(question);
         });
         interface
     }
 
-    fn with(&self, note: impl FnOnce(&mut Asked)) {
+    fn with(&self, note: impl FnOnce(&mut RecordedQueries)) {
         note(&mut self.asked.borrow_mut());
     }
 }
 
-impl World for Asker<'_> {
+impl World for RecordingSnapshot<'_> {
     fn find(&self, path: &str) -> Option<FileId> {
-        self.note(Question::Path(path));
+        self.note(ResolutionQuery::Path(path));
         self.terrain.world.find(path).filter(|file| self.terrain.entry(*file).is_some())
     }
 
@@ -178,17 +178,17 @@ impl World for Asker<'_> {
     }
 
     fn files(&self) -> Vec<FileId> {
-        self.note(Question::Files);
+        self.note(ResolutionQuery::Files);
         self.terrain.only_entries(self.terrain.world.files())
     }
 
     fn directory(&self, path: &str) -> Vec<FileId> {
-        self.note(Question::Directory(path));
+        self.note(ResolutionQuery::Directory(path));
         self.terrain.only_entries(self.terrain.world.directory(path))
     }
 
     fn named(&self, basename: &str) -> Vec<FileId> {
-        self.note(Question::Named(basename));
+        self.note(ResolutionQuery::Named(basename));
         self.terrain.only_entries(self.terrain.world.named(basename))
     }
 
@@ -200,7 +200,7 @@ impl World for Asker<'_> {
         if wanted.is_empty() {
             return self.files();
         }
-        wanted.iter().for_each(|word| self.note(Question::Word(*word)));
+        wanted.iter().for_each(|word| self.note(ResolutionQuery::Word(*word)));
         self.terrain.offering(name, &wanted).to_vec()
     }
 
@@ -209,7 +209,7 @@ impl World for Asker<'_> {
             return self.text.clone();
         }
         self.terrain.entry(file)?;
-        self.note(Question::Text(self.path(file)));
+        self.note(ResolutionQuery::Text(self.path(file)));
         self.with(|asked| {
             asked.texts.insert(file);
         });
