@@ -194,7 +194,7 @@ fn create(
     ) {
         Ok(warnings) if reasons.is_empty() => {
             let document = document.unwrap_or_default();
-            let mut sections: Vec<_> = document.root().keys().map(str::to_owned).collect();
+            let mut sections: Vec<_> = document.root().keys().cloned().collect();
             sections.push(SUBJECT.to_owned());
             let subject = TaskSubject { version: Some(1), ..subject };
             Ok(ListWriteEffect::Write(Box::new(VersionWrite {

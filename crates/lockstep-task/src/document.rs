@@ -13,7 +13,7 @@ pub use sections::{METRICS, SECTIONS, SUBJECT, TASK, is_section};
 use crate::key_path::KeyPath;
 use crate::pointer::{POINTER_KEYS, PointerResolver};
 use crate::problem::{Diagnostics, DocumentProblem};
-use crate::value::{Map, Value};
+use crate::value::{Map, MapExt, Value, ValueExt};
 use crate::yaml;
 
 /// The content of one version of the task.
@@ -69,7 +69,7 @@ impl TaskDocument {
         let value = yaml::read(bytes, limits.max_parse_bytes())
             .map_err(|error| DocumentProblem::of("document", error.to_string(), "nothing was stored"))?;
         match value {
-            Value::Map(root) => Ok(Self::from_root(root)),
+            Value::Object(root) => Ok(Self::from_root(root)),
             Value::Null => Err(DocumentProblem::of(
                 "document",
                 "it is empty",
@@ -91,12 +91,12 @@ impl TaskDocument {
 
     /// The text of this document.
     pub fn to_yaml(&self) -> String {
-        yaml::write(&Value::Map(self.root.clone()))
+        yaml::write(&Value::Object(self.root.clone()))
     }
 
     /// Everything about this document that is not as it should be: size, shape, pointers.
     pub fn check(&self, limits: DocumentLimits, lookup: &PointerResolver<'_>) -> Diagnostics {
-        let mut findings = TASK.check(&Value::Map(self.root.clone()), &KeyPath::root(), lookup);
+        let mut findings = TASK.check(&Value::Object(self.root.clone()), &KeyPath::root(), lookup);
         if let Some(problem) = limits::check(self, limits) {
             findings.problems.insert(0, problem);
         }
@@ -117,7 +117,7 @@ impl TaskDocument {
     pub fn has_content(&self, name: &str) -> bool {
         match self.section(name) {
             None | Some(Value::Null) => false,
-            Some(Value::List(_)) => true,
+            Some(Value::Array(_)) => true,
             Some(other) => !other.is_blank(),
         }
     }
@@ -131,7 +131,7 @@ impl TaskDocument {
     /// Returns the text at a place given by its keys.
     pub fn text(&self, keys: &[&str]) -> Option<&str> {
         let (first, rest) = keys.split_first()?;
-        rest.iter().try_fold(self.root.get(first)?, |value, key| value.get(key))?.as_text()
+        rest.iter().try_fold(self.root.get(*first)?, |value, key| value.get(key))?.as_str()
     }
 
     /// Sets a section.
@@ -142,10 +142,10 @@ impl TaskDocument {
 
     /// A section to be changed, `null` if it was not there.
     pub(crate) fn section_mut(&mut self, name: &str) -> &mut Value {
-        if self.root.get(name).is_none() {
+        if !self.root.contains_key(name) {
             self.set(name, Value::Null);
         }
-        self.root.entry(name)
+        &mut self.root[name]
     }
 
     /// Every pointer of the document with its place, in order.
@@ -160,13 +160,13 @@ impl TaskDocument {
 
 fn collect_pointers(value: &Value, key: &str, place: &KeyPath, found: &mut Vec<(KeyPath, String)>) {
     match value {
-        Value::Text(text) if POINTER_KEYS.contains(&key) && !text.trim().is_empty() => {
+        Value::String(text) if POINTER_KEYS.contains(&key) && !text.trim().is_empty() => {
             found.push((place.clone(), text.clone()));
         }
-        Value::Map(map) => {
+        Value::Object(map) => {
             map.iter().for_each(|(key, inner)| collect_pointers(inner, key, &place.child(key), found));
         }
-        Value::List(items) => {
+        Value::Array(items) => {
             let names = crate::version::keyed_list::item_keys(items);
             for (n, inner) in items.iter().enumerate() {
                 let name = names.as_ref().map_or_else(|| n.to_string(), |names| names[n].clone());

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::key_path::KeyPath;
 use crate::pointer::PointerResolver;
 use crate::problem::{Diagnostics, DocumentProblem};
-use crate::value::Value;
+use crate::value::{Value, ValueExt};
 use crate::value_schema::{FieldSchema, ValueSchema, list, required};
 use crate::yaml;
 
@@ -107,12 +107,12 @@ pub struct ParsedGateRecord {
 impl ParsedGateRecord {
     /// The phase that ends, `P4`.
     pub fn phase_from(&self) -> Option<&str> {
-        self.record.as_ref()?.get("phase_from")?.as_text()
+        self.record.as_ref()?.get("phase_from")?.as_str()
     }
 
     /// Returns the effective verdict: the stricter of the stated and the computed one.
     pub fn verdict(&self) -> Option<RecordVerdict> {
-        let stated = self.record.as_ref().and_then(|r| RecordVerdict::parse(r.get("verdict")?.as_text()?));
+        let stated = self.record.as_ref().and_then(|r| RecordVerdict::parse(r.get("verdict")?.as_str()?));
         stated.max(self.computed)
     }
 }
@@ -120,13 +120,13 @@ impl ParsedGateRecord {
 /// Reads and checks a record. `lookup` resolves the paths of evidence.
 pub fn read(bytes: &[u8], lookup: &PointerResolver<'_>) -> ParsedGateRecord {
     let record = match yaml::read(bytes, MAX_BYTES) {
-        Ok(Value::Map(map)) => map,
+        Ok(Value::Object(map)) => map,
         Ok(other) => return unreadable_record(format!("expected a mapping, found {}", other.kind())),
         Err(error) => return unreadable_record(format!("it is not valid YAML: {error}")),
     };
     let (record, notes, imported) = match legacy::convert_legacy(&record) {
-        Some((imported, notes)) => (Value::Map(imported), notes, true),
-        None => (Value::Map(record), Vec::new(), false),
+        Some((imported, notes)) => (Value::Object(imported), notes, true),
+        None => (Value::Object(record), Vec::new(), false),
     };
     let mut findings = GATE_RECORD.check(&record, &KeyPath::root(), lookup);
     if imported {
@@ -155,13 +155,13 @@ fn check_locations(record: &Value, lookup: &PointerResolver<'_>) -> Vec<Document
     let evidence = record.get("evidence").and_then(Value::as_list).unwrap_or_default();
     let mut problems = Vec::new();
     for (n, item) in evidence.iter().enumerate() {
-        let is_file = item.get("type").and_then(Value::as_text).is_some_and(|kind| kind != "reference");
-        let location = item.get("location").and_then(Value::as_text).filter(|l| !l.trim().is_empty());
+        let is_file = item.get("type").and_then(Value::as_str).is_some_and(|kind| kind != "reference");
+        let location = item.get("location").and_then(Value::as_str).filter(|l| !l.trim().is_empty());
         if let (true, Some(location)) = (is_file, location)
             && let Err(fault) = lookup.resolve(location)
         {
             let place = KeyPath::section("evidence").child(&n.to_string()).child("location");
-            problems.push(DocumentProblem::at(&place, fault.what(location), fault.fix()));
+            problems.push(DocumentProblem::at(&place, fault.describe(location), fault.fix()));
         }
     }
     problems
@@ -169,7 +169,7 @@ fn check_locations(record: &Value, lookup: &PointerResolver<'_>) -> Vec<Document
 
 /// Checks that the gate's number is that of the ending phase, and that the beginning phase follows it.
 fn check_phases(record: &Value) -> Vec<DocumentProblem> {
-    let number = |key: &str| record.get(key)?.as_text()?.get(1..2)?.parse::<u8>().ok();
+    let number = |key: &str| record.get(key)?.as_str()?.get(1..2)?.parse::<u8>().ok();
     let mut problems = Vec::new();
     let Some(from) = number("phase_from") else { return problems };
     if number("gate").is_some_and(|gate| gate != from) {
@@ -191,13 +191,13 @@ fn check_phases(record: &Value) -> Vec<DocumentProblem> {
 
 fn statuses(record: &Value) -> Option<Vec<&str>> {
     let items = record.get("checklist")?.as_list()?;
-    items.iter().map(|item| item.get("status")?.as_text()).collect()
+    items.iter().map(|item| item.get("status")?.as_str()).collect()
 }
 
 /// Requires at least 3, 5 or 7 items by tier, and at most 10.
 fn check_length(record: &Value, findings: &mut Diagnostics) {
     let Some(length) = record.get("checklist").and_then(Value::as_list).map(<[_]>::len) else { return };
-    let tier = record.get("tier").and_then(Value::as_text).unwrap_or_default();
+    let tier = record.get("tier").and_then(Value::as_str).unwrap_or_default();
     let least = match tier {
         "TRIVIAL" => 3,
         "STANDARD" => 5,
@@ -232,7 +232,7 @@ fn compute_verdict(record: &Value) -> Option<RecordVerdict> {
 
 /// A record may be stricter than its checklist, never more lenient.
 fn check_verdict(record: &Value, computed: Option<RecordVerdict>) -> Option<DocumentProblem> {
-    let stated = RecordVerdict::parse(record.get("verdict")?.as_text()?)?;
+    let stated = RecordVerdict::parse(record.get("verdict")?.as_str()?)?;
     let Some(computed) = computed else {
         // An unreadable status has its own problem; only a checklist without items is reported here.
         if record.get("checklist").and_then(Value::as_list).is_some_and(|items| !items.is_empty()) {
@@ -252,8 +252,8 @@ fn check_verdict(record: &Value, computed: Option<RecordVerdict>) -> Option<Docu
     let items = record.get("checklist").and_then(Value::as_list).unwrap_or_default();
     let culprits: Vec<_> = items
         .iter()
-        .filter(|item| item.get("status").and_then(Value::as_text) == Some(because))
-        .filter_map(|item| item.get("item")?.as_text())
+        .filter(|item| item.get("status").and_then(Value::as_str) == Some(because))
+        .filter_map(|item| item.get("item")?.as_str())
         .collect();
     let what = format!("it says {stated} over {because}: {}", culprits.join("; "));
     Some(DocumentProblem::of(

@@ -20,7 +20,7 @@ pub enum PointerError {
 
 impl PointerError {
     /// Describes the problem of `pointer`.
-    pub fn what(&self, pointer: &str) -> String {
+    pub fn describe(&self, pointer: &str) -> String {
         match self {
             Self::Empty => "the pointer is empty".to_owned(),
             Self::Absolute => format!("{pointer:?} is absolute"),

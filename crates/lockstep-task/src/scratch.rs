@@ -7,7 +7,7 @@ use crate::access::{AccessDenial, AccessTable, Principal};
 use crate::key_path::KeyPath;
 use crate::pointer::PointerResolver;
 use crate::problem::{Diagnostics, DocumentProblem};
-use crate::value::{Map, Value};
+use crate::value::{Map, MapExt, Value, ValueExt};
 use crate::value_schema::{FieldSchema, ValueSchema, list, optional};
 use crate::yaml;
 
@@ -47,7 +47,7 @@ impl Scratch {
         };
         match yaml::read(bytes, MAX_BYTES) {
             Ok(Value::Null) => Ok(Self::default()),
-            Ok(Value::Map(root)) => Self { root }.checked(),
+            Ok(Value::Object(root)) => Self { root }.checked(),
             Ok(other) => Err(refuse(
                 format!("expected a mapping, found {}", other.kind()),
                 "write the three concerns as keys",
@@ -64,7 +64,9 @@ impl Scratch {
         };
         let mut map = &mut next.root;
         for key in path {
-            let Some(inner) = map.entry(key).map_mut() else { return Err(not_a_concern(place)) };
+            let Some(inner) = map.entry(key).or_insert(Value::Null).map_mut() else {
+                return Err(not_a_concern(place));
+            };
             map = inner;
         }
         map.set(last, value);
@@ -73,7 +75,7 @@ impl Scratch {
 
     /// The text of this scratch.
     pub fn to_yaml(&self) -> String {
-        yaml::write(&Value::Map(self.root.clone()))
+        yaml::write(&Value::Object(self.root.clone()))
     }
 
     pub fn root(&self) -> &Map {
@@ -83,7 +85,7 @@ impl Scratch {
     fn checked(mut self) -> Result<Self, Diagnostics> {
         let nothing_exists = |_: &std::path::Path| false;
         let mut findings = SCRATCH.check(
-            &Value::Map(self.root.clone()),
+            &Value::Object(self.root.clone()),
             &KeyPath::root(),
             &PointerResolver::new(&nothing_exists),
         );

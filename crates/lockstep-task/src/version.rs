@@ -1,6 +1,6 @@
-//! Versions of the task: their subjects, the difference between two, and how one follows another.
+//! Versions of the task: their subjects, the difference between two, and the rule by which one follows another.
 //!
-//! [`compare_and_swap::compare_and_swap`] decides whether a new document may follow the current one. Keeping versions is the store's work.
+//! [`compare_and_swap::compare_and_swap`] decides whether a new document may follow the current one. The store saves versions.
 
 pub mod compare_and_swap;
 pub mod delivery;

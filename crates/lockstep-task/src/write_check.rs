@@ -77,7 +77,7 @@ pub fn evaluate_update(
     };
     let findings = result.check(rules.limits, rules.lookup);
     reasons.extend(findings.problems.into_iter().map(RefusalReason::Invalid));
-    reasons.extend(access_denial(update, rules.access));
+    reasons.extend(update_denial(update, rules.access));
     match swapped {
         Ok(swap) if reasons.is_empty() => Ok(AcceptedWrite { swap, warnings: findings.warnings }),
         Ok(_) => Err(reasons),
@@ -90,13 +90,20 @@ pub fn evaluate_update(
 
 /// Checks access to the writer's changes: against the version they started from, not against later writes of
 /// others.
-fn access_denial(update: &WriteRequest<'_>, table: &AccessTable) -> Option<RefusalReason> {
+fn update_denial(update: &WriteRequest<'_>, table: &AccessTable) -> Option<RefusalReason> {
     let base = update.proposal.base_document.unwrap_or(update.current.document);
     let mut places = diff(base, update.proposal.document).places();
     if update.changes_subject {
         places.push(KeyPath::section(SUBJECT));
     }
-    refusal(table, update.principal, update.skill, TaskAction::UpdateTask, &places, update.proposal.document)
+    access_denial(
+        table,
+        update.principal,
+        update.skill,
+        TaskAction::UpdateTask,
+        &places,
+        update.proposal.document,
+    )
 }
 
 /// Judges the creation of the task. `open` is the version of one that is not delivered.
@@ -110,7 +117,7 @@ pub fn evaluate_creation(
     let findings = document.check(rules.limits, rules.lookup);
     let mut reasons: Vec<_> = findings.problems.into_iter().map(RefusalReason::Invalid).collect();
     let places = diff(&TaskDocument::default(), document).places();
-    reasons.extend(refusal(
+    reasons.extend(access_denial(
         rules.access,
         principal,
         skill,
@@ -121,7 +128,8 @@ pub fn evaluate_creation(
     if reasons.is_empty() { Ok(findings.warnings) } else { Err(reasons) }
 }
 
-fn refusal(
+/// Returns the reason to refuse a change of these places, if the rules of access forbid it.
+pub fn access_denial(
     table: &AccessTable,
     principal: &Principal,
     skill: Option<&str>,
@@ -129,7 +137,7 @@ fn refusal(
     places: &[KeyPath],
     document: &TaskDocument,
 ) -> Option<RefusalReason> {
-    let verdict = document.section("validation_verdict").and_then(Value::as_text);
+    let verdict = document.section("validation_verdict").and_then(Value::as_str);
     match table.check(&AccessRequest { principal, skill, action, places, verdict }) {
         AccessDecision::Granted => None,
         AccessDecision::Refused(refusal) => Some(RefusalReason::Access(refusal)),

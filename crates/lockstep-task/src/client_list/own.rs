@@ -9,7 +9,7 @@ use crate::yaml;
 /// Markdown heading.
 pub fn is_document(description: &str, limits: DocumentLimits) -> bool {
     match yaml::read(description.as_bytes(), limits.max_parse_bytes()) {
-        Ok(Value::Map(root)) => root.keys().any(is_meant),
+        Ok(Value::Object(root)) => root.keys().any(|key| is_meant(key)),
         Ok(_) => false,
         Err(_) => {
             let begins = |line: &str| line.split_once(':').is_some_and(|(key, _)| is_meant(key));

@@ -2,7 +2,7 @@
 
 use super::TaskDocument;
 use crate::problem::DocumentProblem;
-use crate::value::{Map, Value};
+use crate::value::{Map, MapExt, Value};
 use crate::yaml;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(super) fn check(document: &TaskDocument, limits: DocumentLimits) -> Option<D
 fn section_bytes(key: &str, value: &Value) -> usize {
     let mut alone = Map::new();
     alone.set(key, value.clone());
-    yaml::write(&Value::Map(alone)).len()
+    yaml::write(&Value::Object(alone)).len()
 }
 
 /// The size of a text too large to be parsed. Sections are found by the lines that begin with a key.

@@ -2,14 +2,14 @@
 //!
 //! Everything that is translated, and everything that is not there, becomes a note.
 
-use crate::value::{Map, Value};
+use crate::value::{Map, MapExt, Value, ValueExt};
 
 /// The keys that identify an older record, besides the absence of `checklist`.
 const OLD_KEYS: [&str; 5] = ["result", "date", "criteria", "gate_criteria", "phase"];
 
 /// The record translated, with notes; `None` when it is not in an older dialect.
 pub(super) fn convert_legacy(old: &Map) -> Option<(Map, Vec<String>)> {
-    if old.get("checklist").is_some() || !OLD_KEYS.iter().any(|key| old.get(key).is_some()) {
+    if old.get("checklist").is_some() || !OLD_KEYS.iter().any(|key| old.contains_key(*key)) {
         return None;
     }
     let mut import = LegacyConverter { old, new: Map::new(), taken: Vec::new(), notes: Vec::new() };
@@ -75,24 +75,24 @@ impl<'a> LegacyConverter<'a> {
 
     fn evidence(&mut self) {
         let artifacts = self.take("artifacts").and_then(Value::as_list).unwrap_or_default();
-        let evidence: Vec<_> = artifacts.iter().filter_map(Value::as_text).map(evidence).collect();
+        let evidence: Vec<_> = artifacts.iter().filter_map(Value::as_str).map(evidence).collect();
         if evidence.is_empty() {
             self.note("no evidence is recorded");
         } else {
             self.note("artifacts were read as evidence; whether they exist was not checked");
         }
-        self.new.set("evidence", Value::List(evidence));
+        self.new.set("evidence", Value::Array(evidence));
     }
 
     fn checklist(&mut self) {
-        let key = ["criteria", "gate_criteria"].into_iter().find(|key| self.old.get(key).is_some());
+        let key = ["criteria", "gate_criteria"].into_iter().find(|key| self.old.contains_key(*key));
         let Some((key, criteria)) = key.and_then(|key| Some((key, self.take(key)?))) else {
             self.note("no criteria are recorded");
             return;
         };
         let items: Vec<Value> = match criteria {
-            Value::Map(map) => map.iter().map(|(name, value)| item(Some(name), value)).collect(),
-            Value::List(list) => list.iter().map(|value| item(None, value)).collect(),
+            Value::Object(map) => map.iter().map(|(name, value)| item(Some(name), value)).collect(),
+            Value::Array(list) => list.iter().map(|value| item(None, value)).collect(),
             _ => Vec::new(),
         };
         self.note(format!("{key} were read as a checklist of {}", items.len()));
@@ -100,12 +100,12 @@ impl<'a> LegacyConverter<'a> {
         if bare > 0 {
             self.note(format!("{bare} of them name no evidence"));
         }
-        self.new.set("checklist", Value::List(items));
+        self.new.set("checklist", Value::Array(items));
     }
 
     fn verdict(&mut self) {
         let stated = ["verdict", "result", "gate_result"].into_iter().find_map(|key| self.take(key));
-        let Some(stated) = stated.and_then(Value::as_text) else {
+        let Some(stated) = stated.and_then(Value::as_str) else {
             self.note("no result is recorded");
             return;
         };
@@ -123,11 +123,12 @@ impl<'a> LegacyConverter<'a> {
 
     fn rest(&mut self) {
         let said = ["justification", "notes", "note", "summary"].into_iter().find_map(|key| self.take(key));
-        let justification = said.and_then(Value::as_text).unwrap_or(NOT_RECORDED);
+        let justification = said.and_then(Value::as_str).unwrap_or(NOT_RECORDED);
         self.new.set("justification", justification);
-        let downstream = self.take("downstream").cloned().unwrap_or_else(|| Value::Map(Map::new()));
+        let downstream = self.take("downstream").cloned().unwrap_or_else(|| Value::Object(Map::new()));
         self.new.set("downstream", downstream);
-        let left: Vec<_> = self.old.keys().filter(|key| !self.taken.contains(key)).collect();
+        let left: Vec<_> =
+            self.old.keys().map(String::as_str).filter(|key| !self.taken.contains(key)).collect();
         if !left.is_empty() {
             self.note(format!("not taken over: {}", left.join(", ")));
         }
@@ -139,8 +140,10 @@ const NOT_RECORDED: &str = "not recorded";
 
 fn number(value: &Value) -> Option<i64> {
     match value {
-        Value::Int(n @ 0..=9) => Some(*n),
-        Value::Text(text) => text.trim_start_matches(['G', 'P']).parse().ok().filter(|n| (0..=9).contains(n)),
+        Value::Number(number) => number.as_i64().filter(|n| (0..=9).contains(n)),
+        Value::String(text) => {
+            text.trim_start_matches(['G', 'P']).parse().ok().filter(|n| (0..=9).contains(n))
+        }
         _ => None,
     }
 }
@@ -153,13 +156,13 @@ fn evidence(text: &str) -> Value {
     map.set("artifact", name);
     map.set("type", kind);
     map.set("location", path);
-    Value::Map(map)
+    Value::Object(map)
 }
 
 /// A criterion: `G4-1: PASS (why)`, `G4-1: {check, result, evidence}` or `- {item, status, evidence}`.
 fn item(name: Option<&str>, value: &Value) -> Value {
-    let field = |keys: &[&str]| keys.iter().find_map(|key| value.get(key)?.as_text());
-    let (status, evidence) = match value.as_text() {
+    let field = |keys: &[&str]| keys.iter().find_map(|key| value.get(key)?.as_str());
+    let (status, evidence) = match value.as_str() {
         Some(text) if text.starts_with("N/A") => ("SKIP", Some(text)),
         Some(text) => {
             let end = text.find(|c: char| !(c.is_ascii_alphabetic() || c == '_')).unwrap_or(text.len());
@@ -186,5 +189,5 @@ fn item(name: Option<&str>, value: &Value) -> Value {
         },
     );
     map.set("evidence_ref", evidence.filter(|text| !text.is_empty()).unwrap_or(NOT_RECORDED));
-    Value::Map(map)
+    Value::Object(map)
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::key_path::KeyPath;
 use crate::pointer::PointerResolver;
 use crate::problem::{Diagnostics, DocumentProblem};
-use crate::value::{Map, Value};
+use crate::value::{Map, MapExt, Value, ValueExt};
 use crate::value_schema::{FieldSchema, ValueSchema, list, optional, required};
 use crate::yaml;
 
@@ -50,9 +50,9 @@ pub fn read(bytes: &[u8]) -> ParsedL1Index {
     };
     match yaml::read(bytes, MAX_BYTES) {
         Err(error) => refuse(error.to_string()),
-        Ok(Value::Map(mut map)) => {
+        Ok(Value::Object(mut map)) => {
             let notes = translate(&mut map);
-            let index = Value::Map(map);
+            let index = Value::Object(map);
             let nothing_exists = |_: &std::path::Path| false;
             let findings = L1.check(&index, &KeyPath::root(), &PointerResolver::new(&nothing_exists));
             ParsedL1Index { index: Some(index), notes, findings }
@@ -65,18 +65,18 @@ fn translate(map: &mut Map) -> Vec<String> {
     let mut notes = Vec::new();
     for (old, new) in [("role", "agent"), ("date", "timestamp")] {
         if map.get(new).is_none()
-            && let Some(value) = map.remove(old)
+            && let Some(value) = map.shift_remove(old)
         {
             notes.push(format!("{old} was read as {new}"));
             map.set(new, value);
         }
     }
-    if let Some(Value::Int(n @ 0..=9)) = map.get("phase") {
+    if let Some(n @ 0..=9) = map.get("phase").and_then(Value::as_i64) {
         let phase = format!("P{n}");
         notes.push(format!("phase {n} was read as {phase}"));
         map.set("phase", phase);
     }
-    let status = map.get("status").and_then(Value::as_text).and_then(|status| match status {
+    let status = map.get("status").and_then(Value::as_str).and_then(|status| match status {
         "COMPLETE" | "COMPLETED" | "completed" | "done" => Some("complete"),
         "IN_PROGRESS" => Some("in_progress"),
         "BLOCKED" => Some("blocked"),

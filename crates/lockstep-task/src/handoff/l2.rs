@@ -108,8 +108,8 @@ fn out_of_order(sections: &[Heading]) -> Option<DocumentProblem> {
 fn blank(name: &str, heading: &Heading) -> DocumentProblem {
     DocumentProblem::of(
         name,
-        format!("nothing is said under it (line {})", heading.line),
-        "say it; `- none` when there is nothing",
+        format!("it is empty (line {})", heading.line),
+        "write its content, or `- none`",
     )
 }
 
@@ -200,7 +200,7 @@ fn check_artifacts(
         }
         for path in paths {
             if let Err(fault) = lookup.resolve(&path) {
-                findings.problems.push(DocumentProblem::of(&name, fault.what(&path), fault.fix()));
+                findings.problems.push(DocumentProblem::of(&name, fault.describe(&path), fault.fix()));
             }
             artifacts.push(path);
         }

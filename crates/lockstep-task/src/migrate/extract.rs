@@ -3,7 +3,7 @@
 use crate::document::TaskDocument;
 use crate::markdown::Heading;
 use crate::problem::DocumentProblem;
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, ValueExt};
 
 /// The items of a section: its list items and the rows of its tables, headers aside.
 pub(super) fn section_items(section: &Heading) -> Vec<String> {
@@ -57,11 +57,11 @@ pub(super) fn constraints(
         .section_mut("constraints")
         .list_mut()
         .ok_or_else(|| wrong_shape_problem(section, "constraints"))?;
-    let number = |entry: &Value| entry.get("id")?.as_text()?.strip_prefix("C-")?.parse::<u32>().ok();
+    let number = |entry: &Value| entry.get("id")?.as_str()?.strip_prefix("C-")?.parse::<u32>().ok();
     let mut next = list.iter().filter_map(number).max().unwrap_or(0) + 1;
     let (mut added, mut there) = (Vec::new(), 0);
     for item in items {
-        if list.iter().any(|entry| entry.get("constraint").and_then(Value::as_text) == Some(item.as_str())) {
+        if list.iter().any(|entry| entry.get("constraint").and_then(Value::as_str) == Some(item.as_str())) {
             there += 1;
             continue;
         }
@@ -100,9 +100,12 @@ pub(super) fn interfaces(
     let place = "codebase_impact_map";
     let map = document.section_mut(place).map_mut().ok_or_else(|| wrong_shape_problem(section, place))?;
     for key in ["modules", "interfaces", "risk_hotspots"] {
-        map.entry(key).list_mut().ok_or_else(|| wrong_shape_problem(section, place))?;
+        map.entry(key)
+            .or_insert(Value::Null)
+            .list_mut()
+            .ok_or_else(|| wrong_shape_problem(section, place))?;
     }
-    let list = map.entry("interfaces").list_mut().expect("it is a list by the lines above");
+    let list = map["interfaces"].list_mut().expect("it is a list by the lines above");
     let new: Vec<_> =
         items.iter().filter_map(|item| interface(item)).filter(|entry| !list.contains(entry)).collect();
     let note = format!("added {} of {}", new.len(), items.len());
@@ -116,7 +119,7 @@ fn wrong_shape_problem(section: &Heading, place: &str) -> Vec<DocumentProblem> {
 }
 
 fn entry<const N: usize>(fields: [(&str, String); N]) -> Value {
-    Value::Map(fields.into_iter().map(|(key, text)| (key.to_owned(), text.into())).collect::<Map>())
+    Value::Object(fields.into_iter().map(|(key, text)| (key.to_owned(), text.into())).collect::<Map>())
 }
 
 fn interface(item: &str) -> Option<Value> {

@@ -15,7 +15,7 @@ use crate::markdown::{Heading, outline};
 use crate::pointer::PointerResolver;
 use crate::problem::DocumentProblem;
 use crate::scratch::Scratch;
-use crate::value::Value;
+use crate::value::{Value, ValueExt};
 
 pub struct MigrationInput<'a> {
     /// The old context file.
@@ -221,7 +221,7 @@ fn replaced(
             let pointer = migrating.document.text(&["phase_status", phase.name(), "l2_path"]);
             let pointer =
                 pointer.ok_or_else(|| missing(format!("the task has no phase_status.{phase}.l2_path")))?;
-            let path = migrating.lookup.resolve(pointer).map_err(|fault| missing(fault.what(pointer)))?;
+            let path = migrating.lookup.resolve(pointer).map_err(|fault| missing(fault.describe(pointer)))?;
             if replacement == Replacement::Handoff(phase) {
                 let bytes = (migrating.content)(&path).map_err(missing)?;
                 has_handoff(&path, &bytes, migrating.lookup).map_err(missing)?;
@@ -231,7 +231,7 @@ fn replaced(
         Replacement::L3(name) => {
             let pointer = migrating.document.text(&[name, "l3_path"]);
             let pointer = pointer.ok_or_else(|| missing(format!("the task has no {name}.l3_path")))?;
-            let path = migrating.lookup.resolve(pointer).map_err(|fault| missing(fault.what(pointer)))?;
+            let path = migrating.lookup.resolve(pointer).map_err(|fault| missing(fault.describe(pointer)))?;
             Ok(format!("{} holds it", path.display()))
         }
     }

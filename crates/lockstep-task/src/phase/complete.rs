@@ -10,6 +10,7 @@ use crate::handoff::{HandoffCheck, l2};
 use crate::key_path::KeyPath;
 use crate::pointer::PointerResolver;
 use crate::problem::DocumentProblem;
+use crate::value::MapExt as _;
 use crate::version::compare_and_swap::CurrentVersion;
 use crate::version::delivery::status_entry;
 
@@ -90,7 +91,7 @@ fn missing_sections(document: &TaskDocument, phase: TaskPhase) -> Vec<DocumentPr
 
 /// A path the task could not point to.
 fn unusable(path: &str, lookup: &PointerResolver<'_>) -> Option<DocumentProblem> {
-    lookup.resolve(path).err().map(|fault| DocumentProblem::of(path, fault.what(path), fault.fix()))
+    lookup.resolve(path).err().map(|fault| DocumentProblem::of(path, fault.describe(path), fault.fix()))
 }
 
 fn gate_reasons(phase: TaskPhase, reading: &ParsedGateRecord) -> Vec<DocumentProblem> {

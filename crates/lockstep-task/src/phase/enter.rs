@@ -128,7 +128,7 @@ fn l2_file(entering: &EnterRequest<'_>, source: TaskPhase) -> Result<PathBuf, Do
             }
             _ => fault.fix(),
         };
-        DocumentProblem::at(&place, fault.what(pointer), fix)
+        DocumentProblem::at(&place, fault.describe(pointer), fix)
     })
 }
 
@@ -164,15 +164,14 @@ fn read_sections(entering: &EnterRequest<'_>, reasons: &mut Vec<DocumentProblem>
     (Some(skill.to_owned()), wanted.filter_map(pick).collect())
 }
 
-/// Nothing is built on a plan that failed its validation.
+/// Refuses to build on a plan that failed its validation.
 fn failed_validation(entering: &EnterRequest<'_>) -> Option<DocumentProblem> {
-    let failed =
-        entering.held.document.section("validation_verdict").and_then(Value::as_text) == Some("FAIL");
+    let failed = entering.held.document.section("validation_verdict").and_then(Value::as_str) == Some("FAIL");
     (failed && entering.phase == TaskPhase::P6).then(|| {
         DocumentProblem::of(
             "validation_verdict",
             "the plan failed its validation",
-            "mend the plan, and validate it again (P5)",
+            "fix the plan, and validate it again (P5)",
         )
     })
 }
@@ -184,7 +183,7 @@ impl fmt::Display for EntryContext {
         writeln!(
             f,
             "\n## The task\n\n{}",
-            fenced("yaml", &yaml::write(&Value::Map(self.sections.clone()))).trim_end()
+            fenced("yaml", &yaml::write(&Value::Object(self.sections.clone()))).trim_end()
         )?;
         for received in &self.handoffs {
             writeln!(

@@ -7,7 +7,7 @@ use crate::key_path::KeyPath;
 use crate::phase::TaskPhase;
 use crate::pointer::PointerResolver;
 use crate::problem::{Diagnostics, DocumentProblem};
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, ValueExt};
 
 impl ValueSchema {
     /// Everything about `value` at `place` that is not of this shape.
@@ -60,7 +60,7 @@ impl Validator<'_> {
 
     fn scalar(&mut self, shape: &ValueSchema, value: &Value, place: &KeyPath) {
         if let ValueSchema::Count = shape {
-            if !matches!(value, Value::Int(0..)) {
+            if !value.is_u64() {
                 self.problem(
                     place,
                     format!("expected a whole number, found {}", describe_value(value)),
@@ -69,7 +69,7 @@ impl Validator<'_> {
             }
             return;
         }
-        let Some(text) = value.as_text().filter(|text| !text.trim().is_empty()) else {
+        let Some(text) = value.as_str().filter(|text| !text.trim().is_empty()) else {
             self.problem(
                 place,
                 format!("expected {}, found {}", shape.expects(), describe_value(value)),
@@ -79,7 +79,7 @@ impl Validator<'_> {
         };
         if let ValueSchema::Pointer = shape {
             if let Err(fault) = self.lookup.resolve(text) {
-                self.problem(place, fault.what(text), fault.fix());
+                self.problem(place, fault.describe(text), fault.fix());
             }
         } else if !shape.accepts_text(text) {
             self.problem(place, format!("expected {}, found {text:?}", shape.expects()), shape.fix_hint());
@@ -97,7 +97,7 @@ impl Validator<'_> {
         };
         let mut seen = BTreeSet::new();
         for (n, inner) in items.iter().enumerate() {
-            let key = unique.and_then(|field| inner.get(field)?.as_text());
+            let key = unique.and_then(|field| inner.get(field)?.as_str());
             let here = key.map_or_else(|| place.child(&n.to_string()), |name| place.child(name));
             self.value(item, inner, &here);
             if let (Some(key), Some(field)) = (key, unique)
@@ -156,22 +156,22 @@ impl Validator<'_> {
     }
 
     fn mapping<'v>(&mut self, value: &'v Value, place: &KeyPath, keys: &str) -> Option<&'v Map> {
-        if value.as_map().is_none() {
+        if value.as_object().is_none() {
             self.problem(
                 place,
                 format!("expected a mapping, found {}", describe_value(value)),
                 format!("write it as a mapping with {keys}"),
             );
         }
-        value.as_map()
+        value.as_object()
     }
 }
 
 fn describe_value(value: &Value) -> String {
     match value {
-        Value::Text(text) if text.trim().is_empty() => "blank text".to_owned(),
-        Value::Text(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_) => value.short_text(),
-        Value::Null | Value::List(_) | Value::Map(_) => value.kind().to_owned(),
+        Value::String(text) if text.trim().is_empty() => "blank text".to_owned(),
+        Value::String(_) | Value::Number(_) | Value::Bool(_) => value.short_text(),
+        Value::Null | Value::Array(_) | Value::Object(_) => value.kind().to_owned(),
     }
 }
 

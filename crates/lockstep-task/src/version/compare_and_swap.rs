@@ -156,7 +156,7 @@ impl fmt::Display for SwapError {
                         "both changed the same places; read PT-v{present} and apply the change to it\n{sections}"
                     ),
                     (Some(sections), false) => {
-                        write!(f, "the changes do not meet, so `--merge` brings them together\n{sections}")
+                        write!(f, "the changes do not conflict, so `--merge` can merge them\n{sections}")
                     }
                 }
             }

@@ -5,7 +5,7 @@ use crate::document::{METRICS, TaskDocument};
 use crate::key_path::KeyPath;
 use crate::phase::{COMPLETE, TaskPhase};
 use crate::problem::DocumentProblem;
-use crate::value::{Map, Value};
+use crate::value::{Map, MapExt, Value, ValueExt};
 
 /// Returns the delivered document: every phase COMPLETE, with `metrics` added.
 ///
@@ -61,8 +61,8 @@ fn not_complete(document: &TaskDocument, phase: TaskPhase) -> DocumentProblem {
 
 fn add_metrics(document: &mut TaskDocument, metrics: &Map) {
     let section = document.section_mut(METRICS);
-    if section.as_map().is_none() {
-        *section = Value::Map(Map::new());
+    if section.as_object().is_none() {
+        *section = Value::Object(Map::new());
     }
     if let Some(map) = section.map_mut() {
         metrics.iter().for_each(|(key, value)| map.set(key, value.clone()));
@@ -100,13 +100,13 @@ fn status(document: &TaskDocument, phase: TaskPhase) -> Option<&str> {
 /// The entry of a phase, made if it is not there. A malformed one is replaced.
 pub(crate) fn status_entry(document: &mut TaskDocument, phase: TaskPhase) -> &mut Map {
     let section = document.section_mut("phase_status");
-    if section.as_map().is_none() {
-        *section = Value::Map(Map::new());
+    if section.as_object().is_none() {
+        *section = Value::Object(Map::new());
     }
     let phases = section.map_mut().expect("it is a mapping by the line above");
-    if phases.get(phase.name()).and_then(Value::as_map).is_none() {
-        phases.set(phase.name(), Value::Map(Map::new()));
+    if phases.get(phase.name()).and_then(Value::as_object).is_none() {
+        phases.set(phase.name(), Value::Object(Map::new()));
         phases.sort_by_rank(|key| key.parse::<TaskPhase>().map_or(TaskPhase::ALL.len(), |p| p as usize));
     }
-    phases.entry(phase.name()).map_mut().expect("it is a mapping by the line above")
+    phases[phase.name()].as_object_mut().expect("it is a mapping by the line above")
 }

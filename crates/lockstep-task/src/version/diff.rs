@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::keyed_list;
 use crate::document::TaskDocument;
 use crate::key_path::KeyPath;
-use crate::value::Value;
+use crate::value::{Value, ValueExt};
 
 /// One place whose values differ in two documents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,7 +30,7 @@ pub struct DocumentDiff {
 /// Compares two documents. The order of keys and of named items is ignored.
 pub fn diff(before: &TaskDocument, after: &TaskDocument) -> DocumentDiff {
     let mut changes = Vec::new();
-    let (before, after) = (Value::Map(before.root().clone()), Value::Map(after.root().clone()));
+    let (before, after) = (Value::Object(before.root().clone()), Value::Object(after.root().clone()));
     collect_changes(Some(&before), Some(&after), &KeyPath::root(), &mut changes);
     DocumentDiff { changes }
 }

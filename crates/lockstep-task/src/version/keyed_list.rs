@@ -21,15 +21,15 @@ fn named_by(fields: &[&str], items: &[Value]) -> Option<Vec<String>> {
 }
 
 fn name(fields: &[&str], item: &Value) -> Option<String> {
-    let parts: Option<Vec<_>> = fields.iter().map(|field| item.get(field)?.as_text()).collect();
+    let parts: Option<Vec<_>> = fields.iter().map(|field| item.get(field)?.as_str()).collect();
     parts.map(|parts| parts.join(" → "))
 }
 
 /// The named items of a value, if it has some: the entries of a mapping, or of a list that names its items.
 pub(crate) fn keyed_items(value: &Value) -> Option<Vec<(String, &Value)>> {
     match value {
-        Value::Map(map) => Some(map.iter().map(|(key, inner)| (key.to_owned(), inner)).collect()),
-        Value::List(items) => Some(item_keys(items)?.into_iter().zip(items).collect()),
+        Value::Object(map) => Some(map.iter().map(|(key, inner)| (key.to_owned(), inner)).collect()),
+        Value::Array(items) => Some(item_keys(items)?.into_iter().zip(items).collect()),
         _ => None,
     }
 }
@@ -37,8 +37,8 @@ pub(crate) fn keyed_items(value: &Value) -> Option<Vec<(String, &Value)>> {
 /// Returns true if both are mappings, or both are lists that name their items.
 pub(crate) fn comparable(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Map(_), Value::Map(_)) => true,
-        (Value::List(a), Value::List(b)) => item_keys(a).is_some() && item_keys(b).is_some(),
+        (Value::Object(_), Value::Object(_)) => true,
+        (Value::Array(a), Value::Array(b)) => item_keys(a).is_some() && item_keys(b).is_some(),
         _ => false,
     }
 }

@@ -11,7 +11,7 @@ use super::keyed_list;
 use crate::document::{SECTIONS, TaskDocument};
 use crate::key_path::KeyPath;
 use crate::phase::{COMPLETE, TaskPhase};
-use crate::value::Value;
+use crate::value::{Value, ValueExt};
 
 /// A value of the present version that the new one would not have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -107,7 +107,7 @@ fn lost_entries(current: &TaskDocument, new: &TaskDocument) -> Vec<Loss> {
 
 fn ids(document: &TaskDocument, section: &str) -> Vec<String> {
     let items = document.section(section).and_then(Value::as_list).unwrap_or_default();
-    items.iter().filter_map(|item| item.get("id")?.as_text()).map(str::to_owned).collect()
+    items.iter().filter_map(|item| item.get("id")?.as_str()).map(str::to_owned).collect()
 }
 
 fn reference_to(document: &TaskDocument, id: &str) -> Option<KeyPath> {
@@ -116,15 +116,15 @@ fn reference_to(document: &TaskDocument, id: &str) -> Option<KeyPath> {
 
 fn named_in(value: &Value, id: &str, place: &KeyPath) -> Option<KeyPath> {
     match value {
-        Value::Text(text) => has_word(text, id).then(|| place.clone()),
-        Value::List(items) => {
+        Value::String(text) => has_word(text, id).then(|| place.clone()),
+        Value::Array(items) => {
             let names = keyed_list::item_keys(items);
             items.iter().enumerate().find_map(|(n, item)| {
                 let name = names.as_ref().map_or_else(|| n.to_string(), |names| names[n].clone());
                 named_in(item, id, &place.child(&name))
             })
         }
-        Value::Map(map) => map.iter().find_map(|(key, inner)| named_in(inner, id, &place.child(key))),
+        Value::Object(map) => map.iter().find_map(|(key, inner)| named_in(inner, id, &place.child(key))),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ use super::diff::{DocumentChange, diff};
 use super::keyed_list;
 use crate::document::TaskDocument;
 use crate::key_path::KeyPath;
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, ValueExt};
 
 /// A place that both sides changed differently.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,11 +36,11 @@ pub struct MergeResult {
 /// Applies the changes of `yours` since `base` to `theirs`.
 pub fn merge(base: &TaskDocument, yours: &TaskDocument, theirs: &TaskDocument) -> MergeResult {
     let mut clashes = Vec::new();
-    let root = |document: &TaskDocument| Value::Map(document.root().clone());
+    let root = |document: &TaskDocument| Value::Object(document.root().clone());
     let (base, yours, theirs) = (root(base), root(yours), root(theirs));
     let merged = merge_value(Some(&base), Some(&yours), Some(&theirs), &KeyPath::root(), &mut clashes);
     let root = match merged {
-        Some(Value::Map(map)) => map,
+        Some(Value::Object(map)) => map,
         _ => Map::new(),
     };
     MergeResult { document: TaskDocument::from_root(root), clashes }
@@ -96,8 +96,8 @@ fn merge_entries(
         merge_value(b, y, t, &place.child(name), clashes).map(|value| (name.clone(), value))
     });
     match theirs {
-        Value::List(_) => Value::List(merged.map(|(_, value)| value).collect()),
-        _ => Value::Map(merged.collect()),
+        Value::Array(_) => Value::Array(merged.map(|(_, value)| value).collect()),
+        _ => Value::Object(merged.collect()),
     }
 }
 

@@ -145,7 +145,7 @@ fn validation_adds_constraints_only_with_conditions() {
 }
 
 #[test]
-fn a_refusal_says_who_what_which_rule_and_who_could() {
+fn a_refusal_names_writer_place_rule_and_permitted_writers() {
     let create = TaskAction::CreateTask { open: None };
     let mut told = vec![
         check(

@@ -3,7 +3,7 @@
 use lockstep_task::document::TaskDocument;
 use lockstep_task::key_path::KeyPath;
 use lockstep_task::phase::TaskPhase;
-use lockstep_task::value::Map;
+use lockstep_task::value::{Map, MapExt};
 use lockstep_task::version::compare_and_swap::{
     CurrentVersion, NextVersion, SwapDecision, SwapError, VersionProposal, compare_and_swap,
 };
@@ -51,7 +51,7 @@ fn identical_write_creates_no_version() {
 }
 
 #[test]
-fn the_second_writer_is_told_what_the_first_did() {
+fn conflict_lists_the_changes_of_the_first_writer() {
     let base = after_p3();
     let present = edited(&base, "constraint: No new service", "constraint: No new process");
     let yours = edited(&base, "status: IN_PROGRESS", "status: BLOCKED");
@@ -81,7 +81,7 @@ fn sections_that_conflict_are_not_merged() {
 }
 
 #[test]
-fn a_base_nobody_knows_cannot_be_merged() {
+fn an_unknown_base_cannot_be_merged() {
     let base = after_p3();
     let yours = edited(&base, "status: IN_PROGRESS", "status: BLOCKED");
     let forgotten = VersionProposal { base_document: None, merge: true, ..propose(1, &base, &yours) };
@@ -187,7 +187,7 @@ fn everything_another_phase_relies_on_is_missed() {
 
 fn without(document: &TaskDocument, section: &str) -> String {
     let mut root = document.root().clone();
-    root.remove(section);
+    root.shift_remove(section);
     TaskDocument::from_root(root).to_yaml()
 }
 

@@ -2,6 +2,7 @@
 
 use lockstep_task::document::{DocumentLimits, TaskDocument};
 use lockstep_task::pointer::PointerResolver;
+use lockstep_task::value::MapExt as _;
 use proptest::prelude::*;
 
 use crate::fixture::{AFTER_P3, after_p3, all, check, document, lines, nothing};
@@ -15,7 +16,7 @@ fn the_documented_example_is_valid() {
 }
 
 #[test]
-fn all_problems_are_told_at_once() {
+fn all_problems_are_reported_at_once() {
     let findings = check(
         "user_intent: '  '
 codebase_impact_map: {modules: [{name: a, files: x}], interfaces: none}
@@ -39,7 +40,7 @@ budget_constraints: {max_spawns: 3.5}
 }
 
 #[test]
-fn unknown_keys_are_kept_and_warned_about() {
+fn unknown_keys_are_preserved_with_a_warning() {
     let text = "zebra: {b: 1, a: [x]}\nuser_intent: x\narchitecture_decision: []\napple: 2\n";
     let findings = check(text);
     assert!(findings.is_valid());
@@ -85,7 +86,7 @@ fn a_pointer_stays_inside_the_project() {
         (".", "the pointer is empty"),
     ] {
         let fault = all().resolve(pointer).unwrap_err();
-        assert!(fault.what(pointer).contains(expected), "{pointer}: {}", fault.what(pointer));
+        assert!(fault.describe(pointer).contains(expected), "{pointer}: {}", fault.describe(pointer));
     }
     assert_eq!(all().resolve("a/./b/../c").unwrap(), std::path::Path::new("a/c"));
 }
@@ -165,7 +166,7 @@ proptest! {
         let mut root = lockstep_task::value::Map::new();
         for (n, (key, value)) in unknown.iter().enumerate() {
             if n == position {
-                root.set("constraints", lockstep_task::value::Value::List(vec![]));
+                root.set("constraints", lockstep_task::value::Value::Array(vec![]));
             }
             root.set(key, value.clone());
         }
@@ -175,6 +176,6 @@ proptest! {
         let back = TaskDocument::parse(text.as_bytes(), DocumentLimits { max_bytes: 1 << 20 }).unwrap();
         prop_assert_eq!(&back, &document);
         prop_assert_eq!(back.to_yaml(), text);
-        prop_assert_eq!(document.root().keys().next(), Some("user_intent"));
+        prop_assert_eq!(document.root().keys().next().map(String::as_str), Some("user_intent"));
     }
 }

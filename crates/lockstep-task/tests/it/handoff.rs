@@ -44,7 +44,7 @@ fn leaving_out_any_one_thing_stops_it() {
             .collect::<Vec<_>>()
             .join("\n");
         let told = problems(&blank);
-        assert!(told.contains(&format!("### {category}: nothing is said under it")), "{category}: {told}");
+        assert!(told.contains(&format!("### {category}: it is empty")), "{category}: {told}");
         let twice = format!("{whole}\n### {category}\n- again\n");
         assert!(
             problems(&twice).contains(&format!("### {category}: the category is there twice")),
@@ -58,7 +58,7 @@ fn leaving_out_any_one_thing_stops_it() {
 }
 
 #[test]
-fn everything_wrong_is_told_at_once() {
+fn all_errors_are_reported_at_once() {
     insta::assert_snapshot!(problems(
         "# Report\n## Evidence Sources\n\n## Downstream Handoff\n### Decisions made\n- x\n### Risks Identified (must-track)\n\n\
          ### Artifacts Produced\n- `missing`, `/etc/x` — two\n- only words here\n- `../up.md`\n"
@@ -98,7 +98,7 @@ fn a_line_that_begins_with_a_code_span_opens_no_fence() {
 }
 
 #[test]
-fn artifacts_are_looked_for_from_the_project_the_file_and_the_session() {
+fn artifacts_resolve_from_project_file_and_session() {
     let project = Project::default()
         .file("docs/plan.md", "")
         .file(".agent/teams/s1/phase-3/arch-coord/L3-full/design.md", "")
@@ -145,7 +145,7 @@ fn a_new_file_does_not_pass_until_it_is_filled() {
         let report = check(&text);
         // Three sections and six categories are still empty; none is missing or out of order.
         assert_eq!(report.problems.len(), 9, "{}", lines(&report.problems));
-        assert!(report.problems.iter().all(|problem| problem.what.starts_with("nothing is said")));
+        assert!(report.problems.iter().all(|problem| problem.what.starts_with("it is empty")));
         let filled = text.replace("-->", "-->\n- none");
         assert_eq!(problems(&filled), "");
     }

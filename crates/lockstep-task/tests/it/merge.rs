@@ -2,7 +2,7 @@
 
 use lockstep_task::document::TaskDocument;
 use lockstep_task::phase::TaskPhase;
-use lockstep_task::value::{Map, Value};
+use lockstep_task::value::{Map, MapExt, Value, ValueExt};
 use lockstep_task::version::diff::diff;
 use lockstep_task::version::loss::losses;
 use lockstep_task::version::merge::{merge, three_way};
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::fixture::{after_p3, document, edited};
 
 #[test]
-fn a_difference_is_told_by_section() {
+fn a_difference_is_rendered_by_section() {
     let before = after_p3();
     let mut after = edited(&before, "status: IN_PROGRESS", "status: COMPLETE");
     after = edited(&after, "- id: AD-2\n", "- id: AD-3\n");
@@ -54,7 +54,7 @@ fn value(text: &str) -> Value {
 }
 
 #[test]
-fn clashes_are_told_with_all_three_sides() {
+fn conflicts_show_all_three_sides() {
     let base = after_p3();
     let yours = edited(&base, "status: IN_PROGRESS", "status: COMPLETE");
     let yours = edited(
@@ -103,13 +103,13 @@ impl Edit {
                 phase_entry(&mut root, *phase, |entry| entry.set("l2_path", to.clone()))
             }
             Self::DropPointer(phase) => phase_entry(&mut root, *phase, |entry| {
-                entry.remove("l2_path");
+                entry.shift_remove("l2_path");
             }),
             Self::Constraint(n, text) => constraints(&mut root, *n, Some(text)),
             Self::DropConstraint(n) => constraints(&mut root, *n, None),
             Self::Section(name, text) => root.set(name, text.clone()),
             Self::DropSection(name) => {
-                root.remove(name);
+                root.shift_remove(*name);
             }
         }
         *document = TaskDocument::from_root(root);
@@ -117,8 +117,8 @@ impl Edit {
 }
 
 fn phase_entry(root: &mut Map, phase: TaskPhase, change: impl FnOnce(&mut Map)) {
-    let mut phases = root.get("phase_status").and_then(Value::as_map).cloned().unwrap_or_default();
-    let mut entry = phases.get(phase.name()).and_then(Value::as_map).cloned().unwrap_or_default();
+    let mut phases = root.get("phase_status").and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut entry = phases.get(phase.name()).and_then(Value::as_object).cloned().unwrap_or_default();
     change(&mut entry);
     phases.set(phase.name(), entry);
     root.set("phase_status", phases);
@@ -127,12 +127,12 @@ fn phase_entry(root: &mut Map, phase: TaskPhase, change: impl FnOnce(&mut Map)) 
 fn constraints(root: &mut Map, n: u8, text: Option<&str>) {
     let id = format!("C-{n}");
     let mut list = root.get("constraints").and_then(Value::as_list).unwrap_or_default().to_vec();
-    list.retain(|item| item.get("id").and_then(Value::as_text) != Some(&id));
+    list.retain(|item| item.get("id").and_then(Value::as_str) != Some(&id));
     if let Some(text) = text {
         let mut entry = Map::new();
         entry.set("id", id);
         entry.set("constraint", text);
-        list.push(Value::Map(entry));
+        list.push(Value::Object(entry));
     }
     root.set("constraints", list);
 }

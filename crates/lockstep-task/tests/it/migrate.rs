@@ -77,7 +77,7 @@ fn every_section_of_the_table_is_accounted_for() {
 }
 
 #[test]
-fn sections_are_kept_or_moved_as_documented() {
+fn sections_stay_or_move_as_documented() {
     let migrated = planned(OLD, &task(), &project(), &BTreeMap::new()).apply().unwrap();
     insta::assert_snapshot!(migrated.scratch.to_yaml());
     let changes = lockstep_task::version::diff::diff(&task(), &migrated.document);
@@ -121,7 +121,7 @@ fn nothing_is_dropped_without_its_replacement() {
 }
 
 #[test]
-fn a_section_nobody_knows_stops_the_migration() {
+fn an_unknown_section_stops_the_migration() {
     let text = "# Global Context\n\nSome words.\n\n## Component Map\n- a\n\n## Scope\nx\n\n## Interface Changes\n- something vague\n\n## Codebase Constraints\nA sentence.\n- an item\n";
     let task = document("user_intent: x\n");
     let plan = planned(text, &task, &Project::default(), &BTreeMap::new());

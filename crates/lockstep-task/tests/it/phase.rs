@@ -10,7 +10,7 @@ use lockstep_task::phase::complete::{CompleteRequest, Completion, InputFile, com
 use lockstep_task::phase::enter::{EnterRequest, EntryContext, enter};
 use lockstep_task::pointer::PointerResolver;
 use lockstep_task::problem::DocumentProblem;
-use lockstep_task::value::Map;
+use lockstep_task::value::{Map, MapExt};
 use lockstep_task::version::compare_and_swap::CurrentVersion;
 use lockstep_task::version::delivery::deliver;
 
@@ -137,7 +137,7 @@ fn every_phase_needs_what_is_before_it() {
         for source in phase.sources() {
             let mut open = task.clone();
             let entry = format!("{{status: IN_PROGRESS, l2_path: {}}}", l2_path(source));
-            let mut phases = open.section("phase_status").unwrap().as_map().unwrap().clone();
+            let mut phases = open.section("phase_status").unwrap().as_object().unwrap().clone();
             phases.set(source.name(), value(&entry));
             open.set("phase_status", phases.clone());
             assert!(
@@ -156,7 +156,7 @@ fn every_phase_needs_what_is_before_it() {
         let access = AccessTable::default();
         for section in &access.skill_of(phase).unwrap().1.must_read {
             let mut without = task.root().clone();
-            without.remove(section);
+            without.shift_remove(section);
             let reasons = try_enter(phase, &TaskDocument::from_root(without), &project).unwrap_err();
             assert!(
                 reasons.iter().any(|reason| reason.section == *section),
@@ -190,7 +190,7 @@ fn the_entry_context_is_sections_and_handoffs() {
 fn the_session_tells_where_an_l2_file_is_by_default() {
     let project = project().file(".agent/teams/s1/phase-3/arch-coord/L2-summary.md", l2("by default"));
     let mut task = before(TaskPhase::P4, &project);
-    let mut phases = task.section("phase_status").unwrap().as_map().unwrap().clone();
+    let mut phases = task.section("phase_status").unwrap().as_object().unwrap().clone();
     phases.set("P3", value("{status: COMPLETE}"));
     task.set("phase_status", phases);
     let (exists, content) = (|path: &Path| project.exists(path), |path: &Path| project.content(path));
