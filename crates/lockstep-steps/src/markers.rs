@@ -229,7 +229,7 @@ impl Reader<'_> {
         if value.is_some_and(|value| self.markers.set_nwave(name, value)) {
             return;
         }
-        if let Some(known) = self.names.meant(name, value) {
+        if let Some(known) = self.names.intended_marker(name, value) {
             let message = format!("{name:?} is not a marker; it looks like {known}");
             let fix = format!("Write <!-- {known}: … -->");
             self.markers.problems.push(StepProblem::invalid(known, message, fix));
@@ -242,7 +242,8 @@ impl Reader<'_> {
         let (name, value) =
             comment.split_once(':').map_or((comment, None), |(name, v)| (name, Some(v.trim())));
         let kind = self.names.kind(name.trim());
-        let known = kind.map(|kind| self.names.get(kind)).or_else(|| self.names.meant(name.trim(), value));
+        let known =
+            kind.map(|kind| self.names.get(kind)).or_else(|| self.names.intended_marker(name.trim(), value));
         if let Some(name) = known {
             let message = format!("The comment of the marker {name} has no end on its line");
             let fix = format!("Write <!-- {name}: … -->");

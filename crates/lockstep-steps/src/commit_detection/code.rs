@@ -122,6 +122,8 @@ const DECODES: &[&str] = &[
     "Buffer.from",
     "decode",
     "decode_base64",
+    "decompress",
+    "inflate",
     "base64",
     "String.fromCharCode",
     "unpack",
@@ -203,8 +205,9 @@ pub(super) fn read(name: &str, text: &str) -> Code {
     let mentions = names_git(text) || literals.iter().any(|literal| names_git(literal));
     let module = MODULES.iter().any(|module| text.contains(module)) || outside.contains("import git");
     code.obscure = module;
-    let mentions_commit =
-        mention::mentions_commit(text) || literals.iter().any(|one| mention::mentions_commit(one));
+    let mentions_commit = mention::mentions_commit(text)
+        || literals.iter().any(|one| mention::mentions_commit(one))
+        || mention::mentions_commit(&literals.concat());
     let is_text = words_of(&outside).all(is_of_text);
     code.obscure |= mentions_commit && (runs || !is_text);
     code.obscure |=

@@ -8,18 +8,24 @@ use super::{CommitReading, git, mention, names_git};
 
 /// Programs to which arguments are text, names or patterns.
 const TEXT: &[&str] = &[
+    ":",
+    "[",
+    "[[",
     "ack",
     "ag",
     "apt",
     "apt-get",
     "awk",
+    "basename",
     "bat",
+    "black",
     "brew",
     "cat",
+    "cd",
     "chmod",
     "chown",
     "cmp",
-    "code",
+    "column",
     "comm",
     "cp",
     "curl",
@@ -27,45 +33,71 @@ const TEXT: &[&str] = &[
     "date",
     "df",
     "diff",
+    "dirname",
     "du",
     "echo",
     "egrep",
+    "eslint",
+    "exit",
+    "export",
     "expr",
     "false",
+    "ffmpeg",
     "fgrep",
     "file",
+    "fmt",
     "fold",
     "gh",
     "glab",
     "grep",
     "head",
+    "jest",
     "jq",
     "kill",
     "less",
+    "ln",
+    "local",
+    "logger",
     "ls",
     "man",
     "md5sum",
     "mkdir",
+    "mktemp",
+    "mocha",
     "more",
     "mv",
+    "mypy",
+    "nl",
+    "notify-send",
     "od",
-    "open",
+    "pandoc",
     "paste",
     "pgrep",
+    "phpunit",
     "pidof",
     "pip",
     "pkill",
+    "prettier",
     "print",
     "printf",
     "ps",
     "pwd",
+    "pytest",
+    "readlink",
+    "realpath",
+    "redis-cli",
+    "return",
     "rg",
     "rm",
     "rmdir",
+    "rspec",
+    "ruff",
     "say",
     "sed",
     "seq",
+    "set",
     "sha256sum",
+    "shellcheck",
     "sleep",
     "sort",
     "stat",
@@ -74,41 +106,58 @@ const TEXT: &[&str] = &[
     "tar",
     "tee",
     "test",
-    "tig",
     "tldr",
     "touch",
     "tr",
     "tree",
     "true",
+    "tsc",
     "uniq",
+    "unset",
     "unzip",
+    "vitest",
     "wc",
     "wget",
     "whatis",
     "which",
     "yq",
     "zip",
-    "[",
-    "[[",
-    ":",
-    "cd",
-    "exit",
-    "return",
-    "set",
-    "unset",
-    "export",
-    "local",
-    "notify-send",
-    "logger",
-    "column",
-    "fmt",
-    "nl",
-    "basename",
-    "dirname",
-    "realpath",
-    "readlink",
-    "ln",
-    "mktemp",
+];
+
+/// Verbs of programs that run programs, whose arguments are text, names or patterns too.
+const TEXT_VERBS: &[(&[&str], &[&str])] = &[
+    (
+        &["cargo"],
+        &[
+            "add", "bench", "build", "check", "clippy", "doc", "fmt", "nextest", "remove", "search", "test",
+            "tree",
+        ],
+    ),
+    (
+        &["docker", "podman"],
+        &[
+            "build", "images", "inspect", "logs", "port", "ps", "pull", "push", "rm", "rmi", "stop", "tag",
+            "top",
+        ],
+    ),
+    (&["go"], &["build", "doc", "fmt", "get", "list", "mod", "test", "vet"]),
+    (
+        &["npm", "pnpm", "yarn"],
+        &[
+            "add",
+            "audit",
+            "info",
+            "install",
+            "list",
+            "ls",
+            "outdated",
+            "remove",
+            "search",
+            "uninstall",
+            "view",
+            "why",
+        ],
+    ),
 ];
 
 /// Builtins whose scripts are followed.
@@ -117,8 +166,9 @@ const FOLLOWED: &[&str] = &["alias", "declare", "readonly", "source", "trap", "t
 /// The nesting up to which arguments of unknown programs are read as commands.
 const ARGUMENT_DEPTH: usize = 2;
 
-pub(super) fn treats_arguments_as_text(name: &str) -> bool {
-    TEXT.contains(&name)
+pub(super) fn treats_arguments_as_text(name: &str, arguments: &[Field]) -> bool {
+    let is_verb = |verbs: &[&str]| arguments.first().is_some_and(|verb| verbs.contains(&verb.text.as_str()));
+    TEXT.contains(&name) || TEXT_VERBS.iter().any(|(names, verbs)| names.contains(&name) && is_verb(verbs))
 }
 
 /// Reads the effect of a command on commits.
@@ -176,8 +226,17 @@ fn read_sh(command: &str, depth: usize) -> CommitReading {
     let is_special = (command.contains("extglob") || refers()) && mention::mentions_commit(command);
     let obscure =
         if shell.obscure || is_special { CommitReading::Unreadable } else { CommitReading::Harmless };
-    let effects = shell.found.iter().map(|invocation| effect(&shell, invocation, depth));
-    effects.max().unwrap_or(CommitReading::Harmless).max(obscure).max(mention::effect_of_state(&shell))
+    effect_of_found(&shell, depth).max(obscure).max(mention::effect_of_state(&shell))
+}
+
+/// Returns the effect of the programs in a text that may be no script.
+pub(super) fn effect_of_programs(text: &str, depth: usize) -> CommitReading {
+    effect_of_found(&Shell::run(text), depth)
+}
+
+fn effect_of_found(shell: &Shell, depth: usize) -> CommitReading {
+    let effects = shell.found.iter().map(|invocation| effect(shell, invocation, depth));
+    effects.max().unwrap_or(CommitReading::Harmless)
 }
 
 fn effect(shell: &Shell, invocation: &Invocation, depth: usize) -> CommitReading {

@@ -193,7 +193,8 @@ pub(super) fn effect(
     let rest = &arguments[at.min(arguments.len())..];
     let by_programs = programs.iter().map(|text| of_script(text, depth)).max().unwrap_or(Harmless);
     let Some(called) = called else { return by_programs };
-    let alias = aliases.iter().find(|(name, _)| name.eq_ignore_ascii_case(&called.text));
+    // The last of several values counts.
+    let alias = aliases.iter().rev().find(|(name, _)| name.eq_ignore_ascii_case(&called.text));
     let effect = match alias {
         Some((_, script)) if script.starts_with('!') => of_script(&script[1..], depth).max(Unreadable),
         Some((_, words)) => {
@@ -261,6 +262,8 @@ fn of_verb(verb: &Field, rest: &[Field], depth: usize) -> CommitReading {
             let reads = words.iter().any(|word| word.starts_with("--get") || *word == "get");
             if reads { Harmless } else { Unreadable }
         }
+        // git runs the values of many settings.
+        "config" if words.iter().any(|word| mentions_commit(word)) => Unreadable,
         "submodule" | "bisect" => {
             let joined = Field::new(words.join(" "));
             let texts: Vec<Field> = rest.iter().cloned().chain([joined]).collect();

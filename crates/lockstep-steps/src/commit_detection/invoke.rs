@@ -3,7 +3,7 @@
 use super::expand::{Field, SUSPECT, UNKNOWN};
 use super::run::{Input, Invocation, Shell, suspect};
 use super::wrappers::{self, Wrapper};
-use super::{code, decode, names_git};
+use super::{code, commit, decode, names_git};
 
 pub(super) const SHELLS: &[&str] = &[
     "sh",
@@ -46,7 +46,10 @@ impl Shell {
         if !self.spend(fields.len()) {
             return SUSPECT.to_string();
         }
-        if let Some(output) = self.call_defined(&program.text, arguments) {
+        if let Some(output) = self.call_defined(&program.text, arguments)
+            // Quoted, the name of an alias is the program itself.
+            && !program.text.eq_ignore_ascii_case("git")
+        {
             return output;
         }
         let name = name_of(&program.text).to_owned();
@@ -113,8 +116,14 @@ impl Shell {
                 }
                 text
             }
-            "cd" | ":" | "true" | "false" | "shift" | "unset" | "test" | "[" | "exit" | "return"
-            | "chmod" => String::new(),
+            "cd" | "pushd" => {
+                let is_git = |path: &&String| path.split('/').any(|part| part == ".git");
+                self.git_dir = arguments.iter().find(is_git).or(self.git_dir.as_ref()).cloned();
+                String::new()
+            }
+            ":" | "true" | "false" | "shift" | "unset" | "test" | "[" | "exit" | "return" | "chmod" => {
+                String::new()
+            }
             _ => return None,
         })
     }
@@ -128,7 +137,8 @@ impl Shell {
         if let Some(text) = self.files.get(fields[0].text.trim_start_matches("./")).cloned() {
             return self.run_file(&text, arguments);
         }
-        if let Some(wrapper) = wrappers::find(name) {
+        let is_text = commit::treats_arguments_as_text(name, arguments);
+        if let Some(wrapper) = wrappers::find(name).filter(|_| !is_text) {
             return self.wrapped(wrapper, arguments, input);
         }
         if code::is_interpreter(name) {
@@ -349,12 +359,15 @@ impl Shell {
                 let given = if texts.is_empty() { vec![UNKNOWN.to_string()] } else { texts };
                 // `-0` and `-d` name other separators: a line or the whole text may be one argument.
                 let mut whole = fields.clone();
-                whole.extend(given.iter().map(|text| Field::new(text.trim_end_matches('\n'))));
+                let placeholder = wrappers::placeholder(arguments);
+                let lines: Vec<Field> =
+                    given.iter().map(|text| Field::new(text.trim_end_matches('\n'))).collect();
+                wrappers::append(&mut whole, &lines, &placeholder);
                 self.deeper(|shell| shell.invoke(&whole, input, &environment), suspect);
                 let is_separator = |c: char| c.is_whitespace() || matches!(c, '\0' | ',' | ':' | ';' | '|');
                 let words = given.iter().flat_map(|text| text.split(is_separator));
                 let words: Vec<Field> = words.filter(|word| !word.is_empty()).map(Field::new).collect();
-                wrappers::append(&mut fields, &words, &wrappers::placeholder(arguments));
+                wrappers::append(&mut fields, &words, &placeholder);
             }
             output.push_str(&self.deeper(|shell| shell.invoke(&fields, input, &environment), suspect));
         }
@@ -413,5 +426,6 @@ fn echo(arguments: &[String]) -> String {
     let options = arguments.iter().take_while(is_option).count();
     let text = arguments[options..].join(" ");
     let escaped = arguments[..options].iter().any(|word| word.contains('e'));
-    (if escaped { decode::escapes(&text) } else { text }) + "\n"
+    let end = if arguments[..options].iter().any(|word| word.contains('n')) { "" } else { "\n" };
+    (if escaped { decode::escapes(&text) } else { text }) + end
 }

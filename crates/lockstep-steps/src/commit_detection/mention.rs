@@ -5,7 +5,7 @@
 //! goes to a program that treats its arguments as text.
 
 use super::CommitReading::{self, Harmless, Unreadable};
-use super::commit::{read_commit_at, treats_arguments_as_text};
+use super::commit::{effect_of_programs, matches, treats_arguments_as_text};
 use super::expand::Field;
 use super::invoke::{SHELLS, name_of};
 use super::run::{Invocation, Shell};
@@ -33,8 +33,9 @@ const DISTANCE: usize = 16;
 /// Returns true if a text contains `git` and, behind it, a verb that makes commits.
 pub(super) fn mentions_commit(text: &str) -> bool {
     let mut left = 0;
-    let words = text.split_inclusive(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_'));
-    for piece in words {
+    let mut words =
+        text.split_inclusive(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_')).peekable();
+    while let Some(piece) = words.next() {
         let word = piece.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_'));
         if word.is_empty() {
             continue;
@@ -44,7 +45,12 @@ pub(super) fn mentions_commit(text: &str) -> bool {
             // A directory and the scheme of an address are not the program.
             left = if piece.ends_with(['/', '+', '#']) { left } else { DISTANCE };
         } else if word.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("git-")) {
-            if git::makes_commits(&word[4..]) {
+            // With an extension, it is the name of a file.
+            let extension =
+                words.peek().map_or("", |next| next.trim_end_matches(|c: char| !c.is_alphanumeric()));
+            let is_file =
+                piece.ends_with('.') && !extension.is_empty() && !extension.eq_ignore_ascii_case("exe");
+            if git::makes_commits(&word[4..]) && !is_file {
                 return true;
             }
         } else if left > 0 {
@@ -139,7 +145,7 @@ const MAX_SCRIPT: usize = 1 << 14;
 /// Returns true if a text mentions a commit, or makes one if it is run by a shell.
 fn may_commit(text: &str, depth: usize) -> bool {
     let is_script = || depth > 0 && text.len() <= MAX_SCRIPT && text.contains(char::is_whitespace);
-    mentions_commit(text) || (is_script() && read_commit_at(text, depth - 1) == CommitReading::Commits)
+    mentions_commit(text) || (is_script() && effect_of_programs(text, depth - 1) != Harmless)
 }
 
 /// Returns the effect of a call that is not a call of git, by the texts in its arguments, variables and input.
@@ -161,12 +167,15 @@ pub(super) fn effect(shell: &Shell, invocation: &Invocation, depth: usize) -> Co
             || names_program
             || runs_input
             || code::names_module(&words)
-            || (in_data && !treats_arguments_as_text(name))
-    } else if treats_arguments_as_text(name) {
+            || (in_data && !treats_arguments_as_text(name, arguments) && !runs_text_module(arguments))
+    } else if treats_arguments_as_text(name, arguments) {
         runs_option(&words)
+            || in_variables()
             || (name == "gh" && words.first() == Some(&"alias") && mentions_commit(&words.join(" ")))
     } else if SHELLS.contains(&name) {
-        in_variables()
+        // The grammars of other shells are not followed.
+        let is_other = matches!(name, "csh" | "fish" | "powershell" | "pwsh" | "tcsh");
+        in_variables() || (is_other && mentions_commit(&words.join(" ")))
     } else if let Some(wrapper) = wrappers::find(name) {
         in_variables()
             || is_committing_tool(name, arguments)
@@ -174,7 +183,13 @@ pub(super) fn effect(shell: &Shell, invocation: &Invocation, depth: usize) -> Co
     } else {
         in_variables() || is_committing_tool(name, arguments) || mentions_any(shell, invocation, depth)
     };
-    if is_unreadable || unhooks(name, &words) { Unreadable } else { Harmless }
+    if is_unreadable || unhooks(shell, name, &words) { Unreadable } else { Harmless }
+}
+
+/// Returns true for `python -m MODULE` if the arguments of the module are text.
+fn runs_text_module(arguments: &[Field]) -> bool {
+    let module = arguments.windows(2).find(|pair| pair[0].text == "-m");
+    module.is_some_and(|pair| treats_arguments_as_text(&pair[1].text, &[]))
 }
 
 /// Returns true if arguments, files that the script wrote and that they name, or the input may commit.
@@ -220,6 +235,39 @@ pub(super) fn runs_value(name: &str) -> bool {
     name.starts_with("GIT_") || NAMES.contains(&name)
 }
 
+/// Files that programs run by convention. Those of git and of shells are read by any later command.
+const RUN_BY_CONVENTION: &[&str] = &[
+    "GNUmakefile",
+    "Justfile",
+    "Makefile",
+    "Rakefile",
+    "Taskfile.yml",
+    "build.rs",
+    "justfile",
+    "lefthook.yml",
+    "makefile",
+    "noxfile.py",
+    "package.json",
+    "tasks.py",
+    "tox.ini",
+    ".pre-commit-config.yaml",
+];
+const RUN_LATER: &[&str] =
+    &[".bash_profile", ".bashrc", ".envrc", ".gitconfig", ".profile", ".zprofile", ".zshenv", ".zshrc"];
+
+/// Returns true if a file that a script wrote may be run by git, by a shell or by another program of the script.
+fn may_be_run(shell: &Shell, path: &str) -> bool {
+    let name = name_of(path);
+    let runs = |found: &Invocation| {
+        let name = name_of(&found.program.text);
+        name != "git" && !treats_arguments_as_text(name, &[])
+    };
+    RUN_LATER.contains(&name)
+        || path.contains(".git/")
+        || path.contains(".husky/")
+        || (RUN_BY_CONVENTION.contains(&name) && shell.found.iter().any(runs))
+}
+
 /// Returns the effect of the variables and files of a script.
 pub(super) fn effect_of_state(shell: &Shell) -> CommitReading {
     let runs = |(name, value): (&str, &str)| {
@@ -229,20 +277,34 @@ pub(super) fn effect_of_state(shell: &Shell) -> CommitReading {
         (runs_value(name) || is_index) && mentions_commit(text)
     };
     let moves_hooks = |text: &str| text.to_ascii_lowercase().contains("hookspath");
-    let mut files = shell.files.iter();
-    let writes = files
-        .any(|(path, text)| is_of_branches(path) || (path.ends_with(".git/config") && moves_hooks(text)));
-    if writes || shell.values().any(runs) { Unreadable } else { Harmless }
+    let is_written = |(path, text): (&String, &String)| {
+        changes_branches(shell, path)
+            || (path.ends_with(".git/config") && moves_hooks(text))
+            || (mentions_commit(text) && may_be_run(shell, path))
+    };
+    if shell.files.iter().any(is_written) || shell.values().any(runs) { Unreadable } else { Harmless }
 }
 
-/// Returns true if the files of a repository that hold its branches and hooks are below a path.
+/// Returns true if the files of a repository that hold its branches and hooks are at or below a path, which may be a
+/// pattern.
 pub(super) fn is_of_branches(path: &str) -> bool {
-    let inside = path.rsplit_once(".git/").map(|(_, inside)| inside);
-    inside.is_some_and(|inside| {
-        matches!(inside, "HEAD" | "packed-refs" | "ORIG_HEAD" | "hooks" | "refs")
-            || inside.starts_with("refs/heads")
-            || inside.starts_with("hooks/")
-    })
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    let is_git = |part: &&str| part.starts_with('.') && matches(part, ".git");
+    let Some(at) = parts.iter().rposition(is_git) else { return false };
+    let is_one_of = |part: &str, names: &[&str]| names.iter().any(|name| matches(part, name));
+    match parts[at + 1..] {
+        [] => false,
+        [part] => is_one_of(part, &["HEAD", "packed-refs", "ORIG_HEAD", "hooks", "refs"]),
+        [part, below, ..] => {
+            is_one_of(part, &["hooks"]) || (is_one_of(part, &["refs"]) && below.starts_with("heads"))
+        }
+    }
+}
+
+/// The same for a path that may be relative to a directory of git into which the script changes.
+fn changes_branches(shell: &Shell, path: &str) -> bool {
+    let inside = || shell.git_dir.as_ref().is_some_and(|dir| is_of_branches(&format!("{dir}/{path}")));
+    is_of_branches(path) || inside()
 }
 
 /// Programs that write, move or remove the files in their arguments.
@@ -250,9 +312,15 @@ const WRITERS: &[&str] =
     &["chmod", "cp", "dd", "install", "ln", "mv", "rm", "rsync", "shred", "tee", "truncate", "unlink"];
 
 /// Returns true if a program replaces a branch or removes a hook behind git's back.
-fn unhooks(name: &str, words: &[&str]) -> bool {
+fn unhooks(shell: &Shell, name: &str, words: &[&str]) -> bool {
+    if name == "find" {
+        let places = words.iter().take_while(|word| !word.starts_with('-'));
+        let is_git = |place: &&str| place.split('/').any(|part| part == ".git");
+        let changes = |word: &&str| *word == "-delete" || WRITERS.contains(word);
+        return places.copied().any(|place| is_git(&place)) && words.iter().any(changes);
+    }
     let edits =
         matches!(name, "sed" | "gsed" | "perl" | "ruby") && words.iter().any(|word| word.starts_with("-i"));
     (edits || WRITERS.contains(&name))
-        && words.iter().any(|word| is_of_branches(word.trim_start_matches("of=")))
+        && words.iter().any(|word| changes_branches(shell, word.trim_start_matches("of=")))
 }

@@ -59,6 +59,8 @@ pub(super) struct Shell {
     pub(super) processes: BTreeMap<String, String>,
     /// Programs under other names.
     pub(super) links: BTreeMap<String, String>,
+    /// The directory of git into which the script changes.
+    pub(super) git_dir: Option<String>,
     /// The texts that any command of the script may read.
     pub(super) texts: Vec<String>,
     pub(super) found: Vec<Invocation>,

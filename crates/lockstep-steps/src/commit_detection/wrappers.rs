@@ -167,8 +167,9 @@ impl Wrapper {
             return !arguments.iter().any(|field| field.text.starts_with("-fprint"));
         }
         let is_followed = |command: &Vec<Field>| {
-            let name = command.first().map_or("", |program| name_of(&program.text));
-            is_known(name) || commit::treats_arguments_as_text(name)
+            let Some((program, rest)) = command.split_first() else { return false };
+            let name = name_of(&program.text);
+            is_known(name) || commit::treats_arguments_as_text(name, rest)
         };
         !commands.is_empty() && commands.iter().all(is_followed)
     }
@@ -211,7 +212,7 @@ impl Wrapper {
         if let Some(program) = arguments.get(at) {
             commands.push(arguments[at..].to_vec());
             let name = name_of(&program.text);
-            if is_known(name) || commit::treats_arguments_as_text(name) {
+            if is_known(name) || commit::treats_arguments_as_text(name, &arguments[at + 1..]) {
                 return commands;
             }
         }

@@ -68,7 +68,7 @@ impl MarkerNames {
     /// Returns the marker that a misspelt name probably means. `DES-VALIDATION` decides whether anything is
     /// validated, so more spellings are accepted for it: two wrong letters, and another ending with the value
     /// `required`.
-    pub(super) fn meant(&self, name: &str, value: Option<&str>) -> Option<&str> {
+    pub(super) fn intended_marker(&self, name: &str, value: Option<&str>) -> Option<&str> {
         let spelt = |c: char| if c == '_' || c.is_whitespace() { '-' } else { c.to_ascii_uppercase() };
         let name: String = name.trim().chars().map(spelt).collect();
         let validation = self.get(MarkerKind::Validation);

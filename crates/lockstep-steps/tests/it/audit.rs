@@ -102,7 +102,7 @@ fn the_first_bad_line_is_named() {
 }
 
 #[test]
-fn a_trail_that_was_written_anew_is_not_the_trail() {
+fn a_rewritten_trail_is_rejected() {
     let (_, head) = trail(4);
     let mut other = ChainHead::default();
     let moment = "2026-02-14T10:00:00Z".parse().unwrap();

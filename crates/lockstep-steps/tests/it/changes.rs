@@ -30,7 +30,7 @@ fn a_step_from_its_beginning_to_its_end() {
 }
 
 #[test]
-fn unknown_fields_are_kept_in_their_place() {
+fn unknown_fields_stay_in_their_place() {
     let text = r#"{"zeta":1,"task_id":"a","project_id":"p","state":{"status":"TODO","owner":"me"},
         "tdd_cycle":{"phase_execution_log":[{"phase_name":"RED","status":"NOT_EXECUTED","note":[1,2]},
         {"phase_name":"GREEN","status":"NOT_EXECUTED"},{"phase_name":"COMMIT","status":"NOT_EXECUTED"}],"more":{}},"alpha":null}"#;
@@ -116,7 +116,7 @@ fn a_claim_that_must_have_evidence_is_refused_without_it() {
 }
 
 #[test]
-fn evidence_that_is_there_is_believed_even_where_it_is_not_asked_for() {
+fn evidence_counts_even_if_it_is_not_required() {
     let step = after(three(), &[("RED", PhaseAction::Start), ("RED", done()), ("GREEN", PhaseAction::Start)]);
     let claim =
         PhaseAction::Done { outcome: Some(PhaseOutcome::Pass), details: None, evidence: Some(evidence(1)) };
@@ -171,7 +171,7 @@ fn a_deferred_phase_can_be_taken_up_again_and_no_other_skipped_one() {
 }
 
 #[test]
-fn a_failed_phase_is_begun_again_without_what_it_had() {
+fn a_failed_phase_restarts_without_its_old_data() {
     let fail = PhaseAction::Fail { details: Some("flaky".to_owned()), evidence: Some(evidence(3)) };
     let step = after(three(), &[("RED", PhaseAction::Start), ("RED", fail), ("RED", PhaseAction::Start)]);
     let red = step.phase("RED").unwrap();
@@ -203,7 +203,7 @@ fn a_file_that_is_no_step_says_everything_that_is_wrong() {
 }
 
 #[test]
-fn phases_that_are_not_those_of_the_set_are_told() {
+fn phases_outside_the_set_are_reported() {
     let mut value = three().value().clone();
     value["tdd_cycle"]["phase_execution_log"].as_array_mut().unwrap().remove(1);
     let step = Step::parse(&value.to_string()).unwrap();

@@ -95,7 +95,7 @@ fn ready() -> Step {
 }
 
 #[test]
-fn an_ad_hoc_invocation_is_nobodys_business() {
+fn an_ad_hoc_invocation_is_not_checked() {
     let judged = invoke("Look around.", Ok(fourteen()), AuditMatch::Missing, None);
     assert_eq!(judged.validation.result, GateVerdict::Pass);
     assert!(judged.looked_at[0].found.contains("ad-hoc"));
@@ -284,7 +284,7 @@ fn too_many_turns_warn_or_block() {
 }
 
 #[test]
-fn evidence_that_is_asked_for_later_is_asked_for_at_the_gate() {
+fn evidence_required_later_is_required_at_the_gate() {
     let rules = EvidenceRules([("GREEN".to_owned(), ExpectedResult::Pass)].into());
     let judged = stopped_with(ready(), AuditMatch::Matches, &[], rules);
     assert_eq!(
@@ -327,7 +327,7 @@ fn a_commit_by_table() {
 }
 
 #[test]
-fn a_gone_step_and_a_broken_trail_stop_a_commit() {
+fn a_deleted_step_and_a_broken_trail_stop_a_commit() {
     let (machine, evidence) = (machine(), no_evidence());
     let rules = TransitionRules { machine: &machine, evidence: &evidence };
     let commit = CommitContext {

@@ -59,7 +59,7 @@ fn a_whole_prompt_passes_in_every_spelling_of_its_sections() {
 }
 
 #[test]
-fn everything_that_is_missing_is_told_at_once() {
+fn all_missing_parts_are_reported_at_once() {
     let prompt = "<!-- DES-VALIDATION: required -->\n<!-- DES-COMMAND: /nw:execute -->\nDo it.\n";
     use ProblemKind::Missing;
     let checked = checked(prompt);

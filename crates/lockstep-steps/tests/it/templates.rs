@@ -44,7 +44,7 @@ fn the_template_that_ships_passes_for_every_phase_set() {
 }
 
 #[test]
-fn every_missing_value_is_told_at_once() {
+fn all_missing_values_are_reported_at_once() {
     let machine = machine();
     let step = Step::new("01-01", "auth", &machine.phase_sets[0]);
     let values = TemplateValues::new(&step, "steps/01-01.json", Map::new(), &machine);
