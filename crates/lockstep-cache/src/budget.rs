@@ -442,7 +442,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_budget_is_always_kept_and_json_never_cut(
+        fn budget_is_never_exceeded_and_json_is_never_cut(
             bodies in prop::collection::vec((body(), 1u32..5), 0..12),
             budget in LEAST_BUDGET..40_000,
         ) {

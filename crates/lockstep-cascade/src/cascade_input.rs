@@ -302,7 +302,7 @@ index: {fresh: true, revision: x}
     }
 
     #[test]
-    fn no_data_is_told_from_no_impacts() {
+    fn no_data_differs_from_no_impacts() {
         for text in ["", " \n\t", "null", "~\n", "---\n"] {
             assert!(matches!(read(text.as_bytes(), "/p"), Err(CascadeInputError::Empty)), "{text:?}");
         }

@@ -166,7 +166,7 @@ pub fn analyst(cascade: &Cascade, material: &PromptContext<'_>) -> Result<Prompt
         let changed = cascade.changed();
         AnalystView {
             iteration: cascade.iteration().map_or(0, |iteration| iteration.number),
-            changed: changed.iter().map(|cause| format!("`{}`", shown(&cause.path))).collect(),
+            changed: changed.iter().map(|cause| format!("`{}`", escape_name(&cause.path))).collect(),
             updated: cascade.updated().into_iter().collect(),
             original: cascade.original.iter().map(String::as_str).collect(),
             causes: causes(&changed, material, level),
@@ -252,7 +252,7 @@ fn protected_causes(all: &[RootCause], named: &[RootCause], open: &[&Assignment]
     let assigned = |cause: &RootCause| open.iter().any(|file| file.path == cause.path);
     all.iter()
         .filter(|cause| named.contains(cause) && !assigned(cause))
-        .map(|cause| shown(&cause.path))
+        .map(|cause| escape_name(&cause.path))
         .collect()
 }
 
@@ -271,13 +271,13 @@ fn cause_view(cause: &RootCause, material: &PromptContext<'_>, level: DetailLeve
     let (diff, note) = match before {
         None => (None, Some("what it was before is not known")),
         Some(before) => {
-            let diff = text_diff(&shown(&cause.path), &before, after.as_deref().unwrap_or_default());
+            let diff = text_diff(&escape_name(&cause.path), &before, after.as_deref().unwrap_or_default());
             (level.cut_diff(&diff), None)
         }
     };
     let fence = crate::report::fence(diff.as_deref().unwrap_or_default());
     CauseView {
-        path: shown(&cause.path),
+        path: escape_name(&cause.path),
         symbols: symbols.iter().map(describe_symbol).take(level.symbols()).collect(),
         diff,
         fence,
@@ -287,7 +287,7 @@ fn cause_view(cause: &RootCause, material: &PromptContext<'_>, level: DetailLeve
 
 /// Formats a name for a prompt. Characters that would end its line or its quote, or change the text
 /// direction, are escaped.
-pub fn shown(name: &str) -> String {
+pub fn escape_name(name: &str) -> String {
     let escaped = |c: char| {
         let turns = matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         c == '`' || c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}')
@@ -313,7 +313,7 @@ fn describe_symbol(symbol: &ChangedSymbol) -> String {
 fn file_view<'a>(file: &'a Assignment, material: &'a PromptContext<'_>, level: DetailLevel) -> FileView<'a> {
     let evidence: Vec<&String> =
         file.stale_lines.iter().chain(file.dependencies.iter().flat_map(|need| &need.evidence)).collect();
-    let mut lines: Vec<String> = evidence.iter().map(|line| level.cut_line(&shown(line))).collect();
+    let mut lines: Vec<String> = evidence.iter().map(|line| level.cut_line(&escape_name(line))).collect();
     lines.dedup();
     let more = lines.len().saturating_sub(level.evidence());
     lines.truncate(level.evidence());
@@ -322,12 +322,12 @@ fn file_view<'a>(file: &'a Assignment, material: &'a PromptContext<'_>, level: D
         _ => Excerpt::default(),
     };
     FileView {
-        path: shown(&file.path),
+        path: escape_name(&file.path),
         causes: distinct(
             file.dependencies.iter().map(|need| need.cause.as_str()).filter(|cause| !cause.is_empty()),
         )
         .into_iter()
-        .map(shown)
+        .map(escape_name)
         .collect(),
         patterns: patterns(&file.dependencies, material),
         evidence: lines,

@@ -107,7 +107,7 @@ impl AuditTrail {
         }
         let before = known.clone();
         known.last = self.key();
-        let end = known.trails.entry(self.key()).or_default();
+        let end = known.trails.entry(known.last.clone()).or_default();
         let (line, head) = append.record.keyed_line(&end.head, &before.key);
         (end.head, end.line) = (head, line.clone());
         if append.record.event == ACCEPTED {
@@ -151,7 +151,7 @@ impl AuditTrail {
         let hash = head.hash.clone();
         let accepted = Some(hash.clone());
         known.last = self.key();
-        known.trails.insert(self.key(), TrailEnd { head, line: line.clone(), found: 0, accepted });
+        known.trails.insert(known.last.clone(), TrailEnd { head, line: line.clone(), found: 0, accepted });
         self.memory.write(&known)?;
         let file = self.write_line(&line)?;
         let _ = lock.note_appended(&hash);
@@ -251,8 +251,9 @@ impl AuditTrail {
 
     /// The remembered end of the trail. Its line is there only if it may not have been appended.
     fn end(&self, known: &Remembered, lock: &MemoryLock) -> TrailEnd {
-        let mut end = known.trails.get(&self.key()).cloned().unwrap_or_default();
-        if known.last != self.key() || lock.appended() == end.head.hash {
+        let key = self.key();
+        let mut end = known.trails.get(&key).cloned().unwrap_or_default();
+        if known.last != key || lock.appended() == end.head.hash {
             end.line.clear();
         }
         end

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn contents_and_trees_are_kept_with_the_state_or_not_at_all() {
+    fn contents_and_trees_are_stored_with_the_state_or_not_at_all() {
         let root = tempfile::tempdir().unwrap();
         let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
         let contents = [("d".to_owned(), b"text\xff".to_vec())];

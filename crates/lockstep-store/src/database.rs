@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_somebody_reads_is_left_for_the_next_who_writes() {
+    fn a_log_in_use_is_left_for_the_next_writer() {
         let root = tempfile::tempdir().unwrap();
         let state = StateDir::for_project(root.path());
         let reader = Store::open(&state).unwrap();

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_made_anew_is_read_from_its_start() {
+    fn a_recreated_file_is_read_from_its_start() {
         let dir = tempfile::tempdir().unwrap();
         let journal = JournalDir::new(dir.path());
         let session = SessionId::new("s").unwrap();

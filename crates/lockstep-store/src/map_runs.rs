@@ -65,7 +65,7 @@ mod tests {
     use crate::StateDir;
 
     #[test]
-    fn a_path_that_changed_in_each_of_the_last_runs_is_told_under_its_present_name() {
+    fn paths_that_changed_in_every_run_have_their_current_name() {
         let root = tempfile::tempdir().unwrap();
         let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
         let record = |store: &mut Store, run: u64, changed: &[&str], renamed: &[(&str, &str)]| {

@@ -37,7 +37,7 @@ mod tests {
     use crate::mailbox::may_have_mail;
 
     #[test]
-    fn the_newest_on_a_subject_is_told_once_and_can_be_put_back() {
+    fn newest_notice_of_a_subject_is_taken_once_and_can_be_put_back() {
         let root = tempfile::tempdir().unwrap();
         let state = StateDir::for_project(root.path());
         let mut store = Store::open(&state).unwrap();

@@ -232,7 +232,7 @@ impl ProjectMemory {
 
     fn marker(&self) -> Option<String> {
         let file = lockstep_fs::open(self.state.path().join(MARKER)).ok()?;
-        let mut text = String::new();
+        let mut text = String::with_capacity(256);
         file.take(256).read_to_string(&mut text).ok()?;
         Some(text.trim_end().to_owned())
     }

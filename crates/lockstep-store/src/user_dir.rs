@@ -60,7 +60,8 @@ impl UserDir {
         if !meta.is_file() || !is_own(&meta) {
             return Err(StoreError::UnsafePath { path, why: "it is not a plain file of this user" });
         }
-        let mut text = String::new();
+        let mut text =
+            String::with_capacity(usize::try_from(meta.len().min(MAX_BYTES)).unwrap_or_default() + 1);
         file.take(MAX_BYTES).read_to_string(&mut text).map_err(StoreError::io("read", &path))?;
         Ok(Some(text))
     }

@@ -136,7 +136,7 @@ fn after_compaction_what_was_being_done_comes_first() {
 }
 
 #[test]
-fn staleness_is_said() {
+fn staleness_is_reported() {
     let (_project, text) = usual();
     let document = CacheDocument::parse(&text).unwrap();
     let sections = FrameworkPreset::Isdlc.sections();

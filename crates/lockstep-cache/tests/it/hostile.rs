@@ -43,7 +43,7 @@ fn markers_in_an_external_skill_replace_nothing() {
 }
 
 #[test]
-fn a_file_that_leads_out_is_not_read() {
+fn a_file_outside_the_root_is_not_read() {
     let project = Project::of(FixtureSize::SMALL);
     project.put("secret.txt", "SECRET");
     symlink(project.root().join("secret.txt"), project.root().join(".claude/skills/external/link.md"))
@@ -265,7 +265,7 @@ fn nothing_is_written_through_a_link_out_of_the_project() {
 }
 
 #[test]
-fn state_that_cannot_be_kept_does_not_stop_the_build() {
+fn unwritable_state_does_not_stop_the_build() {
     let project = Project::of(FixtureSize::SMALL);
     project.put(".lockstep", "a file where a directory should be");
     let built = project.cache().build(&project.given, time(0), BuildOptions::default()).unwrap();
@@ -275,7 +275,7 @@ fn state_that_cannot_be_kept_does_not_stop_the_build() {
 }
 
 #[test]
-fn a_pipe_where_the_cache_should_be_holds_nobody() {
+fn a_pipe_in_place_of_the_cache_does_not_block() {
     let project = Project::of(FixtureSize::SMALL);
     let pipe = project.root().join(".isdlc/session-cache.md");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());

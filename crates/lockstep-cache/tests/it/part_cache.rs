@@ -107,7 +107,7 @@ impl ContentProvider for Stamped {
 }
 
 #[test]
-fn a_provider_is_asked_again_only_when_its_stamp_is_another() {
+fn a_provider_is_queried_again_only_if_its_stamp_changed() {
     let project = Project::empty();
     let provider = |task, stamp: u8| Stamped { task, stamp: Some(vec![stamp]), asked: Cell::new(0) };
     let ready = |provider: &Stamped| {
@@ -303,7 +303,7 @@ proptest! {
 
 /// The same for every input there is and the change that is hardest to see.
 #[test]
-fn no_forged_file_is_overlooked() {
+fn every_forged_file_is_detected() {
     let project = with_part(FixtureSize::SMALL);
     let mut all = Vec::new();
     everything(project.root(), &mut all);

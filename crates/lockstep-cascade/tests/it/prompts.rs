@@ -77,7 +77,7 @@ fn each_tier_has_its_context() {
 }
 
 #[test]
-fn a_retry_is_told_what_was_left_and_asked_for_nothing_else() {
+fn a_retry_prompt_lists_only_the_remaining_lines() {
     let mut play = Play::start(&["a.rs", "b.rs"]);
     play.hand("1a");
     play.fix("a.rs", "1").done("1a");
@@ -146,7 +146,7 @@ fn a_project_may_have_a_template_of_its_own() {
 }
 
 #[test]
-fn an_analyst_can_be_asked_for_a_second_opinion() {
+fn the_analyst_prompt_can_be_rendered() {
     let mut play = Play::start(&["a.rs"]);
     play.hand("1a");
     play.fix("a.rs", "1").done("1a");

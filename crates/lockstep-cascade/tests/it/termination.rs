@@ -209,7 +209,7 @@ fn agent_claim_does_not_affect_outcome() {
 }
 
 #[test]
-fn touching_the_root_cause_is_said() {
+fn a_changed_root_cause_is_reported() {
     let mut play = Play::start(&["a"]);
     play.hand("1a");
     play.fix("a", "1").fix(ROOT, "root 2").done("1a");
