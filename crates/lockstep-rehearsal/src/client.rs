@@ -127,7 +127,7 @@ impl ClientBinary {
 }
 
 /// Returns the obtained value, or `None` after one line on stderr. Panics if it is required.
-pub(crate) fn ok_or_skip_test<T>(what: &str, obtained: Result<T, ClientError>) -> Option<T> {
+pub fn ok_or_skip_test<T>(what: &str, obtained: Result<T, ClientError>) -> Option<T> {
     let required = env::var_os(REQUIRE_VAR).is_some_and(|value| value == "1");
     match obtained {
         Ok(found) => Some(found),
@@ -150,7 +150,7 @@ fn error_chain(error: &dyn std::error::Error) -> String {
 }
 
 /// Returns the directory in which clients are installed.
-pub(crate) fn cache_folder(var: &impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+pub fn cache_folder(var: &impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let in_cache = |base: PathBuf| base.join("lockstep/clients");
     var(CACHE_VAR)
         .map(PathBuf::from)
@@ -213,7 +213,7 @@ fn install(cache: &Path, version: &str, path: Option<OsString>) -> Result<Client
         .ok_or_else(|| ClientError::NoBinary("it vanished after installing".into()))
 }
 
-pub(crate) fn npm_install(folder: &Path, path: Option<OsString>, package: &str) -> Result<(), ClientError> {
+pub fn npm_install(folder: &Path, path: Option<OsString>, package: &str) -> Result<(), ClientError> {
     // Without a network npm tries for a minute; dozens of tests need not wait for it one after the other.
     static FAILED: Mutex<BTreeMap<(String, Option<OsString>), String>> = Mutex::new(BTreeMap::new());
     let failed = || FAILED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -43,28 +43,16 @@ macro_rules! on_each_client {
 }
 
 pub mod client;
-#[cfg(feature = "peers")]
-pub mod codex;
 pub mod network_sandbox;
-#[cfg(feature = "peers")]
-mod package;
 mod process_group;
 pub mod run;
 pub mod scenario;
 pub mod scripted_model;
-#[cfg(feature = "peers")]
-pub mod sdk;
 pub mod transcript;
-#[cfg(feature = "peers")]
-pub mod typescript;
 
 pub use client::{ClientBinary, ClientError};
-#[cfg(feature = "peers")]
-pub use codex::CodexBinary;
 pub use network_sandbox::NetworkAccess;
 pub use run::{ExitReason, Rehearsal, RehearsalError, RehearsalResult, RunningRehearsal};
 pub use scenario::{Scenario, ScenarioError, ScriptedToolCall, Turn};
 pub use scripted_model::ScriptedModel;
-#[cfg(feature = "peers")]
-pub use sdk::McpSdk;
 pub use transcript::{Conversation, ModelRequest, RequestAgent, RequestText, TextSource, Transcript};

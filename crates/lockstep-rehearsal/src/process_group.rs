@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_status_is_kept_and_what_was_left_running_is_ended() {
+    fn exit_status_is_returned_and_remaining_processes_are_killed() {
         let dir = tempfile::tempdir().unwrap();
         let pipe = dir.path().join("pipe");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_told_apart() {
+    fn texts_are_distinguished_by_source() {
         let request = request(
             RequestAgent::Lead,
             None,

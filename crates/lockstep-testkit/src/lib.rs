@@ -2,8 +2,8 @@
 //!
 //! [`TestEnv`] is the environment, [`HookEvent`] a client's input for a hook, [`ProcessOutput`] its result, [`DirSnapshot`]
 //! the state of the disk, and [`attacks`] the actions of a hostile repository or agent. On failure,
-//! everything panics with the command and a listing of the environment. It depends on no product crate but
-//! the recorded payloads.
+//! everything panics with the command and a listing of the environment. [`npm`] installs other programs that
+//! tests drive.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)] // A helper that panics fails its test, which is its purpose.
 
@@ -11,6 +11,7 @@ pub mod attacks;
 mod dir_snapshot;
 mod env;
 mod hook_event;
+pub mod npm;
 mod output;
 
 pub use dir_snapshot::DirSnapshot;

@@ -64,14 +64,19 @@ impl ProcessOutput {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
-    /// Asserts this exit code and an empty standard output; returns standard error.
+    /// Asserts this exit code, and a standard output that is empty or holds the error as data; returns standard
+    /// error.
     #[track_caller]
     pub fn assert_failure(&self, code: i32) -> String {
-        self.assert_that(
-            &format!("exit {code} and no answer"),
-            self.code == Some(code) && self.stdout.is_empty(),
-        );
+        let has_no_answer = self.stdout.is_empty() || self.error_code() == Some(i64::from(code));
+        self.assert_that(&format!("exit {code} and no answer"), self.code == Some(code) && has_no_answer);
         String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+
+    /// The exit code in an error that `--format json` prints.
+    fn error_code(&self) -> Option<i64> {
+        let printed: serde_json::Value = serde_json::from_slice(&self.stdout).ok()?;
+        printed.pointer("/error/exit_code")?.as_i64()
     }
 
     /// The context a hook's reply carries, with the name of the event it is for; `None` for silence.

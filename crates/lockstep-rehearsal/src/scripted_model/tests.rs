@@ -108,7 +108,7 @@ fn the_lead_gets_its_turns_in_order_on_one_connection_and_a_retry_gets_the_same(
 }
 
 #[test]
-fn agents_are_told_apart_by_tag_and_by_the_clients_id() {
+fn agents_are_distinguished_by_tag_and_client_id() {
     let model = ScriptedModel::start(scenario()).unwrap();
     let mut peer = Peer::new(&model);
     let cases = [

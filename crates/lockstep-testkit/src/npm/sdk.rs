@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::client::{ClientError, ok_or_skip_test};
-use crate::package::NpmPackage;
+use super::NpmPackage;
+use lockstep_rehearsal::client::{ClientError, ok_or_skip_test};
 
 /// The version that tests use.
 const PACKAGE: NpmPackage =

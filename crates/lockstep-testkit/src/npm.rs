@@ -1,5 +1,11 @@
-//! A pinned npm package in the cache that rehearsals share: installed once, outside any repository, and reused by every later run, also by
-//! several processes at once.
+//! Other programs that tests drive, as pinned npm packages: Codex, the MCP SDK and the TypeScript compiler.
+//!
+//! They are in the cache that rehearsals share: installed once, outside any repository, and reused by every
+//! later run, also by several processes at once.
+
+mod codex;
+mod sdk;
+mod typescript;
 
 use std::env;
 use std::ffi::OsString;
@@ -7,19 +13,23 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::client::{ClientError, cache_folder, npm_install};
+use lockstep_rehearsal::client::{ClientError, cache_folder, npm_install};
+
+pub use codex::CodexBinary;
+pub use sdk::McpSdk;
+pub use typescript::compiler_or_skip;
 
 /// A package at a version, and the folder of the cache that it gets.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct NpmPackage {
-    pub(crate) name: &'static str,
-    pub(crate) version: &'static str,
-    pub(crate) folder: &'static str,
+struct NpmPackage {
+    name: &'static str,
+    version: &'static str,
+    folder: &'static str,
 }
 
 impl NpmPackage {
     /// The folder that it is installed in, with its `node_modules`.
-    pub(crate) fn obtain(self) -> Result<PathBuf, ClientError> {
+    fn obtain(self) -> Result<PathBuf, ClientError> {
         let var = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
         let cache = cache_folder(&var).ok_or(ClientError::NoCache)?;
         let folder = cache.join(format!("{}-{}", self.folder, self.version));

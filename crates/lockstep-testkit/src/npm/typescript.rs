@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::client::ok_or_skip_test;
-use crate::package::NpmPackage;
+use super::NpmPackage;
+use lockstep_rehearsal::client::ok_or_skip_test;
 
 const PACKAGE: NpmPackage = NpmPackage { name: "typescript", version: "5.9.3", folder: "typescript" };
 

@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::client::{ClientError, ok_or_skip_test};
-use crate::package::NpmPackage;
-use crate::scripted_model::ScriptedModel;
+use super::NpmPackage;
+use lockstep_rehearsal::ScriptedModel;
+use lockstep_rehearsal::client::{ClientError, ok_or_skip_test};
 
 /// The version that rehearsals use.
 const PACKAGE: NpmPackage = NpmPackage { name: "@openai/codex", version: "0.166.0", folder: "codex" };
