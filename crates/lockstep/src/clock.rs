@@ -24,13 +24,13 @@ pub(crate) fn now() -> Zoned {
 fn local_zone() -> TimeZone {
     let zone = match TZ.get() {
         None => from_file(Path::new(LOCAL_TIME)),
-        Some(name) => name.to_str().and_then(named),
+        Some(name) => name.to_str().and_then(zone_by_name),
     };
     zone.unwrap_or_else(TimeZone::system)
 }
 
 /// `TZ`: a name, perhaps behind a colon, a file's path, or a POSIX rule.
-fn named(name: &str) -> Option<TimeZone> {
+fn zone_by_name(name: &str) -> Option<TimeZone> {
     let name = name.strip_prefix(':').unwrap_or(name);
     from_file(&Path::new(ZONE_INFO).join(name)).or_else(|| TimeZone::posix(name).ok())
 }
@@ -47,13 +47,13 @@ mod tests {
     fn zones_are_found_by_name_path_and_rule() {
         let at = Timestamp::UNIX_EPOCH;
         for name in ["Asia/Tokyo", ":Asia/Tokyo", "/usr/share/zoneinfo/Asia/Tokyo", "JST-9"] {
-            let Some(zone) = named(name) else {
+            let Some(zone) = zone_by_name(name) else {
                 // A machine without zone files still has rules.
                 assert!(!Path::new(ZONE_INFO).exists());
                 continue;
             };
             assert_eq!(zone.to_offset(at).seconds(), 9 * 3600, "{name}");
         }
-        assert!(named("No/Such").is_none());
+        assert!(zone_by_name("No/Such").is_none());
     }
 }

@@ -9,6 +9,7 @@ use lockstep_fs::FsError;
 use lockstep_index::IndexError;
 use lockstep_store::StoreError;
 use lockstep_text::{error_chain, single_line};
+use serde::Serialize;
 
 use crate::cache::SessionCacheError;
 use crate::exit_code;
@@ -66,6 +67,13 @@ impl CommandError {
         error
     }
 
+    /// The error of a command that needs files, in a repository without a working tree.
+    pub(crate) fn bare_repository(root: &std::path::Path) -> Self {
+        let message = format!("{} is a bare git repository: it has no files", root.display());
+        Self::new(CommandErrorKind::Usage, message)
+            .hint("run the command in a clone, or in a worktree (`git worktree add DIR`)")
+    }
+
     /// Returns the failure without its reason and fix.
     pub(crate) fn message(&self) -> &str {
         &self.message
@@ -89,6 +97,17 @@ impl CommandError {
             let _ = writeln!(out, "hint: {hint}");
         }
         out
+    }
+
+    /// Returns the error for programs: `{"error": {"message", "details", "because", "hints", "exit_code"}}`.
+    pub(crate) fn data(&self) -> impl Serialize + use<> {
+        serde_json::json!({"error": {
+            "message": self.message,
+            "details": self.details.lines().collect::<Vec<_>>(),
+            "because": self.causes,
+            "hints": self.hints,
+            "exit_code": self.exit_code(),
+        }})
     }
 
     /// An error of a library: its message is ours, its cause stays the cause.

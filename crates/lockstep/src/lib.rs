@@ -25,11 +25,13 @@ pub mod plugin;
 mod progress_bar;
 mod project;
 pub mod reference_pages;
+mod refs;
 mod setup;
 mod steps;
 mod task;
 mod terminal;
 mod trust;
+mod workspace;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use lockstep_index::index::{Phase, Progress};
+use lockstep_index::index::{IndexPhase, IndexProgress};
 
 use crate::terminal::{Terminal, replace_line};
 
@@ -31,8 +31,8 @@ impl ProgressBar {
     }
 }
 
-impl Progress for ProgressBar {
-    fn report(&self, phase: Phase, done: usize, all: usize) {
+impl IndexProgress for ProgressBar {
+    fn report(&self, phase: IndexPhase, done: usize, all: usize) {
         let now = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let next = self.next.load(Ordering::Relaxed);
         if !self.is_on || now < next {
@@ -54,11 +54,11 @@ impl Drop for ProgressBar {
     }
 }
 
-fn line(phase: Phase, done: usize, all: usize) -> String {
+fn line(phase: IndexPhase, done: usize, all: usize) -> String {
     let what = match phase {
-        Phase::Words => "reading",
-        Phase::Facts => "parsing",
-        Phase::References => "resolving",
+        IndexPhase::Words => "reading",
+        IndexPhase::Facts => "parsing",
+        IndexPhase::References => "resolving",
     };
     let full = (WIDTH * done).checked_div(all).unwrap_or(0).min(WIDTH);
     format!("{what} [{}{}] {done} of {all} files", "=".repeat(full), " ".repeat(WIDTH - full))
@@ -70,7 +70,10 @@ mod tests {
 
     #[test]
     fn the_bar_is_as_full_as_the_work_is_done() {
-        assert_eq!(line(Phase::Words, 15, 30), "reading [===============               ] 15 of 30 files");
-        assert_eq!(line(Phase::Facts, 0, 0), "parsing [                              ] 0 of 0 files");
+        assert_eq!(
+            line(IndexPhase::Words, 15, 30),
+            "reading [===============               ] 15 of 30 files"
+        );
+        assert_eq!(line(IndexPhase::Facts, 0, 0), "parsing [                              ] 0 of 0 files");
     }
 }

@@ -12,6 +12,16 @@ use crate::{cli, env_vars, exit_code};
 
 const MADE: &str = "<!-- Made by `cargo xtask docs` from the program itself: change it there. -->";
 
+/// The section about errors in formats for programs.
+const ERRORS: &str = "
+## Errors
+
+An error is printed to standard error: `error:` names what failed, `hint:` what to do. With `--format json` or `yaml`, standard \
+output also has it as data, so that a program can parse every answer: \
+`{\"error\": {\"message\", \"details\", \"because\", \"hints\", \"exit_code\"}}`. Commands that print a document (`completions`, `config \
+template`, `handoff new`, `prompt render`) print `{\"content\"}`, and commands that print one sentence `{\"message\"}`.
+";
+
 /// `docs/reference/cli.md`.
 pub fn cli_page() -> String {
     let mut command = cli::command();
@@ -29,6 +39,7 @@ pub fn cli_page() -> String {
     for verb in verbs(&command) {
         section(&mut out, verb, 2);
     }
+    out.push_str(ERRORS);
     out.push_str("\n## Exit codes\n\n| code | meaning |\n|---|---|\n");
     for (code, meaning) in exit_code::ALL {
         let _ = writeln!(out, "| {code} | {} |", cell(meaning));
@@ -168,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_has_a_row_and_a_section_that_its_row_leads_to() {
+    fn every_command_has_a_row_that_links_to_its_section() {
         fn check(page: &str, command: &Command) {
             let children: Vec<_> = verbs(command).collect();
             assert!(page.contains(&format!("# `{}`\n", name(command))), "{}", name(command));

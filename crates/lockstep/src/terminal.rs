@@ -7,6 +7,7 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use anstyle::Style;
 use clap::ValueEnum;
 use lockstep_text::{escape_unprintable, printable, single_line};
+use serde::Serialize;
 
 use crate::env_vars::NO_COLOR;
 use crate::output_format::OutputFormat;
@@ -39,13 +40,16 @@ pub(crate) struct Terminal {
     quiet: bool,
     verbose: bool,
     format: OutputFormat,
+    /// True after the first output.
+    is_written: Cell<bool>,
     /// The first failure to write the answer.
     failure: Cell<Option<io::Error>>,
 }
 
 impl Terminal {
     pub(crate) fn new(color: ColorChoice, quiet: bool, verbose: bool, format: OutputFormat) -> Self {
-        Self { color: color.is_on(), quiet, verbose, format, failure: Cell::new(None) }
+        let (is_written, failure) = (Cell::new(false), Cell::new(None));
+        Self { color: color.is_on(), quiet, verbose, format, is_written, failure }
     }
 
     /// Returns true if details are wanted.
@@ -78,9 +82,26 @@ impl Terminal {
         self.write(safe.as_bytes());
     }
 
-    /// Prints one line of the answer, whatever ends of lines its values have.
+    /// Prints one line of the answer, whatever ends of lines its values have. Programs get `{"message": line}`.
     pub(crate) fn say_line(&self, line: &str) {
-        self.print(&(single_line(line) + "\n"));
+        #[derive(Serialize)]
+        struct Message<'a> {
+            message: &'a str,
+        }
+        let data = self.format.render(&Message { message: line });
+        self.print(&data.unwrap_or_else(|| single_line(line) + "\n"));
+    }
+
+    /// Prints an answer that is a document of its own. Programs get `{"content": text}`.
+    pub(crate) fn print_content(&self, content: &str) {
+        #[derive(Serialize)]
+        struct Content<'a> {
+            content: &'a str,
+        }
+        match self.format.render(&Content { content }) {
+            Some(data) => self.print(&data),
+            None => self.say_exactly(content.as_bytes()),
+        }
     }
 
     /// Prints an answer that is content, byte for byte. On a terminal, characters that could control it are replaced.
@@ -92,7 +113,15 @@ impl Terminal {
         }
     }
 
+    /// Prints an error as data, for programs. A document after a part of the answer would make both invalid.
+    pub(crate) fn print_error_data(&self, error: &impl Serialize) {
+        if let (false, Some(data)) = (self.is_written.get(), self.format.render(error)) {
+            self.print(&data);
+        }
+    }
+
     fn write(&self, bytes: &[u8]) {
+        self.is_written.set(true);
         let mut out = io::stdout().lock();
         let written = out.write_all(bytes).and_then(|()| out.flush());
         let earlier = self.failure.take();

@@ -37,7 +37,7 @@ pub(crate) fn append_receipt(state: &StateDir, receipt: &Receipt) -> Result<(), 
     let line = serde_json::to_string(receipt).expect("a receipt is text and numbers") + "\n";
     let path = file(state);
     if append_once(&path, line.as_bytes())? > MAX_BYTES {
-        // When this fails the file grows on, and the next receipt tries again.
+        // If this fails, the file grows until a later receipt succeeds.
         let _ = fs::rename(&path, path.with_extension("old.jsonl"));
     }
     Ok(())
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_are_kept_and_the_file_stays_small() {
+    fn the_newest_receipts_remain_and_the_file_stays_small() {
         let root = tempfile::tempdir().unwrap();
         let state = StateDir::for_project(root.path());
         let receipt = |number: usize| Receipt {

@@ -8,7 +8,7 @@ use lockstep_cascade::event::{
     CascadeDependent, CheckFindings, FileStaleness, GroupingInput, VerificationResult,
 };
 use lockstep_cascade::state::{Assignment, OriginalDigest, RootCause};
-use lockstep_index::index::{Index, Unwatched};
+use lockstep_index::index::{Index, NoProgress};
 use lockstep_refs::impact::{self, Hop, Impact};
 use lockstep_refs::language;
 use lockstep_refs::reference::{Certainty, Kind};
@@ -29,7 +29,7 @@ const MAX_FILES_FOR_CYCLES: usize = 2_000;
 
 /// Dependents of the present iteration's changes, and references that still do not fit the original change.
 pub(super) fn of_cascade(disk: &DiskInspector<'_>, cascade: &Cascade) -> Result<CheckFindings, CommandError> {
-    let index = disk.tree.open_index(&Unwatched)?;
+    let index = disk.tree.open_index(&NoProgress)?;
     let analysis = analyse(disk, &index, &cascade.changed())?;
     let mut dependents = dependents(&analysis.impact);
     let total = analyse(disk, &index, &cascade.all_changed())?.impact;
@@ -89,7 +89,7 @@ pub(super) fn add_grouping_input(
     if oracle.failures.is_empty() {
         return Ok(());
     }
-    let index = disk.tree.open_index(&Unwatched)?;
+    let index = disk.tree.open_index(&NoProgress)?;
     let named = oracle.failures.iter().map(|(path, _)| path.clone());
     let direct = findings.dependents.iter().filter(|dependent| dependent.direct);
     let all: BTreeSet<String> = direct.map(|dependent| dependent.path.clone()).chain(named).collect();
@@ -188,7 +188,7 @@ pub(super) fn stale_lines(
     cascade: &Cascade,
 ) -> Result<BTreeMap<String, FileStaleness>, CommandError> {
     let Some(iteration) = cascade.iteration() else { return Ok(BTreeMap::new()) };
-    let index = disk.tree.open_index(&Unwatched)?;
+    let index = disk.tree.open_index(&NoProgress)?;
     // The causes and the files that follow them are one set of edits: a line that was written for the change fits it.
     let edits: Vec<RootCause> = iteration.causes.iter().cloned().chain(touched(cascade)).collect();
     let analysis = analyse(disk, &index, &edits)?;

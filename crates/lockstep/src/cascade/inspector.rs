@@ -9,7 +9,7 @@ use lockstep_cascade::Cascade;
 use lockstep_cascade::event::{CheckResult, Digest, DiskObservation, ObservedFile, UnassignedChange};
 use lockstep_cascade::inspector::Inspector;
 use lockstep_cascade::state::{Group, OriginalDigest, RootCause};
-use lockstep_index::snapshot::{Snapshot, digest};
+use lockstep_index::content_digests::{ContentDigests, digest};
 use lockstep_refs::impact::{After, Before, Edit};
 use lockstep_store::Store;
 use lockstep_store::cascades::CascadeUpdate;
@@ -17,8 +17,8 @@ use lockstep_store::cascades::CascadeUpdate;
 use super::{LoadedCascade, analysis, reports, verification};
 use crate::clock;
 use crate::error::{CommandError, CommandErrorKind};
-use crate::impact::tree::Workspace;
 use crate::project::ActiveProject;
+use crate::workspace::Workspace;
 
 /// Larger contents are not saved and count as unknown.
 const MAX_KEPT_BYTES: u64 = 1 << 20;
@@ -36,7 +36,7 @@ pub(crate) struct DiskInspector<'a> {
     verify: Option<&'a str>,
     /// The contents that the next state names and the store does not have.
     contents: BTreeMap<Digest, Vec<u8>>,
-    iteration_tree: Option<(u8, Snapshot)>,
+    iteration_tree: Option<(u8, ContentDigests)>,
     head: OnceCell<Option<String>>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> DiskInspector<'a> {
     }
 
     /// Returns the snapshot of the tree when the present iteration began.
-    fn iteration_snapshot(&self, cascade: &Cascade) -> Result<Snapshot, CommandError> {
+    fn iteration_snapshot(&self, cascade: &Cascade) -> Result<ContentDigests, CommandError> {
         let number = cascade.iteration().map_or(0, |iteration| iteration.number);
         if let Some((_, tree)) = self.iteration_tree.as_ref().filter(|(of, _)| *of == number) {
             return Ok(tree.clone());
@@ -155,12 +155,12 @@ impl<'a> DiskInspector<'a> {
 
     /// Records a snapshot of the tree at the start of an iteration, and saves contents that git does not
     /// have.
-    fn record_snapshot(&mut self, cascade: &Cascade) -> Result<Snapshot, CommandError> {
+    fn record_snapshot(&mut self, cascade: &Cascade) -> Result<ContentDigests, CommandError> {
         let number = cascade.iteration().map_or(0, |iteration| iteration.number);
         if let Ok(base) = self.iteration_snapshot(cascade) {
             return Ok(base);
         }
-        let now = Snapshot::take(&self.tree.root, None);
+        let now = ContentDigests::take(&self.tree.root, None);
         for path in self.unknown_to_git(&now)? {
             self.keep_present(&path, now.digest(&path));
         }
@@ -173,7 +173,7 @@ impl<'a> DiskInspector<'a> {
     }
 
     /// Returns the files whose present content differs from the last commit.
-    fn unknown_to_git(&self, now: &Snapshot) -> Result<Vec<String>, CommandError> {
+    fn unknown_to_git(&self, now: &ContentDigests) -> Result<Vec<String>, CommandError> {
         let Some(repository) = &self.tree.repository else {
             let mut total = 0;
             let fits = |path: &&str| {
@@ -204,8 +204,8 @@ impl<'a> DiskInspector<'a> {
 
     fn unassigned_changes(
         &mut self,
-        base: &Snapshot,
-        now: &Snapshot,
+        base: &ContentDigests,
+        now: &ContentDigests,
         assigned: &BTreeSet<String>,
     ) -> Vec<UnassignedChange> {
         let changed: Vec<String> = base.changed(now).into_iter().map(str::to_owned).collect();
@@ -235,14 +235,14 @@ impl Inspector for DiskInspector<'_> {
         group: &Group,
     ) -> Result<BTreeMap<String, Option<Digest>>, CommandError> {
         let base = self.record_snapshot(cascade)?;
-        let now = Snapshot::take(&self.tree.root, Some(&base));
+        let now = ContentDigests::take(&self.tree.root, Some(&base));
         let of = |path: &String| (path.clone(), now.digest(path).map(str::to_owned));
         Ok(group.files.iter().map(|file| of(&file.path)).collect())
     }
 
     fn observe(&mut self, cascade: &Cascade) -> Result<DiskObservation, CommandError> {
         let base = self.iteration_snapshot(cascade)?;
-        let now = Snapshot::take(&self.tree.root, Some(&base));
+        let now = ContentDigests::take(&self.tree.root, Some(&base));
         let groups = cascade.iteration().map_or(&[][..], |iteration| &iteration.groups[..]);
         let assigned: BTreeSet<String> =
             groups.iter().flat_map(|group| &group.files).map(|file| file.path.clone()).collect();

@@ -32,8 +32,8 @@ pub(crate) use prompts::GroupPrompt;
 pub(crate) use start::CascadeSource;
 
 use crate::error::{CommandError, CommandErrorKind};
-use crate::impact::tree::Workspace;
 use crate::project::ActiveProject;
+use crate::workspace::Workspace;
 
 /// Which cascade a command is about.
 #[derive(Debug, Clone, Default)]

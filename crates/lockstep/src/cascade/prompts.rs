@@ -6,11 +6,11 @@ use std::io::ErrorKind;
 
 use lockstep_cascade::Cascade;
 use lockstep_cascade::prompt::{
-    self, ChangedSymbol, Prompt, PromptContext, PromptError, PromptTemplate, shown,
+    self, ChangedSymbol, Prompt, PromptContext, PromptError, PromptTemplate, escape_name,
 };
 use lockstep_cascade::state::{Group, OriginalDigest, RootCause};
 use lockstep_cascade::tier::Tier;
-use lockstep_index::index::Unwatched;
+use lockstep_index::index::NoProgress;
 use lockstep_refs::change::What;
 use lockstep_refs::entity::{Entity, entities};
 use schemars::JsonSchema;
@@ -113,7 +113,7 @@ impl DiskInspector<'_> {
 
     /// Returns the changed definitions of changed files.
     fn symbols(&self, causes: &[RootCause]) -> Result<BTreeMap<String, Vec<ChangedSymbol>>, CommandError> {
-        let index = self.tree.open_index(&Unwatched)?;
+        let index = self.tree.open_index(&NoProgress)?;
         let limit = std::time::Duration::from_secs(10);
         let analysis = ImpactAnalysis::of(
             &self.tree.root,
@@ -182,14 +182,14 @@ impl DiskInspector<'_> {
 
     /// Returns the import relations around the files of a group, one per line.
     fn architecture(&self, group: &Group) -> Result<Vec<String>, CommandError> {
-        let index = self.tree.open_index(&Unwatched)?;
+        let index = self.tree.open_index(&NoProgress)?;
         let mut lines = Vec::new();
         for file in group.files.iter().filter(|file| file.outcome.is_none()) {
             let imports: BTreeSet<String> = imports(&index, &file.path, None);
             if !imports.is_empty() {
                 let named: Vec<String> =
-                    imports.iter().take(12).map(|path| format!("`{}`", shown(path))).collect();
-                lines.push(format!("`{}` uses {}", shown(&file.path), named.join(", ")));
+                    imports.iter().take(12).map(|path| format!("`{}`", escape_name(path))).collect();
+                lines.push(format!("`{}` uses {}", escape_name(&file.path), named.join(", ")));
             }
         }
         lines.truncate(MAX_ARCHITECTURE);

@@ -10,8 +10,8 @@ use lockstep_cascade::state::{ConvergeOn, OriginalDigest, RootCause};
 use lockstep_cascade::tier::Tier;
 use lockstep_cascade::{Cascade, StartOptions};
 use lockstep_config::keys;
-use lockstep_index::index::{Index, Unwatched};
-use lockstep_index::snapshot::{Snapshot, digest};
+use lockstep_index::content_digests::{ContentDigests, digest};
+use lockstep_index::index::{Index, NoProgress};
 use lockstep_model::ids::SessionId;
 use lockstep_refs::impact::{Before, Edit};
 use lockstep_store::cascades::CascadeUpdate;
@@ -58,9 +58,9 @@ impl CascadeContext {
         source: CascadeSource,
         tier: Option<Tier>,
     ) -> Result<(Cascade, BTreeMap<String, Vec<u8>>), CommandError> {
-        let index = self.tree.open_index(&Unwatched)?;
+        let index = self.tree.open_index(&NoProgress)?;
         let basis = self.basis(source, &index)?;
-        let snapshot = Snapshot::take(&self.tree.root, None);
+        let snapshot = ContentDigests::take(&self.tree.root, None);
         let mut contents: BTreeMap<String, Vec<u8>> = BTreeMap::new();
         let former = basis.edits.iter().map(|edit| cause(edit, &mut contents)).collect();
         let (direct, changed) = report_files(&basis.report);
@@ -163,7 +163,7 @@ impl CascadeContext {
     }
 
     /// Returns the reason why a dependent cannot be updated.
-    fn refusal(&self, path: &str, snapshot: &Snapshot) -> Option<String> {
+    fn refusal(&self, path: &str, snapshot: &ContentDigests) -> Option<String> {
         match snapshot.digest(path) {
             Some(digest) if digest.starts_with("link:") => Some("it is a link".to_owned()),
             Some(_) => None,

@@ -19,13 +19,13 @@ use lockstep_fs::process::{adopt_orphans, exit_code, kill, parent};
 
 use crate::terminal::print_error;
 
-/// Which the agent's exit code is when it could not be started.
+/// The exit code if the agent could not be started.
 const NOT_STARTED: u8 = 127;
 
-/// The exit code of an agent that was stopped: nothing would let it go on.
+/// The exit code for an agent that was stopped by a signal, because nothing would continue it.
 const STOPPED: u8 = 128 + 19;
 
-/// Which it is when the lifeline was cut.
+/// The exit code if the lifeline was closed.
 const LIFELINE_CLOSED: u8 = 143;
 
 /// The interval between checks whether the agent has ended.
@@ -102,7 +102,7 @@ fn supervise(args: &SuperviseArgs) -> io::Result<u8> {
     Ok(code)
 }
 
-/// Copies the agent's output to the log: the beginning, and the end of the rest. Tells when it is done.
+/// Copies the agent's output to the log: the beginning, and the end of the rest. Sends a message at the end.
 fn copy_output(mut from: io::PipeReader) -> mpsc::Receiver<()> {
     let (done, copied) = mpsc::channel();
     thread::spawn(move || {
@@ -133,7 +133,7 @@ fn own_id() -> i32 {
     i32::try_from(std::process::id()).unwrap_or_default()
 }
 
-/// Tells when the run has let go.
+/// Sends a message when the run closes the lifeline.
 fn watch_lifeline() -> Arc<AtomicBool> {
     let cut = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&cut);

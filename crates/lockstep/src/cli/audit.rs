@@ -11,7 +11,7 @@ use crate::project::ActiveProject;
 use crate::steps::StepContext;
 use crate::steps::audit::unverified as unverified_note;
 use crate::steps::audit_query::AuditFilter;
-use crate::steps::seen::Unseen;
+use crate::steps::recorded_commits::UngatedCommit;
 
 /// Show and verify the audit trail of the steps
 ///
@@ -110,7 +110,7 @@ fn show(
 struct AuditVerifyOutput {
     whole: bool,
     trails: Vec<TrailVerifyOutput>,
-    commits_past_the_gate: Vec<Unseen>,
+    commits_past_the_gate: Vec<UngatedCommit>,
     /// Commits of local branches that came from a remote and were not judged here.
     commits_from_remotes: usize,
     /// The reason why commits could not be compared with the trail.
@@ -165,7 +165,7 @@ fn verify(steps: &StepContext<'_>, context: &CommandContext) -> Result<CommandSt
                 Some(broken) => text.push_str(&format!("{dir}/{broken}\n")),
             }
         }
-        for Unseen { commit, subject } in &verified.commits_past_the_gate {
+        for UngatedCommit { commit, subject } in &verified.commits_past_the_gate {
             text.push_str(&format!("warning: the commit {commit:.10} ({subject}) passed no gate\n"));
         }
         if verified.commits_from_remotes > 0 {

@@ -161,7 +161,7 @@ fn rows(project: &ActiveProject, changes: &[RecordedChange]) -> Vec<ChangeRow> {
             agent,
             agent_width,
             path: display_path(&project.root, &change.line.path),
-            what: what(&project.root, &change.kind),
+            what: describe_kind(&project.root, &change.kind),
             details: details(change),
         })
         .collect()
@@ -197,7 +197,7 @@ fn display_path(root: &Path, path: &Path) -> String {
     single_line(&String::from_utf8_lossy(&bytes))
 }
 
-fn what(root: &Path, kind: &ChangeKind) -> String {
+fn describe_kind(root: &Path, kind: &ChangeKind) -> String {
     match kind {
         ChangeKind::Written => String::new(),
         ChangeKind::Created => "  (created)".to_owned(),

@@ -20,6 +20,6 @@ pub(crate) struct CompletionsArgs {
 pub(crate) fn run(args: &CompletionsArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command(), "lockstep", &mut script);
-    context.terminal.print(&String::from_utf8_lossy(&script));
+    context.terminal.print_content(&String::from_utf8_lossy(&script));
     Ok(CommandStatus::Success)
 }

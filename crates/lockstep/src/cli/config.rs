@@ -53,11 +53,11 @@ struct SettingOutput {
 
 pub(crate) fn run(args: &ConfigArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     if let ConfigVerb::Template = args.verb {
-        context.terminal.print(&lockstep_config::template::template());
+        context.terminal.print_content(&lockstep_config::template::template());
         return Ok(CommandStatus::Success);
     }
     let project = ActiveProject::discover(&context.directory)?;
-    let shown = shown(&project);
+    let shown = show_output(&project);
     match context.format.render(&shown) {
         Some(data) => context.terminal.print(&data),
         None => context.terminal.print(&text(&shown)),
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ConfigArgs, context: &CommandContext) -> Result<Command
     Ok(CommandStatus::Success)
 }
 
-fn shown(project: &ActiveProject) -> ConfigShowOutput {
+fn show_output(project: &ActiveProject) -> ConfigShowOutput {
     let settings = project.loaded.settings().into_iter().map(|setting| SettingOutput {
         key: format!("{}.{}", setting.key.section, setting.key.name),
         value: setting.value,

@@ -17,7 +17,7 @@ use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
 use crate::steps::gates::AgentWork;
 use crate::steps::moves::{MoveVerdict, RefMove, Worktrees, moves_of_branches};
-use crate::steps::seen::Unseen;
+use crate::steps::recorded_commits::UngatedCommit;
 use crate::steps::{StepContext, StepsError};
 use crate::terminal::print_error;
 
@@ -192,7 +192,7 @@ fn commit(
 ) -> Result<CommandStatus, CommandError> {
     if !steps.has_steps() {
         if !args.git_hook {
-            context.terminal.print("the project has no steps: nothing stands in the way of a commit\n");
+            context.terminal.say_line("the project has no steps: nothing prevents a commit");
         }
         return Ok(CommandStatus::Success);
     }
@@ -200,7 +200,7 @@ fn commit(
     if args.git_hook && mode == GateMode::Off {
         return Ok(CommandStatus::Success);
     }
-    let unseen = if args.git_hook { steps.record_unseen()? } else { Vec::new() };
+    let unseen = if args.git_hook { steps.record_ungated_commits()? } else { Vec::new() };
     for one in &unseen {
         print_error(&format!(
             "lockstep: the commit {:.10} ({}) passed no gate; it is on record now\n",
@@ -299,7 +299,7 @@ fn ci(
     let text = || {
         let mut text: String =
             proven.rewritten.iter().map(|why| format!("the trail was rewritten: {why}\n")).collect();
-        for Unseen { commit, subject } in &proven.unproven {
+        for UngatedCommit { commit, subject } in &proven.unproven {
             text.push_str(&format!(
                 "the commit {commit:.10} ({}) was not let through by gate 3\n",
                 single_line(subject)

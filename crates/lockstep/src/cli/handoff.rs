@@ -59,7 +59,6 @@ pub(crate) struct HandoffCheckArgs {
     kind: Option<HandoffFileKind>,
 }
 
-/// A file of a handoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum HandoffFileKind {
     /// An L2 file, with its Downstream Handoff
@@ -176,7 +175,7 @@ impl FileCheck<'_> {
 
     fn text(&self, valid: bool) -> String {
         let verdict = match (valid, self.problems.len()) {
-            (true, _) => "is whole".to_owned(),
+            (true, _) => "is complete".to_owned(),
             (false, 1) => "has 1 problem".to_owned(),
             (false, n) => format!("has {n} problems"),
         };
@@ -198,7 +197,7 @@ fn run_new(args: &HandoffNewArgs, context: &CommandContext) -> Result<CommandSta
     let version = tasks.map(|tasks| tasks.present()).transpose()?.flatten().map(|p| p.record.version);
     let text = scaffold::l2_template(args.phase, version);
     if !args.write {
-        context.terminal.print(&text);
+        context.terminal.print_content(&text);
         return Ok(CommandStatus::Success);
     }
     let session = args.session.require_session()?;

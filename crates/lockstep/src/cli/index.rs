@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use lockstep_fs::process;
 use lockstep_index::index::{
-    Built, Condition, Effort, Holder, Home, Index, Order, Phase, Progress, Stats, Unwatched, Verdict, build,
-    verify,
+    Index, IndexBuildOptions, IndexBuildOutcome, IndexFreshness, IndexLocation, IndexPhase, IndexProgress,
+    IndexStats, LockHolder, NoProgress, UpdatePolicy, VerifyResult, build, verify,
 };
 use lockstep_store::StateDir;
 use serde::Serialize;
 
 use super::{CommandContext, CommandStatus};
 use crate::error::{CommandError, CommandErrorKind};
-use crate::impact::background::start_index_build;
 use crate::impact::deadline::Deadline;
-use crate::impact::tree::Workspace;
 use crate::progress_bar::ProgressBar;
+use crate::workspace::Workspace;
+use crate::workspace::background_build::start_index_build;
 
 /// Build or update the index of definitions and references
 ///
@@ -80,8 +80,8 @@ fn limit_resources() {
 /// A deadline for parsing only: reading is always completed, because an index that lacks files is not stored.
 struct ParsingLimit<'a>(Deadline<'a>);
 
-impl Progress for ParsingLimit<'_> {
-    fn report(&self, phase: Phase, done: usize, all: usize) {
+impl IndexProgress for ParsingLimit<'_> {
+    fn report(&self, phase: IndexPhase, done: usize, all: usize) {
         self.0.report(phase, done, all);
     }
 
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &IndexArgs, context: &CommandContext) -> Result<CommandS
         let _ = process::start_session();
         limit_resources();
     }
-    let order = Order { anew: args.rebuild, facts: !args.words_only };
+    let order = IndexBuildOptions { anew: args.rebuild, facts: !args.words_only };
     let built = {
         let bar = ProgressBar::new(&context.terminal);
         // Counting must not wait until everything is parsed.
@@ -117,10 +117,10 @@ pub(crate) fn run(args: &IndexArgs, context: &CommandContext) -> Result<CommandS
         build(&tree.root, state, &tree.index_settings(), order, &progress)?
     };
     match built {
-        Built::Done(index) => show(args, context, &index),
+        IndexBuildOutcome::Done(index) => show(args, context, &index),
         // The other process does the same work.
-        Built::Busy(_) if args.detached => {}
-        Built::Busy(holder) => match open_while_locked(args, &tree, state)? {
+        IndexBuildOutcome::Busy(_) if args.detached => {}
+        IndexBuildOutcome::Busy(holder) => match open_while_locked(args, &tree, state)? {
             Some(index) => show(args, context, &index),
             None => return Err(busy(&holder)),
         },
@@ -137,11 +137,11 @@ fn open_while_locked(
     if !args.stats || args.rebuild {
         return Ok(None);
     }
-    let home = Home::State(state);
-    Ok(Index::open(&tree.root, home, &tree.index_settings(), Effort::Few, &Unwatched)?)
+    let home = IndexLocation::State(state);
+    Ok(Index::open(&tree.root, home, &tree.index_settings(), UpdatePolicy::Few, &NoProgress)?)
 }
 
-fn busy(holder: &Holder) -> CommandError {
+fn busy(holder: &LockHolder) -> CommandError {
     let who = holder.process.map_or_else(|| "another process".to_owned(), |id| format!("process {id}"));
     CommandError::new(CommandErrorKind::Store, format!("{who} is writing the index ({})", holder.what))
         .hint("wait until it has ended; questions are answered meanwhile")
@@ -166,28 +166,28 @@ fn check(
     match context.format.render(&verdict) {
         Some(data) => context.terminal.print(&data),
         None => context.terminal.print(&match verdict {
-            Verdict::Fresh => "The index is whole and up to date.\n".to_owned(),
-            Verdict::Behind { files } => {
-                format!("The index is whole, but {files} files changed, are new or gone. Any question updates it.\n")
+            VerifyResult::Fresh => "The index is valid and up to date.\n".to_owned(),
+            VerifyResult::Behind { files } => {
+                format!("The index is valid, but {files} files changed, are new or deleted. The next query updates it.\n")
             }
-            Verdict::Missing => {
+            VerifyResult::Missing => {
                 "There is no index of the present settings. `lockstep index` builds it.\n".to_owned()
             }
-            Verdict::Damaged => {
+            VerifyResult::Damaged => {
                 "The index is damaged. `lockstep index --rebuild` builds it from nothing.\n".to_owned()
             }
         }),
     }
-    Ok(if verdict == Verdict::Fresh { CommandStatus::Success } else { CommandStatus::CheckFailed })
+    Ok(if verdict == VerifyResult::Fresh { CommandStatus::Success } else { CommandStatus::CheckFailed })
 }
 
 /// The answer for programs.
 #[derive(Serialize)]
 struct IndexOutput {
     #[serde(flatten)]
-    condition: Condition,
+    condition: IndexFreshness,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stats: Option<Stats>,
+    stats: Option<IndexStats>,
 }
 
 fn show(args: &IndexArgs, context: &CommandContext, index: &Index) {
@@ -211,7 +211,7 @@ fn show(args: &IndexArgs, context: &CommandContext, index: &Index) {
     }
 }
 
-fn reasons(condition: &Condition) -> String {
+fn reasons(condition: &IndexFreshness) -> String {
     let unseen = &condition.unseen;
     let reasons = [
         (unseen.binary, "binary"),
@@ -225,7 +225,7 @@ fn reasons(condition: &Condition) -> String {
     told.join(", ")
 }
 
-fn unresolved(stats: &Stats) -> String {
+fn unresolved(stats: &IndexStats) -> String {
     match (stats.unresolved, stats.external) {
         (Some(unresolved), Some(external)) => {
             format!("{unresolved} imports; {external} lead out of the project")
@@ -234,7 +234,7 @@ fn unresolved(stats: &Stats) -> String {
     }
 }
 
-fn limits(stats: &Stats) -> String {
+fn limits(stats: &IndexStats) -> String {
     match &stats.limits {
         None => "not counted".to_owned(),
         Some(limits) if limits.is_empty() => "none reached".to_owned(),
@@ -243,7 +243,7 @@ fn limits(stats: &Stats) -> String {
 }
 
 /// The number of files that the counts of definitions, imports and uses cover.
-fn parsed(stats: &Stats) -> String {
+fn parsed(stats: &IndexStats) -> String {
     let texts: usize = stats.languages.values().sum();
     match stats.facts_kept {
         kept if kept < texts => format!("{kept} of {texts} files; `lockstep index` parses the others"),
@@ -251,7 +251,7 @@ fn parsed(stats: &Stats) -> String {
     }
 }
 
-fn table(stats: &Stats) -> String {
+fn table(stats: &IndexStats) -> String {
     let of = |counts: &mut dyn Iterator<Item = (&str, &usize)>| {
         counts.map(|(what, count)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
     };

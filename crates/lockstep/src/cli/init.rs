@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstep_config::Project;
+use lockstep_git::Repository;
 use lockstep_index::index::is_stored;
 use lockstep_index::sweep::baseline;
 use lockstep_store::StateDir;
@@ -15,7 +16,6 @@ use crate::env_vars::HOME;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::executable;
 use crate::hook::HookClient;
-use crate::impact::background::start_index_build;
 use crate::output_format::OutputFormat;
 use crate::project::ActiveProject;
 use crate::setup::{
@@ -23,6 +23,7 @@ use crate::setup::{
     hook_blockers, plan_configuration, plan_git_hook, plan_plugin, plan_registration, plan_removal, root_of,
 };
 use crate::steps::ungated_commits::git;
+use crate::workspace::background_build::start_index_build;
 
 /// The time that `init` waits for the index. The index of a larger project is finished in the background.
 const INDEX_WAIT: Duration = Duration::from_secs(2);
@@ -66,6 +67,9 @@ pub(crate) struct InitArgs {
 
 pub(crate) fn run(args: &InitArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let root = root_of(&context.directory)?;
+    if !root.join(".git").exists() && Repository::is_bare(&root).unwrap_or_default() {
+        return Err(CommandError::bare_repository(&root));
+    }
     if root != context.directory && context.format == OutputFormat::Text {
         context
             .terminal

@@ -33,7 +33,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum as _};
 use lockstep_text::{is_unprintable, single_line};
 
 use crate::command_output::CommandOutput;
@@ -48,7 +48,7 @@ pub(crate) const VERSION: &str = env!("LOCKSTEP_VERSION");
 
 /// Show which files a change breaks, and tell your coding agent before it moves on
 ///
-/// `impact` and `refs` answer in any git repository: they need no set-up and write nothing. `init` sets a project up: from then
+/// `impact` and `refs` answer in any git repository: they need no set-up and write nothing into it. `init` sets a project up: from then
 /// on hooks record the files that an agent changes there and tell it which other files depend on them. In a project without
 /// `lockstep.toml` the hooks do nothing.
 #[derive(Debug, Parser)]
@@ -141,7 +141,7 @@ pub(crate) enum CommandStatus {
     Partial,
 }
 
-/// Refuses what only a person does, in a client's session.
+/// Refuses an action in a client's session that is reserved for people.
 pub(crate) fn refuse_in_session(what: &str) -> Result<(), CommandError> {
     match CLAUDECODE.get() {
         None => Ok(()),
@@ -181,7 +181,7 @@ pub fn main() -> ExitCode {
     {
         return code;
     }
-    let answered = context(&args.global).and_then(|context| run(args.verb, &context));
+    let answered = run(args.verb, &args.global);
     ExitCode::from(match answered {
         Ok(CommandStatus::Success) => exit_code::DONE,
         Ok(CommandStatus::CheckFailed) => exit_code::NO,
@@ -218,6 +218,11 @@ fn usage_error(error: clap::Error) -> ExitCode {
     // Standard error is closed: the message cannot be reported anywhere else.
     let _ = error.print();
     let by_client = is_hook();
+    if error.use_stderr() && !by_client {
+        let format = requested_format(args());
+        let terminal = Terminal::new(ColorChoice::Never, false, false, format);
+        terminal.print_error_data(&usage_data(&error.to_string()).data());
+    }
     ExitCode::from(match (error.use_stderr(), by_client) {
         (false, _) => exit_code::DONE,
         (true, true) => exit_code::NO,
@@ -225,8 +230,30 @@ fn usage_error(error: clap::Error) -> ExitCode {
     })
 }
 
-fn run(verb: Verb, context: &CommandContext) -> Result<CommandStatus, CommandError> {
-    let answer = answer(verb, context)?;
+/// Returns the format that arguments ask for, although they are not valid.
+fn requested_format(args: impl Iterator<Item = String>) -> OutputFormat {
+    let args: Vec<String> = args.take_while(|arg| arg != "--").collect();
+    let after = args.windows(2).filter(|pair| pair[0] == "--format").map(|pair| &*pair[1]);
+    let inside = args.iter().filter_map(|arg| arg.strip_prefix("--format="));
+    let format = after.chain(inside).next().and_then(|name| OutputFormat::from_str(name, false).ok());
+    format.unwrap_or_default()
+}
+
+/// Returns clap's message as an error: the first paragraph is the message, each further line a hint.
+fn usage_data(message: &str) -> CommandError {
+    let (first, rest) = message.split_once("\n\n").unwrap_or((message, ""));
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    let words: Vec<&str> = first.split_whitespace().collect();
+    let lines = rest.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.fold(CommandError::new(CommandErrorKind::Usage, words.join(" ")), |error, line| error.hint(line))
+}
+
+fn run(verb: Verb, global: &GlobalArgs) -> Result<CommandStatus, CommandError> {
+    let terminal = Terminal::new(global.color, global.quiet, global.verbose, global.format);
+    let directory = directory(global).inspect_err(|error| terminal.print_error_data(&error.data()))?;
+    let context = CommandContext { directory, format: global.format, terminal };
+    let answer =
+        answer(verb, &context).inspect_err(|error| context.terminal.print_error_data(&error.data()))?;
     let failed =
         |error| CommandError::new(CommandErrorKind::Store, format!("cannot write the answer: {error}"));
     context.terminal.finish().map_err(failed)?;
@@ -270,7 +297,8 @@ fn answer(verb: Verb, context: &CommandContext) -> Result<CommandStatus, Command
     }
 }
 
-fn context(global: &GlobalArgs) -> Result<CommandContext, CommandError> {
+/// Returns the absolute directory that the command is about.
+fn directory(global: &GlobalArgs) -> Result<PathBuf, CommandError> {
     let given = global.directory.clone().unwrap_or_else(|| PathBuf::from("."));
     let directory = given.canonicalize().map_err(|error| {
         CommandError::new(CommandErrorKind::Usage, format!("cannot work in {}: {error}", given.display()))
@@ -281,11 +309,7 @@ fn context(global: &GlobalArgs) -> Result<CommandContext, CommandError> {
             format!("{} is not a directory", directory.display()),
         ));
     }
-    Ok(CommandContext {
-        directory,
-        format: global.format,
-        terminal: Terminal::new(global.color, global.quiet, global.verbose, global.format),
-    })
+    Ok(directory)
 }
 
 #[cfg(test)]

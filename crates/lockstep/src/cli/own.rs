@@ -41,7 +41,8 @@ struct SelfVersionArgs {
 pub(crate) fn run(args: &SelfArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     let SelfCommand::Version(args) = &args.command;
     if !args.check {
-        context.terminal.say_line(&format!("lockstep {VERSION}"));
+        let data = context.format.render(&serde_json::json!({ "version": VERSION }));
+        context.terminal.print(&data.unwrap_or_else(|| format!("lockstep {VERSION}\n")));
         return Ok(CommandStatus::Success);
     }
     let project = Project::of_directory(&context.directory)?.map(ActiveProject::load).transpose()?;

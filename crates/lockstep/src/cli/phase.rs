@@ -85,7 +85,7 @@ fn run_complete(args: &PhaseCompleteArgs, context: &CommandContext) -> Result<Co
     let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let produced = PhaseFiles { directory: &context.directory, l2: args.l2.clone(), gate: args.gate.clone() };
     let writer = args.who.writer("phase complete", &project);
-    let answer = output::print_output(context, tasks.complete(writer, args.phase, &produced)?);
+    let answer = output::print_write_result(context, tasks.complete(writer, args.phase, &produced)?);
     match missing_file(args, &context.directory) {
         Some(error) => Err(error),
         None => Ok(answer),

@@ -107,7 +107,7 @@ fn rendered(
         .and_then(|step| render(&template, &TemplateValues::new(&step, &file.name, agent, &machine)));
     match rendered {
         Ok(text) => {
-            context.terminal.say_exactly(text.as_bytes());
+            context.terminal.print_content(&text);
             Ok(CommandStatus::Success)
         }
         Err(problems) => Ok(refused(context, &problems)),

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::{CommandContext, CommandStatus};
 use crate::error::{CommandError, CommandErrorKind};
-use crate::impact::lookup::{ReferenceDirection, ReferencesOutput};
-use crate::impact::lookup_text;
 use crate::progress_bar::ProgressBar;
+use crate::refs::query::{ReferenceDirection, ReferencesOutput};
+use crate::refs::text;
 
 /// Show the places that reference a file, a symbol or a name
 ///
@@ -72,7 +72,7 @@ fn show(args: &RefsArgs, context: &CommandContext, answer: &ReferencesOutput) {
         Some(data) => terminal.print(&data),
         None => {
             let all = args.all || terminal.verbose();
-            terminal.print(&lookup_text::render(answer, all, Some(terminal)));
+            terminal.print(&text::render(answer, all, Some(terminal)));
         }
     }
 }

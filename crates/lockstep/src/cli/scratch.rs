@@ -11,6 +11,7 @@ use crate::clock;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
+use crate::task::output::TaskRefusalOutput;
 
 /// Store values that belong to one session only
 ///
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &ScratchArgs, context: &CommandContext) -> Result<Comman
         ScratchCommand::Set(args) => {
             let session = args.who.session().require_session()?;
             if let Err(reason) = tasks.may_write_scratch(&args.who.writer("scratch set", &project)) {
-                return Ok(output::refused(context, None, &[reason]));
+                return Ok(output::print_refusal(context, &TaskRefusalOutput::new(None, vec![reason])));
             }
             let value = yaml::read(args.value.as_bytes(), MAX_BYTES)
                 .map_err(|error| CommandError::new(CommandErrorKind::Usage, error.to_string()))?;
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &ScratchArgs, context: &CommandContext) -> Result<Comman
                     show(context, &scratch);
                     Ok(CommandStatus::Success)
                 }
-                Err(findings) => Ok(output::unreadable(context, findings)),
+                Err(findings) => Ok(output::print_refusal(context, &TaskRefusalOutput::unreadable(findings))),
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::hook::route::{REGISTRATIONS, actions_for};
 
 const NAME: &str = "events";
 
-/// One check for all: the slowest and the wrong ones are named.
+/// Returns one check for all events, which names the slowest and the wrong ones.
 pub(super) fn check(entries: &[HookRegistration]) -> Vec<DoctorCheck> {
     if entries.is_empty() {
         return vec![DoctorCheck::skipped(NAME, "no hook is registered, so none was run")];
@@ -64,7 +64,7 @@ fn try_all(entries: &[HookRegistration]) -> io::Result<DoctorCheck> {
     Ok(DoctorCheck::failed(NAME, wrong.join("; "), fix))
 }
 
-/// The recorded payloads of an event that lead somewhere, moved into the scratch project.
+/// The recorded payloads of an event that cause an action, with their paths in the scratch project.
 fn payloads(event: &str, scratch: &Path) -> Vec<String> {
     let moved = |json: &str| json.replace("/repo", &scratch.display().to_string());
     samples::ALL

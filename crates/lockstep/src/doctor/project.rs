@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jiff::ToSpan as _;
 use lockstep_config::Project;
-use lockstep_index::index::{Effort, Home, Index, Unwatched};
+use lockstep_index::index::{Index, IndexLocation, NoProgress, UpdatePolicy};
 use lockstep_index::sweep::drift;
 use lockstep_store::{Store, log};
 
@@ -104,8 +104,8 @@ fn catalogue(project: &ActiveProject) -> DoctorCheck {
 
 fn index(project: &ActiveProject) -> DoctorCheck {
     const NAME: &str = "index";
-    let home = Home::State(&project.state);
-    match Index::open(&project.root, home, &project.index_settings(), Effort::Few, &Unwatched) {
+    let home = IndexLocation::State(&project.state);
+    match Index::open(&project.root, home, &project.index_settings(), UpdatePolicy::Few, &NoProgress) {
         Ok(Some(index)) => {
             let condition = index.condition();
             match condition.behind {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lockstep_config::Project;
-use lockstep_index::accounts;
+use lockstep_index::reported_writes;
 use lockstep_model::change::{Attribution, JournalLine, format_timestamp};
 use lockstep_model::decision::Decision;
 use lockstep_model::event::{EventKind, OriginalContent, ToolOutcome, ToolUse, Undo};
@@ -34,7 +34,7 @@ impl HookRun {
             attribution: Attribution::Exact,
         };
         self.project.journal().append(session, std::slice::from_ref(&line))?;
-        accounts::note(&self.project.root, &self.project.state, &line.path)?;
+        reported_writes::note(&self.project.root, &self.project.state, &line.path)?;
         self.save_original(session, &line, former.clone(), undo)?;
         Ok(Decision::Silent)
     }

@@ -65,12 +65,8 @@ impl HookRun {
     /// Returns the listed files of the project that differ from their known state. `None` if the list and the
     /// disk disagree.
     fn check_list<'a>(&self, edits: &'a CommandEdits) -> Result<Option<Vec<ListedChange<'a>>>, HookError> {
-        let real_root = self.project.root.canonicalize().unwrap_or_else(|_| self.project.root.clone());
-        let listed: BTreeMap<PathBuf, &EditedFile> = edits
-            .files
-            .iter()
-            .filter_map(|file| Some((self.path_below_root(file, &real_root)?, file)))
-            .collect();
+        let listed: BTreeMap<PathBuf, &EditedFile> =
+            edits.files.iter().filter_map(|file| Some((self.path_below_root(file)?, file))).collect();
         let mut theirs: Vec<PathBuf> = listed.keys().cloned().collect();
         self.project.drop_own_files(&mut theirs);
         let paths: Vec<&Path> = theirs.iter().map(PathBuf::as_path).collect();
@@ -94,30 +90,26 @@ impl HookRun {
     }
 
     /// The path of a listed file below the root; `None` for a file outside of it, in a repository's or in Lockstep's own directory.
-    fn path_below_root(&self, file: &EditedFile, real_root: &Path) -> Option<PathBuf> {
+    fn path_below_root(&self, file: &EditedFile) -> Option<PathBuf> {
         let path =
             self.below_root(&lockstep_model::path::absolute_lexical(&cwd_of(&self.event), &file.path))?;
-        let relative = path.strip_prefix(&self.project.root).ok()?;
-        // A parent directory may be a link. A missing one is none.
-        let is_outside = path.parent()?.canonicalize().is_ok_and(|real| !real.starts_with(real_root));
+        let root = &self.project.root;
+        let relative = path.strip_prefix(root).ok()?;
+        // The root contains no link, a directory below it may be one. A missing one is none.
+        let parent = path.parent()?;
+        let is_outside = parent != root && parent.canonicalize().is_ok_and(|real| !real.starts_with(root));
         let is_of_git = relative.components().any(|name| name.as_os_str() == ".git");
         (!is_outside && !is_of_git && !path.starts_with(self.project.state.path())).then_some(path)
     }
 
-    /// Returns the path below the project's root. `None` outside of it. The client may name one of them by a
-    /// link.
+    /// Returns the path below the project's root. `None` outside of it. The client may name the path by a link.
     pub(super) fn below_root(&self, path: &Path) -> Option<PathBuf> {
         let root = &self.project.root;
         if path.starts_with(root) {
             return Some(path.to_owned());
         }
-        let real = root.canonicalize().ok()?;
-        let parent = || path.parent()?.canonicalize().ok();
-        let relative = match path.strip_prefix(&real) {
-            Ok(relative) => relative.to_owned(),
-            Err(_) => parent()?.strip_prefix(&real).ok()?.join(path.file_name()?),
-        };
-        Some(root.join(relative))
+        let real = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
+        real.starts_with(root).then_some(real)
     }
 
     fn listed_line(

@@ -1,8 +1,8 @@
 //! `lockstep hook`: one process per event of a client. Event JSON on stdin, reply on stdout.
 //!
 //! The path of an event: bytes → [`Event`] → [`actions_for`] → actions → decision → bytes. Standard input is
-//! parsed once; nothing is compiled, nothing spawned. On any failure, an observer exits 0 without output, and
-//! the fault is one line in the log.
+//! parsed once and nothing is compiled. The only process that may be started is a detached build of a missing
+//! index. On any failure, an observer exits 0 without output, and the fault is one line in the log.
 
 mod cache;
 mod deliver;
@@ -179,7 +179,7 @@ fn handle_invocation(HookInvocation { client, part, by }: HookInvocation, start:
     }
 }
 
-/// The text that an agent is to be started or continued with; `None` if the event does not hold it.
+/// The prompt that starts or continues an agent; `None` if the event does not contain it.
 fn prompt_of(event: &Event) -> Option<&str> {
     let EventKind::PreToolUse(call) = &event.kind else { return None };
     match &call.tool {
@@ -321,7 +321,7 @@ impl HookRun {
         }
     }
 
-    /// Runs the event's actions in order. Each fails for itself; together they leave one line in the log.
+    /// Runs the event's actions in order. A failing action does not stop the others. All failures are one line in the log.
     fn run(mut self) -> HookOutcome {
         let actions = actions_for_part(&self.event, self.part);
         self.faults.extend(HookError::from_config_problems(&self.project));
@@ -423,7 +423,7 @@ impl HookRun {
     }
 }
 
-/// Of two answers to one event, the one that weighs more: a block over a question over text over silence.
+/// Returns the stronger of two answers to one event. A block is the strongest, then a question, then text.
 fn combine_decisions(one: Decision, other: Decision) -> Decision {
     match (&one, &other) {
         (Decision::Block(_), _) | (_, Decision::Silent) => one,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use lockstep_config::keys::{AlertStatus, AlertThreshold};
 use lockstep_fs::write_atomically;
-use lockstep_index::index::{Effort, Home, Index, Unwatched, is_stored};
+use lockstep_index::index::{Index, IndexLocation, NoProgress, UpdatePolicy, is_stored};
 use lockstep_model::alert::Alert;
 use lockstep_model::change::Attribution;
 use lockstep_model::decision::Decision;
@@ -27,7 +27,7 @@ use crate::cascade::active;
 use crate::impact::analysis::{ImpactAnalysis, deadline_after};
 use crate::impact::moves;
 use crate::impact::original::{Originals, Since};
-use crate::impact::session::edits_of_changes;
+use crate::workspace::session_edits::edits_of_changes;
 
 /// The reader of the Lead's own changes.
 const LEAD: &str = "lead";
@@ -329,8 +329,15 @@ impl HookRun {
     fn open_index(&self, wait: Duration) -> Result<Option<Index>, HookError> {
         let project = &self.project;
         let settings = project.index_settings();
-        let open =
-            || Index::open(&project.root, Home::State(&project.state), &settings, Effort::Few, &Unwatched);
+        let open = || {
+            Index::open(
+                &project.root,
+                IndexLocation::State(&project.state),
+                &settings,
+                UpdatePolicy::Few,
+                &NoProgress,
+            )
+        };
         if let Some(index) = open()? {
             return Ok(Some(index));
         }

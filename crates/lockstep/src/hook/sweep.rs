@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use lockstep_git::local::{LocalRepository, LocalStatus};
 use lockstep_index::catalogue::Catalogue;
 use lockstep_index::scope::is_rule_file;
-use lockstep_index::sweep::{Swept, sweep};
+use lockstep_index::sweep::{SweepOutcome, sweep};
 use lockstep_model::change::{Attribution, ChangeKind, ChangeTool, JournalLine, format_timestamp};
 use lockstep_model::decision::Decision;
 use lockstep_model::event::{EditedFile, EventKind, OriginalContent, ToolUse};
@@ -102,8 +102,8 @@ impl HookRun {
             self.store = Some(store);
         }
         match swept {
-            Swept::NoBaseline if !is_compared.get() => Err(HookError::NoBaseline),
-            Swept::Found(_) | Swept::NoBaseline => Ok(()),
+            SweepOutcome::NoBaseline if !is_compared.get() => Err(HookError::NoBaseline),
+            SweepOutcome::Found(_) | SweepOutcome::NoBaseline => Ok(()),
         }
     }
 

@@ -30,7 +30,7 @@ const MAX_PLACES: usize = 200;
 const MAX_IGNORED_FILES: usize = 500;
 
 /// A place outside the scope, relative to the root, and the time when it was last written.
-struct Written {
+struct WrittenPlace {
     path: PathBuf,
     at: i64,
 }
@@ -38,8 +38,8 @@ struct Written {
 /// The places that were written since the last check.
 #[derive(Default)]
 struct Places {
-    files: Vec<Written>,
-    directories: Vec<Written>,
+    files: Vec<WrittenPlace>,
+    directories: Vec<WrittenPlace>,
 }
 
 impl HookRun {
@@ -89,7 +89,7 @@ impl HookRun {
         &self,
         store: &mut Store,
         session: &SessionId,
-        files: &[Written],
+        files: &[WrittenPlace],
     ) -> Result<(), HookError> {
         let mut paths: Vec<PathBuf> = files.iter().map(|file| self.project.root.join(&file.path)).collect();
         self.project.drop_own_files(&mut paths);
@@ -127,14 +127,14 @@ fn linked_and_nested(root: &Path, catalogue: &Catalogue) -> Places {
             true => (&mut places.directories, newest_change(&real)),
             false => (&mut places.files, last_write(&real)),
         };
-        of_kind.extend(at.map(|at| Written { path, at }));
+        of_kind.extend(at.map(|at| WrittenPlace { path, at }));
     }
     places
 }
 
 /// Returns the tracked files that an ignore rule matches and that differ from the commit. A file that was last
 /// written before `since` is not read.
-fn ignored_files(root: &Path, catalogue: &Catalogue, commit: Option<&str>, since: i64) -> Vec<Written> {
+fn ignored_files(root: &Path, catalogue: &Catalogue, commit: Option<&str>, since: i64) -> Vec<WrittenPlace> {
     let Some(repository) = LocalRepository::discover(root) else { return Vec::new() };
     let unknown = repository.tracked_besides(|path| catalogue.has(Path::new(path))).unwrap_or_default();
     let written = unknown.into_iter().filter_map(|path| {
@@ -143,7 +143,7 @@ fn ignored_files(root: &Path, catalogue: &Catalogue, commit: Option<&str>, since
             Blob::Content(content) => lockstep_fs::read(root.join(&path)).is_ok_and(|now| now == content),
             Blob::Absent | Blob::Unreadable => false,
         });
-        (!is_same && !is_left_out(root, Path::new(&path))).then(|| Written { path: path.into(), at })
+        (!is_same && !is_left_out(root, Path::new(&path))).then(|| WrittenPlace { path: path.into(), at })
     });
     written.take(MAX_IGNORED_FILES).collect()
 }

@@ -47,8 +47,7 @@ impl HookRun {
             return Some((call, path));
         }
         let real = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
-        let relative = real.strip_prefix(root.canonicalize().ok()?).ok()?;
-        Some((call, root.join(relative)))
+        real.starts_with(root).then_some((call, real))
     }
 
     /// After a shell command, once its changes are journaled.

@@ -15,9 +15,9 @@ use lockstep_refs::world::World as _;
 
 use lockstep_store::{Store, StoreError};
 
-use super::index::index_basis;
 use super::links::LinkEdits;
 use super::question::shown_path;
+use crate::workspace::index::index_basis;
 
 /// Fewer common commits are chance.
 const MIN_TOGETHER: usize = 3;
@@ -101,7 +101,9 @@ impl ImpactAnalysis {
         is_over: &dyn Fn() -> bool,
     ) -> Self {
         let started = Instant::now();
-        let edits: Vec<Edit> = edits.iter().map(|edit| with_disk_content(root, index, edit)).collect();
+        let in_time =
+            |edit: &Edit| if is_over() { edit.clone() } else { with_disk_content(root, index, edit) };
+        let edits: Vec<Edit> = edits.iter().map(in_time).collect();
         let links = LinkEdits::new(root, index, &edits);
         let all = [&edits[..], &links.edits].concat();
         let mut impact = impact(index, &Question { edits: &all, aliases, is_over });

@@ -16,10 +16,11 @@ use lockstep_index::scope::is_rule_file;
 use lockstep_model::event::OriginalContent;
 use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_refs::impact::{Before, Edit};
+use lockstep_refs::language::Language;
 use lockstep_store::originals::{OriginalStore, SessionBase};
 
-use super::edits::text;
 use crate::project::ActiveProject;
+use crate::workspace::edits::text;
 
 /// More files that differ from the commit are not saved when a session starts.
 const MAX_SAVED_FILES: usize = 500;
@@ -88,15 +89,17 @@ impl<'a> Originals<'a> {
         let mut assumed = Vec::new();
         for edit in edits.iter_mut().filter(|edit| matches!(edit.before, Before::Unknown)) {
             let path = edit.former.as_deref().unwrap_or(&edit.path);
-            edit.before = match self.at_start(path) {
-                Some(former) => before(former),
-                None => match index.former_facts(path) {
-                    Some(facts) => Before::Facts(Arc::new(facts)),
-                    None => {
-                        assumed.extend((!self.base().is_complete).then(|| edit.path.clone()));
-                        self.in_commit(path).map_or(Before::Unknown, before)
-                    }
-                },
+            let started = self.at_start(path);
+            let committed = if started.is_none() { self.in_commit(path) } else { None };
+            edit.before = match (started, committed, index.former_facts(path)) {
+                (Some(former), ..) => before(former),
+                // The index does not have the names by which such a file is used.
+                (None, Some(committed), Some(_)) if Language::of(path).is_used_whole() => before(committed),
+                (None, _, Some(facts)) => Before::Facts(Arc::new(facts)),
+                (None, committed, None) => {
+                    assumed.extend((!self.base().is_complete).then(|| edit.path.clone()));
+                    committed.map_or(Before::Unknown, before)
+                }
             };
         }
         assumed

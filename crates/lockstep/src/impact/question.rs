@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lockstep_git::patch::{self, FilePatch};
-use lockstep_index::index::{Index, Progress};
+use lockstep_index::index::{Index, IndexProgress};
 use lockstep_model::ids::SessionId;
 use lockstep_refs::impact::Edit;
 use lockstep_refs::report::Timings;
 
 use super::analysis::{ImpactAnalysis, elapsed_ms};
 use super::deadline::Deadline;
-use super::edits::EditSet;
 use super::lazy_join::LazyJoin;
-use super::tree::Workspace;
 use crate::error::{CommandError, CommandErrorKind};
+use crate::workspace::Workspace;
+use crate::workspace::edits::EditSet;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) enum ChangeSource {
@@ -63,10 +63,10 @@ impl ImpactQuery {
     pub(crate) fn run(
         &self,
         directory: &Path,
-        progress: &dyn Progress,
+        progress: &dyn IndexProgress,
     ) -> Result<ImpactResult, CommandError> {
         let started = Instant::now();
-        let progress: &dyn Progress = &Deadline::within(self.limit, progress);
+        let progress: &dyn IndexProgress = &Deadline::within(self.limit, progress);
         let tree = Workspace::discover(directory)?;
         // Git determines the changes while the index is opened, and the index is queried while the disk is
         // checked.
@@ -134,7 +134,7 @@ impl ImpactResult {
     }
 }
 
-fn analyse(tree: &Workspace, index: &Index, edits: &[Edit], progress: &dyn Progress) -> ImpactAnalysis {
+fn analyse(tree: &Workspace, index: &Index, edits: &[Edit], progress: &dyn IndexProgress) -> ImpactAnalysis {
     // An answer that will be discarded need not be finished.
     let is_over = || progress.is_out_of_time() || progress.is_abandoned() || index.is_outdated();
     ImpactAnalysis::of(&tree.root, index, &tree.aliases(), edits, &is_over)

@@ -17,7 +17,7 @@ use layout::{Columns, Row};
 use severity::{AffectedFile, Severity, affected_files};
 
 /// The hint for an incomplete answer.
-pub(super) const HINT_PARTIAL: &str = "hint: `lockstep index` builds the index once, and the next run is fast. \
+pub(crate) const HINT_PARTIAL: &str = "hint: `lockstep index` builds the index once, and the next run is fast. \
                                        `--time-limit SECONDS` waits longer.\n";
 
 /// An answer and the options of its rendering.

@@ -8,7 +8,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use lockstep_git::{DiffRange, Repository};
-use lockstep_map::document::Document;
+use lockstep_map::document::MapDocument;
 
 use super::settings::MapSettings;
 use crate::clock;
@@ -30,7 +30,7 @@ impl CommittedMap {
             return None;
         }
         let changed = repository.diff(&DiffRange::HeadToWorktree).ok()?;
-        let oldest = Document::parse(text).ok()?.entries.iter().map(|entry| entry.updated).min()?;
+        let oldest = MapDocument::parse(text).ok()?.entries.iter().map(|entry| entry.updated).min()?;
         let oldest = oldest.to_zoned(clock::now().time_zone().clone()).ok()?.timestamp();
         Some(Self {
             changed: changed.into_iter().map(|changed| changed.path).collect(),

@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use jiff::civil::Date;
-use lockstep_index::index::{Index, Progress};
-use lockstep_map::check::{Checked, Truth, check};
-use lockstep_map::document::Document;
+use lockstep_index::index::{Index, IndexProgress};
+use lockstep_map::check::{ExpectedMap, MapCheckReport, check};
+use lockstep_map::document::MapDocument;
 use lockstep_map::hotspot::RUNS;
-use lockstep_map::record::Record;
-use lockstep_map::scope::{Scope, WHOLE};
-use lockstep_map::update::{Present, update};
-use lockstep_map::view::{Limit, View};
+use lockstep_map::record::MapRecord;
+use lockstep_map::scope::{ScopePattern, WHOLE};
+use lockstep_map::update::{MapUpdateInput, update};
+use lockstep_map::view::{MapView, SizeLimit};
 use lockstep_refs::entity::Aliases;
 use lockstep_refs::world::{FileId, World as _};
 use lockstep_store::Store;
@@ -23,39 +23,39 @@ use super::state::MapState;
 use super::trace_file::TraceFile;
 use crate::clock;
 use crate::error::CommandError;
-use crate::impact::tree::Workspace;
 use crate::project::ActiveProject;
+use crate::workspace::Workspace;
 
 /// The map as it should be now.
 pub(crate) struct CurrentMap {
     /// The complete graph.
-    pub(crate) record: Record,
+    pub(crate) record: MapRecord,
     /// Paths that changed in each of the last runs.
     pub(crate) hot: HashSet<String>,
-    pub(crate) scope: Scope,
+    pub(crate) scope: ScopePattern,
     /// Files in scope that could not be read.
     pub(crate) unseen: usize,
     place: Option<MapSettings>,
-    limit: Option<Limit>,
+    limit: Option<SizeLimit>,
     /// The content and the change date of files at the last run.
     known: HashMap<String, (u64, Date)>,
 }
 
 /// The files of an index that have an entry, with their versions.
-pub(super) fn files_in(index: &Index, scope: &Scope) -> Vec<(FileId, u64)> {
+pub(super) fn files_in(index: &Index, scope: &ScopePattern) -> Vec<(FileId, u64)> {
     index.versions().filter(|(file, _)| scope.holds(index.path(*file))).collect()
 }
 
 impl CurrentMap {
     /// Of a tree, active or not.
-    pub(crate) fn of(tree: &Workspace, progress: &dyn Progress) -> Result<Self, CommandError> {
+    pub(crate) fn of(tree: &Workspace, progress: &dyn IndexProgress) -> Result<Self, CommandError> {
         let place = tree.project.as_ref().map(ActiveProject::map_settings).transpose()?;
         let kept = tree.project.as_ref().and_then(|project| MapState::of(&project.state).load());
         let known_scope = kept.as_ref().map(|kept| kept.record.about.scope.clone());
         let listed = || scope_in_document(place.as_ref());
         let scope = match &place {
             Some(place) => place.effective_scope(None, known_scope.or_else(listed).as_deref()),
-            None => Scope::new(WHOLE, None),
+            None => ScopePattern::new(WHOLE, None),
         };
         let today = clock::now().date();
         let index = tree.open_index(progress)?;
@@ -64,7 +64,7 @@ impl CurrentMap {
         let kept = kept.filter(|kept| kept.record.about.settings == ours);
         let (old, answers) = match kept {
             Some(kept) => (kept.record, kept.answers),
-            None => (Record::empty(today), TraceFile::none()),
+            None => (MapRecord::empty(today), TraceFile::none()),
         };
         let known = old
             .entries
@@ -87,12 +87,12 @@ impl CurrentMap {
     }
 
     /// Returns the graph with its derived data.
-    pub(crate) fn view(&self) -> View<'_> {
-        View::new(&self.record, &|path| self.hot.contains(path))
+    pub(crate) fn view(&self) -> MapView<'_> {
+        MapView::new(&self.record, &|path| self.hot.contains(path))
     }
 
     /// Compares the document of a project with it; `None` if there is no document.
-    pub(crate) fn check(&self, root: &Path) -> Result<Option<Checked>, CommandError> {
+    pub(crate) fn check(&self, root: &Path) -> Result<Option<MapCheckReport>, CommandError> {
         let Some(place) = &self.place else { return Ok(None) };
         let text = match document_file::read_state(place, None)? {
             DocumentState::Missing => return Ok(None),
@@ -102,7 +102,7 @@ impl CurrentMap {
         let elsewhere = if self.known.is_empty() { CommittedMap::of(root, place, &text) } else { None };
         let view = self.view();
         let exists = |path: &str| is_inside(path) && root.join(path).symlink_metadata().is_ok();
-        let truth = Truth {
+        let truth = ExpectedMap {
             view: &view,
             scope: &self.scope,
             limit: self.limit,
@@ -150,7 +150,7 @@ fn is_inside(path: &str) -> bool {
 pub(super) fn scope_in_document(place: Option<&MapSettings>) -> Option<String> {
     match document_file::read_state(place?, None).ok()? {
         DocumentState::Modified(text) => {
-            let scope = Document::parse(&text).ok()?.header.scope;
+            let scope = MapDocument::parse(&text).ok()?.header.scope;
             lockstep_map::scope::problem(&scope).is_none().then_some(scope)
         }
         _ => None,
@@ -159,22 +159,23 @@ pub(super) fn scope_in_document(place: Option<&MapSettings>) -> Option<String> {
 
 fn compute(
     index: &Index,
-    scope: &Scope,
+    scope: &ScopePattern,
     aliases: &Aliases,
     today: Date,
-    old: Record,
+    old: MapRecord,
     answers: &TraceFile,
-    progress: &dyn Progress,
-) -> Record {
+    progress: &dyn IndexProgress,
+) -> MapRecord {
     let files = files_in(index, scope);
-    let report = |done, all| progress.report(lockstep_index::index::Phase::References, done, all);
+    let report = |done, all| progress.report(lockstep_index::index::IndexPhase::References, done, all);
     let none = HashSet::new();
-    let present = Present { world: index, files: &files, again: &none, aliases, today, progress: &report };
+    let present =
+        MapUpdateInput { world: index, files: &files, again: &none, aliases, today, progress: &report };
     match update(old, &present, answers) {
         Ok(updated) => updated.record,
         // The stored state is damaged; the files are not.
         Err(_) => {
-            let anew = update(Record::empty(today), &present, &TraceFile::none());
+            let anew = update(MapRecord::empty(today), &present, &TraceFile::none());
             anew.expect("without answers there is nothing to be damaged").record
         }
     }

@@ -7,8 +7,8 @@
 use std::io;
 use std::path::Path;
 
-use lockstep_map::digest::digest;
-use lockstep_map::record::{Amendment, Record};
+use lockstep_map::fast_hash::digest;
+use lockstep_map::record::{MapRecord, MapRecordDelta};
 
 use super::append::append;
 
@@ -34,7 +34,7 @@ pub(super) struct DeltaLog {
 
 impl DeltaLog {
     /// Makes the amendments at `path` from a record; `None` if they cannot be made.
-    pub(super) fn replay(path: &Path, record: Record, identity: u64) -> Option<(Record, Self)> {
+    pub(super) fn replay(path: &Path, record: MapRecord, identity: u64) -> Option<(MapRecord, Self)> {
         let bytes = lockstep_fs::read_up_to(path, lockstep_fs::MAX_STATE_BYTES).unwrap_or_default();
         let (amendments, end) = valid_deltas(&bytes, identity);
         let (record, moves) = record.after(&amendments)?;
@@ -42,7 +42,7 @@ impl DeltaLog {
     }
 
     /// Returns true if appending another delta is cheaper than writing a record.
-    pub(super) fn has_room(&self, amendment: &Amendment, bytes: &[u8]) -> bool {
+    pub(super) fn has_room(&self, amendment: &MapRecordDelta, bytes: &[u8]) -> bool {
         self.end + bytes.len() as u64 <= MAX_LOG_BYTES
             && self.moves + usize::from(!amendment.moves.is_empty()) <= MAX_MOVES
     }

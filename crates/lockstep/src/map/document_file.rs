@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::path::Path;
 
 use lockstep_fs::{FileStamp, PositionedIo as _, RACY_NANOS, write_atomically_from};
-use lockstep_map::digest::{Digester, digest};
 use lockstep_map::document::is_generated;
-use lockstep_map::record::Written;
-use lockstep_map::redraw::Drawing;
+use lockstep_map::fast_hash::{Digester, digest};
+use lockstep_map::incremental_render::DocumentPatch;
+use lockstep_map::record::DocumentStamp;
 use lockstep_store::confine;
 
 use super::patch_writer::{self, CHUNK};
@@ -24,7 +24,7 @@ const BACKUP: &str = "codebase-map.md.bak";
 pub(super) enum DocumentState {
     Missing,
     /// Unchanged since it was written; this is its current stamp.
-    Unmodified(Written),
+    Unmodified(DocumentStamp),
     /// Changed, or unknown: this is its text.
     Modified(String),
 }
@@ -32,7 +32,7 @@ pub(super) enum DocumentState {
 /// Reads the state of the document; `written` is its saved state.
 pub(super) fn read_state(
     place: &MapSettings,
-    written: Option<Written>,
+    written: Option<DocumentStamp>,
 ) -> Result<DocumentState, CommandError> {
     let meta = match fs::symlink_metadata(&place.path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(DocumentState::Missing),
@@ -48,7 +48,10 @@ pub(super) fn read_state(
     if let Some(written) = written.filter(|written| written.size == stamp.size)
         && written.digest == digest_of(&place.path).map_err(failed)?
     {
-        return Ok(DocumentState::Unmodified(Written { digest: written.digest, ..without_racy_time(stamp) }));
+        return Ok(DocumentState::Unmodified(DocumentStamp {
+            digest: written.digest,
+            ..without_racy_time(stamp)
+        }));
     }
     let bytes = lockstep_fs::read_up_to(&place.path, lockstep_fs::MAX_STATE_BYTES).map_err(failed)?;
     // Text that is not UTF-8 is not a map, and the check reports it.
@@ -68,20 +71,20 @@ fn unreadable(place: &MapSettings, why: &str) -> CommandError {
         .hint("remove it, or name another file in `[map] path`")
 }
 
-pub(super) fn stamp(meta: &Metadata) -> Written {
+pub(super) fn stamp(meta: &Metadata) -> DocumentStamp {
     let FileStamp { size, ctime, inode, .. } = FileStamp::from(meta);
-    Written { size, changed: ctime.cast_unsigned(), inode, digest: 0 }
+    DocumentStamp { size, changed: ctime.cast_unsigned(), inode, digest: 0 }
 }
 
 /// Returns true if a file with this stamp is the written one, without reading it.
-pub(super) fn is_stamp_of(stamp: &Written, written: &Written) -> bool {
-    written.changed != 0 && Written { digest: 0, ..*written } == *stamp
+pub(super) fn is_stamp_of(stamp: &DocumentStamp, written: &DocumentStamp) -> bool {
+    written.changed != 0 && DocumentStamp { digest: 0, ..*written } == *stamp
 }
 
 /// A stamp by which another content will be noticed: a time that is too young is left out.
-fn without_racy_time(stamp: Written) -> Written {
+fn without_racy_time(stamp: DocumentStamp) -> DocumentStamp {
     let is_young = stamp.changed.cast_signed() >= lockstep_fs::now() - RACY_NANOS;
-    Written { changed: if is_young { 0 } else { stamp.changed }, ..stamp }
+    DocumentStamp { changed: if is_young { 0 } else { stamp.changed }, ..stamp }
 }
 
 /// The digest of a file, which is not held in memory for it.
@@ -111,7 +114,7 @@ pub(super) fn range_reader(place: &MapSettings) -> impl Fn(Range<u64>) -> Option
 pub(super) enum NewDocument<'a> {
     Full(&'a str),
     /// A patch of the document that was written last.
-    Patched(&'a Drawing, Written),
+    Patched(&'a DocumentPatch, DocumentStamp),
 }
 
 /// Replaces the document atomically and returns its stamp. `None` if the drawing was based on a document that
@@ -123,7 +126,7 @@ pub(super) fn write(
     place: &MapSettings,
     new: &NewDocument<'_>,
     keep: bool,
-) -> Result<Option<Written>, CommandError> {
+) -> Result<Option<DocumentStamp>, CommandError> {
     let failed = |doing: &str, path: &Path, error: io::Error| {
         CommandError::new(CommandErrorKind::Store, format!("cannot {doing} {}: {error}", path.display()))
     };
@@ -159,7 +162,7 @@ pub(super) fn write(
     // Also one that a killed process left.
     let _ = fs::remove_file(&backup);
     let meta = fs::symlink_metadata(&place.path).map_err(|error| failed("look at", &place.path, error))?;
-    Ok(Some(Written { digest, ..without_racy_time(stamp(&meta)) }))
+    Ok(Some(DocumentStamp { digest, ..without_racy_time(stamp(&meta)) }))
 }
 
 /// Copies a file, or creates a hard link if the disk supports it.

@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use lockstep_map::hotspot::Hotspot;
-use lockstep_map::names::Meanings;
 use lockstep_map::scope::WHOLE;
-use lockstep_map::view::View;
+use lockstep_map::short_names::ShortNameIndex;
+use lockstep_map::view::MapView;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::CurrentMap;
 use crate::command_output::CommandOutput;
 use crate::error::{CommandError, CommandErrorKind};
-use crate::impact::tree::Workspace;
+use crate::workspace::Workspace;
 
 /// A file, its references, and the files that reference it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -32,7 +32,7 @@ pub(crate) struct MapEntry {
 }
 
 impl MapEntry {
-    pub(crate) fn of(view: &View<'_>, place: usize) -> Self {
+    pub(crate) fn of(view: &MapView<'_>, place: usize) -> Self {
         let entries = &view.record.entries;
         let paths = |places: &[u32]| places.iter().map(|at| entries[*at as usize].path.to_string()).collect();
         Self {
@@ -67,7 +67,7 @@ impl CurrentMap {
         let paths = || record.entries.iter().map(|entry| &*entry.path);
         let scope = self.scope.text();
         let of = if scope == WHOLE { String::new() } else { format!(" of {scope}") };
-        match *Meanings::new(paths()).all(path) {
+        match *ShortNameIndex::new(paths()).all(path) {
             [only] => Ok(only),
             [] => Err(CommandError::new(
                 CommandErrorKind::Store,

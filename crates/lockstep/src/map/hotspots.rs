@@ -1,7 +1,7 @@
 //! Hotspots of the map, for new sessions.
 
 use lockstep_fs::FileStamp;
-use lockstep_map::document::Document;
+use lockstep_map::document::MapDocument;
 use lockstep_map::hotspot::Hotspot;
 
 use crate::project::ActiveProject;
@@ -9,7 +9,7 @@ use crate::project::ActiveProject;
 /// The number of listed hotspots.
 const SHOWN: usize = 20;
 
-/// A text about the files that most hangs on; `None` if there is no map, or nothing is hot.
+/// Lists the files with the most dependents; `None` if there is no map or no such file.
 pub(crate) fn hotspots(project: &ActiveProject) -> Result<Option<String>, String> {
     let place = project.map_settings().map_err(|error| error.message().to_owned())?;
     let text = match lockstep_fs::read_to_string(&place.path) {
@@ -17,7 +17,7 @@ pub(crate) fn hotspots(project: &ActiveProject) -> Result<Option<String>, String
         Err(error) => return Err(format!("cannot read {}: {error}", place.shown)),
         Ok(text) => text,
     };
-    let document = Document::parse(&text).map_err(|error| format!("{}: {error}", place.shown))?;
+    let document = MapDocument::parse(&text).map_err(|error| format!("{}: {error}", place.shown))?;
     let mut hot: Vec<_> = document.entries.iter().filter(|entry| entry.hotspot == Hotspot::High).collect();
     if hot.is_empty() {
         return Ok(None);

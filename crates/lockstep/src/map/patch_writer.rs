@@ -6,25 +6,25 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
 use lockstep_fs::{mode_of, permissions};
-use lockstep_map::digest::Digester;
-use lockstep_map::record::Written;
-use lockstep_map::redraw::{Drawing, Piece};
+use lockstep_map::fast_hash::Digester;
+use lockstep_map::incremental_render::{DocumentChunk, DocumentPatch};
+use lockstep_map::record::DocumentStamp;
 
 use super::document_file::{is_stamp_of, stamp};
 
 /// The number of bytes that are copied at a time; a multiple of a digest's step.
 pub(super) const CHUNK: usize = 1 << 18;
 
-/// Replaces the file at `path` by the drawing, through a file in `staging`, and returns its digest. `None` if
-/// the file is no longer `former`, or must be replaced in another way.
+/// Replaces the file at `path` by the patched document, through a file in `staging`, and returns its digest.
+/// `None` if the file is no longer `former`, or must be replaced in another way.
 ///
 /// Not synced: after a crash one of both versions exists in full. A document damaged by a power failure
 /// differs from the record, and the next update rebuilds it.
 pub(super) fn write_patched(
     staging: &Path,
     path: &Path,
-    drawing: &Drawing,
-    former: &Written,
+    drawing: &DocumentPatch,
+    former: &DocumentStamp,
 ) -> io::Result<Option<u64>> {
     let source = lockstep_fs::open(path)?;
     let meta = source.metadata()?;
@@ -35,8 +35,8 @@ pub(super) fn write_patched(
     let mut target = ChunkWriter::new(temporary.as_file_mut());
     for piece in &drawing.pieces {
         match piece {
-            Piece::New(text) => target.put(text.as_bytes())?,
-            Piece::Kept(range) => {
+            DocumentChunk::New(text) => target.put(text.as_bytes())?,
+            DocumentChunk::Reused(range) => {
                 source.copy_until(range.start, |_| Ok(()))?;
                 source.copy_until(range.end, |bytes| target.put(bytes))?;
             }
@@ -166,7 +166,7 @@ impl<'f> ChunkWriter<'f> {
 mod tests {
     use std::fs;
 
-    use lockstep_map::digest::digest;
+    use lockstep_map::fast_hash::digest;
 
     use super::*;
 
@@ -179,12 +179,12 @@ mod tests {
             let former: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
             let (half, end) = (size as u64 / 2, size as u64);
             let pieces = vec![
-                Piece::New("head".to_owned()),
-                Piece::Kept(0..half),
-                Piece::New("x".repeat(CHUNK)),
-                Piece::Kept(half + (end - half).min(3)..end),
+                DocumentChunk::New("head".to_owned()),
+                DocumentChunk::Reused(0..half),
+                DocumentChunk::New("x".repeat(CHUNK)),
+                DocumentChunk::Reused(half + (end - half).min(3)..end),
             ];
-            let drawing = Drawing { pieces, blocks: Vec::new() };
+            let drawing = DocumentPatch { pieces, blocks: Vec::new() };
             let kept = half as usize..(half + (end - half).min(3)) as usize;
             let expected =
                 [b"head".as_slice(), &former[..kept.start], &vec![b'x'; CHUNK], &former[kept.end..]].concat();
@@ -193,10 +193,10 @@ mod tests {
                 let now = stamp(&fs::metadata(&path).unwrap());
                 let (this, other) = match is_trusted {
                     // By its time, and where that cannot be trusted, by its content.
-                    true => (now, Written { changed: now.changed ^ 1, ..now }),
+                    true => (now, DocumentStamp { changed: now.changed ^ 1, ..now }),
                     false => {
-                        let this = Written { digest: digest(&former), changed: 0, ..now };
-                        (this, Written { digest: digest(&former) ^ 1, ..this })
+                        let this = DocumentStamp { digest: digest(&former), changed: 0, ..now };
+                        (this, DocumentStamp { digest: digest(&former) ^ 1, ..this })
                     }
                 };
                 assert_eq!(write_patched(dir.path(), &path, &drawing, &other).unwrap(), None);

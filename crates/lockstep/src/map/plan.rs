@@ -1,10 +1,10 @@
 //! The start of a run: the stored state, the document, and whether everything must be rebuilt.
 
 use jiff::civil::Date;
-use lockstep_map::document::{Document, ParseError};
-use lockstep_map::l1::Mode;
-use lockstep_map::record::Record;
-use lockstep_map::scope::{Scope, problem};
+use lockstep_map::document::{MapDocument, ParseError};
+use lockstep_map::record::MapRecord;
+use lockstep_map::report::MapRunMode;
+use lockstep_map::scope::{ScopePattern, problem};
 use lockstep_store::Store;
 
 use super::delta_log::DeltaLog;
@@ -18,13 +18,13 @@ use crate::project::ActiveProject;
 
 /// The starting point of an update.
 pub(super) struct UpdatePlan {
-    pub(super) mode: Mode,
+    pub(super) mode: MapRunMode,
     /// The stored record; without entries if everything must be rebuilt.
-    pub(super) old: Record,
+    pub(super) old: MapRecord,
     pub(super) answers: TraceFile,
     /// The deltas, if there is a stored record.
     pub(super) amendments: Option<DeltaLog>,
-    pub(super) scope: Scope,
+    pub(super) scope: ScopePattern,
     pub(super) document: DocumentState,
     /// The store of the runs, if there is one. Opened here, in parallel with the check of the files.
     pub(super) store: Option<Store>,
@@ -41,7 +41,7 @@ impl UpdatePlan {
         let kept = MapState::of(&project.state).load();
         let document = document_file::read_state(place, kept.as_ref().map(|kept| kept.record.about.written))?;
         let parsed = match &document {
-            DocumentState::Modified(text) => Some(Document::parse(text)),
+            DocumentState::Modified(text) => Some(MapDocument::parse(text)),
             DocumentState::Missing | DocumentState::Unmodified(_) => None,
         };
         let scope = scope(place, request, kept.as_ref().map(|kept| &kept.record), parsed.as_ref());
@@ -49,19 +49,19 @@ impl UpdatePlan {
         let is_usable =
             kept.as_ref().map(|kept| kept.record.about.settings == ours && !kept.record.entries.is_empty());
         let (mode, note) = match rebuild_reason(request.mode, &document, parsed.as_ref(), is_usable) {
-            Some(note) => (Mode::FullGeneration, note),
+            Some(note) => (MapRunMode::FullGeneration, note),
             None if parsed.is_some() => (
-                Mode::IncrementalUpdate,
+                MapRunMode::IncrementalUpdate,
                 Some("the map was changed by hand; it is generated, so the changes are gone".to_owned()),
             ),
-            None => (Mode::IncrementalUpdate, None),
+            None => (MapRunMode::IncrementalUpdate, None),
         };
         let number = kept.as_ref().map_or(0, |kept| kept.record.about.answers);
         let (mut old, answers, amendments) = match (kept, mode) {
-            (Some(SavedMap { record, answers, amendments }), Mode::IncrementalUpdate) => {
+            (Some(SavedMap { record, answers, amendments }), MapRunMode::IncrementalUpdate) => {
                 (record, answers, Some(amendments))
             }
-            _ => (Record::empty(today), TraceFile::none(), None),
+            _ => (MapRecord::empty(today), TraceFile::none(), None),
         };
         (old.about.answers, old.about.settings) = (number, ours);
         let store = Store::open_existing(&project.state)?;
@@ -69,15 +69,15 @@ impl UpdatePlan {
     }
 }
 
-type ParsedMapDocument = Result<Document, ParseError>;
+type ParsedMapDocument = Result<MapDocument, ParseError>;
 
 /// Returns the scope. An update keeps the scope of the map, unless another is configured.
 fn scope(
     place: &MapSettings,
     request: &MapUpdateRequest,
-    kept: Option<&Record>,
+    kept: Option<&MapRecord>,
     parsed: Option<&ParsedMapDocument>,
-) -> Scope {
+) -> ScopePattern {
     let on_paper = || parsed?.as_ref().ok().map(|document| document.header.scope.as_str());
     let known = kept.map(|record| record.about.scope.as_str()).or_else(on_paper);
     let known = known.filter(|scope| request.mode == MapUpdateMode::Incremental && problem(scope).is_none());

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use lockstep_git::{DiffRange, DiffStatus, Repository};
-use lockstep_map::update::Updated;
+use lockstep_map::update::MapUpdate;
 
 /// Former paths with present ones, sorted.
 pub(super) fn renames(
-    updated: &Updated,
+    updated: &MapUpdate,
     git: impl FnOnce() -> Vec<(String, String)>,
 ) -> Vec<(String, String)> {
     let (now, changes) = (&updated.record, &updated.changes);

@@ -4,9 +4,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use lockstep_config::scope::ScopePreset;
-use lockstep_index::index::Settings;
-use lockstep_map::scope::{CLAUDE, Scope, WHOLE, problem};
-use lockstep_map::view::Limit;
+use lockstep_index::index::IndexSettings;
+use lockstep_map::scope::{CLAUDE, ScopePattern, WHOLE, problem};
+use lockstep_map::view::SizeLimit;
 use lockstep_refs::entity::Aliases;
 use lockstep_store::{PathRefusal, confine};
 
@@ -86,7 +86,7 @@ impl ActiveProject {
         }
         let preset = (self.config().scope.preset == ScopePreset::Claude).then_some(CLAUDE);
         match asked.or(self.config().map.scope.0.as_deref()).or(preset) {
-            Some(scope) => Scope::new(scope, None).is_claude(),
+            Some(scope) => ScopePattern::new(scope, None).is_claude(),
             None => self.has_framework_document(),
         }
     }
@@ -98,7 +98,7 @@ impl ActiveProject {
         let is_newest = changed(PLAIN_PATH).is_none_or(|other| other <= written);
         is_newest
             && scope_in_header(&self.root.join(CLAUDE_PATH))
-                .is_some_and(|it| Scope::new(&it, None).is_claude())
+                .is_some_and(|it| ScopePattern::new(&it, None).is_claude())
     }
 }
 
@@ -119,14 +119,14 @@ fn config_error(message: &str) -> CommandError {
 
 impl MapSettings {
     /// Returns the requested scope, else the configured one, else that of the existing map.
-    pub(super) fn effective_scope(&self, asked: Option<&str>, known: Option<&str>) -> Scope {
+    pub(super) fn effective_scope(&self, asked: Option<&str>, known: Option<&str>) -> ScopePattern {
         let text = asked.or(self.scope.as_deref()).or(known).unwrap_or(self.default_scope);
-        Scope::new(text, Some(&self.shown))
+        ScopePattern::new(text, Some(&self.shown))
     }
 
     /// Returns the size limit of the document.
-    pub(super) fn limit(&self, scope: &Scope) -> Option<Limit> {
-        Limit::of(self.lines, scope.is_claude())
+    pub(super) fn limit(&self, scope: &ScopePattern) -> Option<SizeLimit> {
+        SizeLimit::of(self.lines, scope.is_claude())
     }
 }
 
@@ -134,7 +134,7 @@ impl MapSettings {
 /// aliases.
 ///
 /// The number at the start is the version of the encoding. Raising it rebuilds every map.
-pub(super) fn settings_fingerprint(scope: &Scope, settings: &Settings, aliases: &Aliases) -> u64 {
+pub(super) fn settings_fingerprint(scope: &ScopePattern, settings: &IndexSettings, aliases: &Aliases) -> u64 {
     let mut text =
         format!("1 {}\n{}{}", lockstep_refs::SEMANTICS, scope.fingerprint(), settings.fingerprint());
     for (alias, path) in aliases.pairs() {

@@ -7,8 +7,8 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use lockstep_map::record::{Amendment, Record};
-use lockstep_map::update::NewAnswers;
+use lockstep_map::record::{MapRecord, MapRecordDelta};
+use lockstep_map::update::TraceWrite;
 use lockstep_store::StateDir;
 use tempfile::NamedTempFile;
 
@@ -24,7 +24,7 @@ pub(super) struct MapState {
 
 /// The loaded state of a map.
 pub(super) struct SavedMap {
-    pub(super) record: Record,
+    pub(super) record: MapRecord,
     pub(super) answers: TraceFile,
     /// The deltas since the record was written.
     pub(super) amendments: DeltaLog,
@@ -50,7 +50,7 @@ impl MapState {
     pub(super) fn load(&self) -> Option<SavedMap> {
         let mut file = lockstep_fs::open(self.path(RECORD)).ok()?;
         let length = file.metadata().ok()?.len();
-        let (record, identity) = Record::read(&mut file, length)?;
+        let (record, identity) = MapRecord::read(&mut file, length)?;
         let (record, amendments) = DeltaLog::replay(&self.path(AMENDMENTS), record, identity)?;
         let answers = self.answers(record.about.answers);
         let length = fs::symlink_metadata(&answers).ok().filter(fs::Metadata::is_file)?.len();
@@ -62,14 +62,14 @@ impl MapState {
     /// record names them.
     pub(super) fn write_trace(
         &self,
-        record: &mut Record,
+        record: &mut MapRecord,
         before: u64,
-        new: &NewAnswers,
+        new: &TraceWrite,
     ) -> Result<(), CommandError> {
         self.state.ensure_dir("map")?;
         let (bytes, start) = match new {
-            NewAnswers::Append(bytes) if before > 0 => (bytes, before),
-            NewAnswers::Append(bytes) | NewAnswers::Replace(bytes) => {
+            TraceWrite::Append(bytes) if before > 0 => (bytes, before),
+            TraceWrite::Append(bytes) | TraceWrite::Replace(bytes) => {
                 record.about.answers = record.about.answers.wrapping_add(1);
                 (bytes, 0)
             }
@@ -88,8 +88,8 @@ impl MapState {
     pub(super) fn append_delta(
         &self,
         amendments: &DeltaLog,
-        amendment: &Amendment,
-        record: &Record,
+        amendment: &MapRecordDelta,
+        record: &MapRecord,
     ) -> Result<bool, CommandError> {
         let bytes = amendment.encode(record);
         if !amendments.has_room(amendment, &bytes) {
@@ -107,7 +107,7 @@ impl MapState {
     }
 
     /// Makes a record the present one, and removes answers of earlier ones.
-    pub(super) fn write_record(&self, record: &Record) -> Result<(), CommandError> {
+    pub(super) fn write_record(&self, record: &MapRecord) -> Result<(), CommandError> {
         let dir = self.state.ensure_dir("map")?;
         let write = || -> io::Result<()> {
             let mut file = NamedTempFile::new_in(&dir)?;

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lockstep_fs::PositionedIo as _;
-use lockstep_map::update::AnswersFile;
+use lockstep_map::update::TraceSource;
 
 /// After this many reads, the complete file is read.
 const RANDOM_READ_LIMIT: usize = 500;
@@ -52,7 +52,7 @@ impl TraceFile {
     }
 }
 
-impl AnswersFile for TraceFile {
+impl TraceSource for TraceFile {
     fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
         if self.asked.fetch_add(1, Ordering::Relaxed) > RANDOM_READ_LIMIT {
             let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;

@@ -5,16 +5,17 @@ use std::collections::HashSet;
 use jiff::civil::Date;
 use lockstep_git::Repository;
 use lockstep_index::index::{
-    Built, Condition, Home, Index, Order as IndexOrder, Phase, Progress, Sight, build,
+    Index, IndexBuildOptions as IndexOrder, IndexBuildOutcome, IndexFreshness, IndexLocation, IndexPhase,
+    IndexProgress, ScanScope, build,
 };
-use lockstep_map::digest::digest;
-use lockstep_map::document::Pruned;
+use lockstep_map::document::PrunedEntries;
+use lockstep_map::fast_hash::digest;
 use lockstep_map::hotspot::RUNS;
-use lockstep_map::l1::{L1, Mode, Status};
-use lockstep_map::record::{About, Record};
-use lockstep_map::redraw::{Drawing, redraw};
-use lockstep_map::update::{Changes, NewAnswers, Present, Updated, update};
-use lockstep_map::view::{Made, View};
+use lockstep_map::incremental_render::{DocumentPatch, redraw};
+use lockstep_map::record::{MapMetadata, MapRecord};
+use lockstep_map::report::{MapReport, MapRunMode, MapRunStatus};
+use lockstep_map::update::{FileChanges, MapUpdate, MapUpdateInput, TraceWrite, update};
+use lockstep_map::view::{MapView, RenderedMap};
 use lockstep_refs::world::FileId;
 use lockstep_store::Store;
 use lockstep_store::map_runs::MapRun;
@@ -43,8 +44,8 @@ pub(crate) struct MapUpdateRequest {
 }
 
 impl MapUpdateRequest {
-    fn sight(&self) -> Sight<'_> {
-        if self.files.is_empty() { Sight::Whole } else { Sight::Only(&self.files) }
+    fn sight(&self) -> ScanScope<'_> {
+        if self.files.is_empty() { ScanScope::Whole } else { ScanScope::Only(&self.files) }
     }
 }
 
@@ -58,11 +59,11 @@ pub(crate) enum MapUpdateMode {
 
 /// The result of a build or update.
 pub(crate) struct MapUpdateReport {
-    pub(crate) l1: L1,
-    pub(crate) changes: Changes,
+    pub(crate) l1: MapReport,
+    pub(crate) changes: FileChanges,
     pub(crate) renamed: Vec<(String, String)>,
     /// The entries that the document leaves out.
-    pub(crate) pruned: Pruned,
+    pub(crate) pruned: PrunedEntries,
     pub(crate) is_written: bool,
     /// Set if only named files were checked.
     pub(crate) is_partial: bool,
@@ -93,7 +94,7 @@ impl ActiveProject {
                 Ok::<_, CommandError>((start, Some(index?)))
             })?,
         };
-        let index = match index.filter(|_| start.mode != Mode::FullGeneration) {
+        let index = match index.filter(|_| start.mode != MapRunMode::FullGeneration) {
             Some(index) => index,
             None => self.index_with_facts(&bar)?,
         };
@@ -101,8 +102,8 @@ impl ActiveProject {
     }
 
     /// Returns the updated index. Its changes are stored when the map is complete.
-    fn open_current_index(&self, sight: Sight<'_>, bar: &ProgressBar) -> Result<Index, CommandError> {
-        let (home, settings) = (Home::State(&self.state), self.index_settings());
+    fn open_current_index(&self, sight: ScanScope<'_>, bar: &ProgressBar) -> Result<Index, CommandError> {
+        let (home, settings) = (IndexLocation::State(&self.state), self.index_settings());
         Ok(Index::open_and_keep_later(&self.root, home, &settings, sight, bar)?)
     }
 
@@ -110,8 +111,8 @@ impl ActiveProject {
     fn index_with_facts(&self, bar: &ProgressBar) -> Result<Index, CommandError> {
         let request = IndexOrder { anew: false, facts: true };
         match build(&self.root, &self.state, &self.index_settings(), request, bar)? {
-            Built::Done(index) => Ok(*index),
-            Built::Busy(_) => self.open_current_index(Sight::Whole, bar),
+            IndexBuildOutcome::Done(index) => Ok(*index),
+            IndexBuildOutcome::Busy(_) => self.open_current_index(ScanScope::Whole, bar),
         }
     }
 }
@@ -119,8 +120,8 @@ impl ActiveProject {
 /// The document as it should be.
 enum DocumentUpdate {
     Unchanged,
-    Patch(Drawing),
-    Rewrite(Made),
+    Patch(DocumentPatch),
+    Rewrite(RenderedMap),
 }
 
 struct MapUpdater<'a> {
@@ -154,16 +155,17 @@ impl MapUpdater<'_> {
     fn finish(
         &self,
         start: UpdatePlan,
-        updated: Updated,
-        before: &About,
-        condition: &Condition,
+        updated: MapUpdate,
+        before: &MapMetadata,
+        condition: &IndexFreshness,
         has_future_dates: bool,
     ) -> Result<MapUpdateReport, CommandError> {
-        let full = start.mode == Mode::FullGeneration;
+        let full = start.mode == MapRunMode::FullGeneration;
         let renamed = if full { Vec::new() } else { self.renamed(&updated, before, condition) };
-        let Updated { mut record, changes, answers, resolved, looked_at, mut redrawn, mut amendment, .. } =
-            updated;
-        let amendments = start.amendments.filter(|_| !full && matches!(answers, NewAnswers::Append(_)));
+        let MapUpdate {
+            mut record, changes, answers, resolved, looked_at, mut redrawn, mut amendment, ..
+        } = updated;
+        let amendments = start.amendments.filter(|_| !full && matches!(answers, TraceWrite::Append(_)));
         let is_idle = changes.is_empty() && resolved == 0 && !has_future_dates;
         if !condition.fresh {
             invalidate_entries(&mut record, &changes);
@@ -209,7 +211,9 @@ impl MapUpdater<'_> {
         }
         let (listed, pruned) = match &drawn {
             DocumentUpdate::Rewrite(made) => (made.listed, made.pruned),
-            DocumentUpdate::Unchanged | DocumentUpdate::Patch(_) => (record.entries.len(), Pruned::default()),
+            DocumentUpdate::Unchanged | DocumentUpdate::Patch(_) => {
+                (record.entries.len(), PrunedEntries::default())
+            }
         };
         let is_partial = !full && !self.request.files.is_empty();
         let unknown = self.unknown_paths(&record, &changes);
@@ -226,7 +230,7 @@ impl MapUpdater<'_> {
     }
 
     /// Returns the given names that match no file.
-    fn unknown_paths(&self, record: &Record, changes: &Changes) -> Vec<String> {
+    fn unknown_paths(&self, record: &MapRecord, changes: &FileChanges) -> Vec<String> {
         let is_known = |path: &str| {
             let below = format!("{path}/");
             let is_it = |known: &str| known == path || known.starts_with(&below) || path.is_empty();
@@ -241,15 +245,15 @@ impl MapUpdater<'_> {
     }
 
     /// Returns true if a date is in the future: the clock was set back.
-    fn has_future_dates(&self, old: &Record) -> bool {
+    fn has_future_dates(&self, old: &MapRecord) -> bool {
         old.about.incremental > self.today || old.entries.iter().any(|entry| entry.updated > self.today)
     }
 
     /// Updates the record. If the saved state is damaged, builds it from scratch.
-    fn update(&self, index: &Index, files: &[(FileId, u64)], start: &mut UpdatePlan) -> Updated {
+    fn update(&self, index: &Index, files: &[(FileId, u64)], start: &mut UpdatePlan) -> MapUpdate {
         let aliases = self.project.aliases();
-        let report = |done, all| self.bar.report(Phase::References, done, all);
-        let present = Present {
+        let report = |done, all| self.bar.report(IndexPhase::References, done, all);
+        let present = MapUpdateInput {
             world: index,
             files,
             again: &self.request.files,
@@ -257,26 +261,31 @@ impl MapUpdater<'_> {
             today: self.today,
             progress: &report,
         };
-        let old = std::mem::replace(&mut start.old, Record::empty(self.today));
-        let mut empty = Record::empty(self.today);
+        let old = std::mem::replace(&mut start.old, MapRecord::empty(self.today));
+        let mut empty = MapRecord::empty(self.today);
         (empty.about.settings, empty.about.answers) = (old.about.settings, old.about.answers);
         if let Ok(updated) = update(old, &present, &start.answers) {
             return updated;
         }
-        start.mode = Mode::FullGeneration;
+        start.mode = MapRunMode::FullGeneration;
         start.notes.push("what was remembered of the map was damaged, so it was made anew".to_owned());
         let anew = update(empty, &present, &TraceFile::none());
         anew.expect("without answers there is nothing to be damaged")
     }
 
-    fn renamed(&self, updated: &Updated, before: &About, condition: &Condition) -> Vec<(String, String)> {
+    fn renamed(
+        &self,
+        updated: &MapUpdate,
+        before: &MapMetadata,
+        condition: &IndexFreshness,
+    ) -> Vec<(String, String)> {
         renames(updated, || {
             let repository = Repository::discover(&self.project.root).ok().flatten();
             git_renames(repository.as_ref(), &before.commit, condition.commit.as_deref())
         })
     }
 
-    fn set_dates(&self, about: &mut About, full: bool, is_idle: bool) {
+    fn set_dates(&self, about: &mut MapMetadata, full: bool, is_idle: bool) {
         if full {
             about.full = self.today;
         }
@@ -291,8 +300,8 @@ impl MapUpdater<'_> {
     fn record_run(
         &self,
         mut store: Option<Store>,
-        about: &mut About,
-        changes: &Changes,
+        about: &mut MapMetadata,
+        changes: &FileChanges,
         renamed: &[(String, String)],
         full: bool,
     ) -> Result<HashSet<String>, CommandError> {
@@ -318,7 +327,7 @@ impl MapUpdater<'_> {
     /// written.
     fn plan_document(
         &self,
-        record: &Record,
+        record: &MapRecord,
         hot: &HashSet<String>,
         redrawn: &HashSet<u32>,
         is_as_written: bool,
@@ -340,7 +349,7 @@ impl MapUpdater<'_> {
     /// disk is not the former one, it is built from scratch.
     fn write_patch(
         &self,
-        record: &mut Record,
+        record: &mut MapRecord,
         drawn: &mut DocumentUpdate,
         hot: &HashSet<String>,
     ) -> Result<Vec<u32>, CommandError> {
@@ -357,8 +366,8 @@ impl MapUpdater<'_> {
     /// Writes a fully rendered document if it differs. Returns true if it was written.
     fn write_full(
         &self,
-        about: &mut About,
-        made: &Made,
+        about: &mut MapMetadata,
+        made: &RenderedMap,
         is_as_written: bool,
         full: bool,
     ) -> Result<bool, CommandError> {
@@ -371,9 +380,15 @@ impl MapUpdater<'_> {
         Ok(true)
     }
 
-    fn l1(&self, mode: Mode, condition: &Condition, listed: usize, changes: &Changes) -> L1 {
-        let status = if condition.fresh { Status::Complete } else { Status::Partial };
-        let mut l1 = L1::new(mode, status, listed, self.place.shown.clone());
+    fn l1(
+        &self,
+        mode: MapRunMode,
+        condition: &IndexFreshness,
+        listed: usize,
+        changes: &FileChanges,
+    ) -> MapReport {
+        let status = if condition.fresh { MapRunStatus::Complete } else { MapRunStatus::Partial };
+        let mut l1 = MapReport::new(mode, status, listed, self.place.shown.clone());
         l1.new_entries_added = changes.added.len();
         l1.stale_entries_removed = changes.removed.len();
         l1.entries_updated = changes.modified.len();
@@ -381,12 +396,12 @@ impl MapUpdater<'_> {
     }
 }
 
-fn render_document(record: &Record, hot: &HashSet<String>) -> Made {
-    View::new(record, &|path| hot.contains(path)).document(record.about.limit)
+fn render_document(record: &MapRecord, hot: &HashSet<String>) -> RenderedMap {
+    MapView::new(record, &|path| hot.contains(path)).document(record.about.limit)
 }
 
 /// Marks hot entries; entries whose mark changed are rendered again.
-fn mark_hot_entries(record: &mut Record, hot: &HashSet<String>, redrawn: &mut HashSet<u32>) {
+fn mark_hot_entries(record: &mut MapRecord, hot: &HashSet<String>, redrawn: &mut HashSet<u32>) {
     let now: HashSet<usize> = hot.iter().filter_map(|path| record.find(path)).collect();
     for (at, entry) in record.entries.iter_mut().enumerate() {
         let is_hot = !now.is_empty() && now.contains(&at);
@@ -398,7 +413,7 @@ fn mark_hot_entries(record: &mut Record, hot: &HashSet<String>, redrawn: &mut Ha
 }
 
 /// Invalidates changed entries, because a file changed after the check: the next run scans them again.
-fn invalidate_entries(record: &mut Record, changes: &Changes) {
+fn invalidate_entries(record: &mut MapRecord, changes: &FileChanges) {
     let read: HashSet<&str> = changes.added.iter().chain(&changes.modified).map(String::as_str).collect();
     for entry in record.entries.iter_mut().filter(|entry| read.contains(&*entry.path)) {
         (entry.version, entry.content) = (0, 0);
@@ -406,7 +421,7 @@ fn invalidate_entries(record: &mut Record, changes: &Changes) {
 }
 
 /// Describes the limits of the answer.
-fn condition_notes(condition: &Condition) -> Vec<String> {
+fn condition_notes(condition: &IndexFreshness) -> Vec<String> {
     let mut notes = Vec::new();
     let unseen = condition.unseen.total();
     if unseen > 0 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use lockstep_index::index::{Phase, Progress};
+use lockstep_index::index::{IndexPhase, IndexProgress};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::identity::CallerIdentity;
@@ -66,15 +66,15 @@ impl ProgressSender {
     }
 }
 
-impl Progress for CallContext {
-    fn report(&self, phase: Phase, done: usize, all: usize) {
+impl IndexProgress for CallContext {
+    fn report(&self, phase: IndexPhase, done: usize, all: usize) {
         let Some(watcher) = &self.watcher else { return };
         let (done, all) = (done as u64, all as u64);
         // Each phase follows the previous one, with no more files.
         let (before, what) = match phase {
-            Phase::Words => (0, "reading files"),
-            Phase::Facts => (1, "parsing files"),
-            Phase::References => (2, "resolving references"),
+            IndexPhase::Words => (0, "reading files"),
+            IndexPhase::Facts => (1, "parsing files"),
+            IndexPhase::References => (2, "resolving references"),
         };
         watcher.tell(ProgressStep { done: before * all + done, all: all * 3, what });
     }

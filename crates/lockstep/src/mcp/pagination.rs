@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_of_another_tool_or_of_an_old_answer_leads_nowhere() {
+    fn a_cursor_of_another_tool_or_an_old_result_is_rejected() {
         let (pages, limits) = (PageStore::default(), McpClientLimits::of(None));
         let cursor = |page: &ResultPage| page.data[NEXT_CURSOR].as_str().unwrap().to_owned();
         let first = cursor(&pages.first("t", list(500), String::new(), limits));

@@ -19,10 +19,10 @@ use crate::cache::extract::ExtractOutput;
 use crate::clock;
 use crate::command_output::CommandOutput as _;
 use crate::error::CommandError;
-use crate::impact::tree::Workspace;
 use crate::map::CurrentMap;
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
+use crate::workspace::Workspace;
 
 /// The form of each address, with its description.
 pub(super) const RESOURCE_TEMPLATES: &[(&str, &str)] = &[

@@ -31,14 +31,13 @@ pub(super) enum ToolEffect {
     Runs,
 }
 
-/// A tool. Its description is the documentation of its arguments' type.
-pub(super) trait McpTool {
+/// A tool with its arguments as fields. Its description is the type's documentation.
+pub(super) trait McpTool: DeserializeOwned + JsonSchema {
     const NAME: &'static str;
     const EFFECT: ToolEffect;
-    type Input: DeserializeOwned + JsonSchema;
     type Output: CommandOutput + JsonSchema;
 
-    fn call(input: Self::Input, work: &CallContext) -> Result<Self::Output, ToolError>;
+    fn call(self, work: &CallContext) -> Result<Self::Output, ToolError>;
 }
 
 /// The reason why a tool has no result.
@@ -106,7 +105,7 @@ pub(super) struct ToolDefinition {
 
 impl ToolDefinition {
     pub(super) fn of<T: McpTool>() -> Self {
-        let mut input = schema::<T::Input>(Contract::Deserialize);
+        let mut input = schema::<T>(Contract::Deserialize);
         let description = match input.remove("description") {
             Some(Value::String(text)) => {
                 text.replace("\n\n", "\u{0}").replace('\n', " ").replace('\u{0}', "\n\n")
@@ -135,15 +134,14 @@ impl ToolDefinition {
 }
 
 fn call<T: McpTool>(arguments: JsonObject, work: &CallContext) -> Result<ToolOutput, ToolError> {
-    let input = read::<T>(arguments)?;
-    let reply = T::call(input, work)?;
+    let reply = read::<T>(arguments)?.call(work)?;
     let data = serde_json::to_value(&reply).expect("our own data is maps with text keys, lists and scalars");
     Ok(ToolOutput { data, text: reply.text() })
 }
 
 /// Parses the arguments. The error lists all unknown names at once.
-fn read<T: McpTool>(arguments: JsonObject) -> Result<T::Input, CommandError> {
-    let schema = schema::<T::Input>(Contract::Deserialize);
+fn read<T: McpTool>(arguments: JsonObject) -> Result<T, CommandError> {
+    let schema = schema::<T>(Contract::Deserialize);
     let empty = Map::new();
     let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     let required: Vec<&str> = schema

@@ -80,7 +80,7 @@ fn disabled(texts: &SettingsTexts) -> Option<String> {
     let switch =
         |(path, text): &(PathBuf, String)| Some((path.clone(), HookSwitches::read(text).disable_all?));
     let (path, (value, at)) = texts.others.iter().find_map(switch)?;
-    value.then(|| format!("{}: {at}: `disableAllHooks` is true, so no hook runs; remove it", path.display()))
+    value.then(|| format!("{}:{at}: `disableAllHooks` is true, so no hook runs; remove it", path.display()))
 }
 
 /// The faults of the file that the hooks are registered in, because of which the client ignores it.
@@ -92,7 +92,7 @@ fn unusable(path: &Path, texts: &SettingsTexts) -> Vec<String> {
             let by_switch = matches!(finding.kind, claude::SettingsFindingKind::HooksDisabled);
             finding.kind.weight() == Severity::Error && !by_switch
         })
-        .map(|finding| format!("{}: {finding}", path.display()))
+        .map(|finding| format!("{}:{finding}", path.display()))
         .collect()
 }
 
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn the_first_file_that_sets_the_switch_decides() {
         let (on, off) = ("{\"disableAllHooks\": true}", "{\"disableAllHooks\": false}");
-        assert!(disabled(&texts("", &["{}", on])).is_some_and(|why| why.starts_with("/1.json: line 1")));
+        assert!(disabled(&texts("", &["{}", on])).is_some_and(|why| why.starts_with("/1.json:1:")));
         assert_eq!(disabled(&texts("", &[off, on])), None);
         assert!(disabled(&texts("", &[on, off])).is_some());
     }

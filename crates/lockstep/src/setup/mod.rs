@@ -190,5 +190,14 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, CommandError> {
 }
 
 fn refused(path: &Path, error: SettingsError) -> CommandError {
-    CommandError::new(CommandErrorKind::Configuration, format!("{}: {error}", path.display()))
+    let path = path.display();
+    let refused = |message| CommandError::new(CommandErrorKind::Configuration, message);
+    match error {
+        SettingsError::Syntax { .. } => refused(format!("{path}:{error}")),
+        SettingsError::Shape(problems) => {
+            let causes: Vec<String> = problems.iter().map(|problem| format!("{path}:{problem}")).collect();
+            refused(format!("hooks cannot be added to {path}")).because(&causes)
+        }
+        other => refused(format!("{path}: {other}")),
+    }
 }

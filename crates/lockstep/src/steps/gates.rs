@@ -164,7 +164,7 @@ impl StepContext<'_> {
         set.map(|set| set.phases.clone()).unwrap_or_default()
     }
 
-    /// Records the decision of gate 1. A step that passes untouched is known from here on.
+    /// Records the decision of gate 1. From then on, the trail knows a step that passes without a change.
     pub(crate) fn record_invocation(&self, invoked: &InvocationResult, markers: &Markers) {
         let InvocationResult { judged, file, step, .. } = invoked;
         let failed = judged.validation.failed();

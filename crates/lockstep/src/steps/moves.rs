@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use lockstep_steps::gate::GateResult;
 
 use super::audit::event;
-use super::seen::{Commit, Seen};
+use super::recorded_commits::{Commit, RecordedCommits};
 use super::ungated_commits::git;
 use super::{StepContext, StepsError};
 
@@ -82,7 +82,7 @@ impl StepContext<'_> {
     /// Gate 3 for moves of branches. A move to a commit that a branch, a remote or the baseline has already is no commit.
     pub(crate) fn judge_moves(&self, moves: &[RefMove]) -> Result<MoveVerdict, StepsError> {
         let entries = self.trail().verify()?.unwrap_or_default();
-        let seen = Seen::of(&entries);
+        let seen = RecordedCommits::of(&entries);
         let targets: String = moves.iter().map(|one| format!("{}\n", one.new)).collect();
         let known = ["--not", "--exclude=refs/*", "--all", "--branches", "--remotes"];
         let arrived = self.walk(&known, &(targets + &seen.excluded()))?;

@@ -42,15 +42,15 @@ impl StepContext<'_> {
 impl CommandOutput for PromptCheck {
     fn text(&self) -> String {
         let mut lines: String = self.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
-        lines.extend(self.errors.iter().map(told));
+        lines.extend(self.errors.iter().map(describe));
         match self.errors.len() {
-            0 => format!("{lines}the prompt is whole\n"),
+            0 => format!("{lines}the prompt is complete\n"),
             1 => format!("{lines}1 error\n"),
             count => format!("{lines}{count} errors\n"),
         }
     }
 }
 
-fn told(problem: &StepProblem) -> String {
+fn describe(problem: &StepProblem) -> String {
     format!("{problem}\n  {}\n", problem.suggestion)
 }

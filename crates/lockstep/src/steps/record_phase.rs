@@ -10,7 +10,7 @@ use super::{StepContext, StepsError, evidence};
 
 /// An action on a phase.
 #[derive(Debug, Clone)]
-pub(crate) enum Act {
+pub(crate) enum PhaseRequest {
     Start,
     /// Finishes the phase. Without an outcome, the command's result decides.
     Done {
@@ -28,7 +28,7 @@ pub(crate) enum Act {
     },
 }
 
-impl Act {
+impl PhaseRequest {
     fn event(&self) -> &'static str {
         match self {
             Self::Start => "STEP_PHASE_STARTED",
@@ -51,7 +51,7 @@ impl StepContext<'_> {
         &self,
         file: &StepFile,
         phase: &str,
-        act: Act,
+        act: PhaseRequest,
         actor: PhaseRecorder<'_>,
     ) -> Result<StepWriteOutput, StepsError> {
         let (machine, rules) = (self.machine()?, self.evidence_rules());
@@ -61,10 +61,10 @@ impl StepContext<'_> {
         let evidence = evidence.transpose().map_err(StepsError::Run)?;
         let event = act.event();
         let act = match act {
-            Act::Start => PhaseAction::Start,
-            Act::Done { outcome, details } => PhaseAction::Done { outcome, details, evidence },
-            Act::Skip { blocked_by, details } => PhaseAction::Skip { blocked_by, details },
-            Act::Fail { details } => PhaseAction::Fail { details, evidence },
+            PhaseRequest::Start => PhaseAction::Start,
+            PhaseRequest::Done { outcome, details } => PhaseAction::Done { outcome, details, evidence },
+            PhaseRequest::Skip { blocked_by, details } => PhaseAction::Skip { blocked_by, details },
+            PhaseRequest::Fail { details } => PhaseAction::Fail { details, evidence },
         };
         let step = self.change(
             file,

@@ -118,7 +118,7 @@ impl StepContext<'_> {
         git(&self.project.root, arguments).map_err(StepsError::Git)
     }
 
-    /// Asks git something with a text on its standard input.
+    /// Runs a git command with a text on its standard input.
     pub(super) fn git_with(&self, arguments: &[&str], input: &str) -> Result<String, StepsError> {
         let asked = Asked { input: Some(input), index: None };
         asked.ask(&self.project.root, arguments).map_err(StepsError::Git)
@@ -156,7 +156,7 @@ const SETTINGS: &[&str] = &[
     "color.ui=false",
 ];
 
-/// A question to git.
+/// A git command, its input and its index.
 #[derive(Debug, Clone, Copy, Default)]
 struct Asked<'a> {
     /// The index in the place of the repository's.

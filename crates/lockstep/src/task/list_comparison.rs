@@ -15,7 +15,7 @@ use crate::env_vars::client_directory;
 
 /// One list, compared with the store.
 #[derive(Debug, Serialize)]
-pub(crate) struct Compared {
+pub(crate) struct ListCheck {
     pub(crate) session: String,
     /// The task's id in that list.
     pub(crate) task_id: String,
@@ -44,7 +44,7 @@ pub(crate) enum ListCheckOutcome {
     Unknown { unknown: String },
 }
 
-impl Compared {
+impl ListCheck {
     /// Returns true if list and store agree. An unknown list does not agree.
     pub(crate) fn agrees(&self) -> bool {
         matches!(&self.outcome, ListCheckOutcome::Compared(ListComparison::Match))
@@ -61,12 +61,12 @@ struct ClientListFile {
 
 impl TaskContext<'_> {
     /// Compares every list that has the task with the present version.
-    pub(crate) fn compare_lists(&self, present: &CurrentTask) -> Result<Vec<Compared>, TaskError> {
+    pub(crate) fn compare_lists(&self, present: &CurrentTask) -> Result<Vec<ListCheck>, TaskError> {
         let mirrors = self.store.mirrors(present.record.task)?;
         Ok(mirrors.into_iter().map(|mirror| self.compare_list(present, mirror)).collect())
     }
 
-    fn compare_list(&self, present: &CurrentTask, mirror: TaskMirror) -> Compared {
+    fn compare_list(&self, present: &CurrentTask, mirror: TaskMirror) -> ListCheck {
         let judge = |subject: &str, description: &str| {
             let known = present.known(Some(&mirror.client_id));
             ListCheckOutcome::Compared(compare(known, subject, description, self.limits()))
@@ -84,7 +84,7 @@ impl TaskContext<'_> {
                 (ListSource::LastSeen(mirror.at), outcome)
             }
         };
-        Compared { session: mirror.session.to_string(), task_id: mirror.client_id, source, outcome }
+        ListCheck { session: mirror.session.to_string(), task_id: mirror.client_id, source, outcome }
     }
 }
 

@@ -1,31 +1,21 @@
-//! The writes of the task: create, update, restore, deliver, reopen, complete a phase, migrate. Each is a judgement
-//! for [`TaskContext::write`].
+//! The writes of the task: create, update, restore, deliver, reopen, complete a phase, migrate. Each passes its
+//! rules to [`TaskContext::write`].
 
-use lockstep_task::access::{AccessDecision, AccessRequest, TaskAction};
+use lockstep_task::access::TaskAction;
 use lockstep_task::document::{SUBJECT, TaskDocument};
 use lockstep_task::key_path::KeyPath;
 use lockstep_task::phase::TaskPhase;
 use lockstep_task::problem::DocumentProblem;
-use lockstep_task::value::{Map, Value};
+use lockstep_task::value::Map;
 use lockstep_task::version::compare_and_swap::{SwapDecision, VersionProposal};
 use lockstep_task::version::delivery;
 use lockstep_task::version::diff::diff;
 use lockstep_task::write_check::{self, RefusalReason, WriteRequest, WriteRules};
 
+use super::update_request::UpdateRequest;
 use super::write::{PreparedVersion, WriteDecision, WriteResult};
 use super::writer::TaskWriter;
 use super::{CurrentTask, TaskContext, TaskError};
-
-/// A requested next version.
-#[derive(Debug, Clone)]
-pub(crate) struct Proposed {
-    /// The version it was made from.
-    pub(crate) base: u64,
-    pub(crate) document: TaskDocument,
-    pub(crate) merge: bool,
-    pub(crate) drops: Vec<KeyPath>,
-    pub(crate) title: Option<String>,
-}
 
 impl TaskContext<'_> {
     pub(crate) fn create(
@@ -39,7 +29,7 @@ impl TaskContext<'_> {
                 present.filter(|present| !present.record.delivered).map(|present| present.record.version);
             let skill = writer.skill.as_deref();
             let warnings = write_check::evaluate_creation(&writer.principal, skill, open, document, rules)?;
-            let mut sections: Vec<_> = document.root().keys().map(str::to_owned).collect();
+            let mut sections: Vec<_> = document.root().keys().cloned().collect();
             sections.push(SUBJECT.to_owned());
             Ok(WriteDecision::Write(Box::new(PreparedVersion {
                 title: title.to_owned(),
@@ -54,28 +44,29 @@ impl TaskContext<'_> {
         })
     }
 
-    /// Updates the task from the version the proposal was made from.
-    pub(crate) fn update(
+    /// Updates the task from the version that the request was made from to `document`, which is read from it.
+    pub(super) fn update(
         &mut self,
         writer: &TaskWriter,
-        proposed: &Proposed,
+        request: &UpdateRequest<'_>,
+        document: &TaskDocument,
     ) -> Result<WriteResult, TaskError> {
         let base = match self.store.current_task()? {
-            Some(present) => self.version(present.task, proposed.base)?,
+            Some(present) => self.version(present.task, request.base)?,
             None => None,
         };
         self.write(writer, |present, rules| {
             let present = present.ok_or_else(none)?;
-            let changes_subject = proposed.title.as_ref().is_some_and(|title| *title != present.title());
+            let changes_subject = request.title.as_ref().is_some_and(|title| *title != present.title());
             let proposal = VersionProposal {
-                base: proposed.base,
+                base: request.base,
                 base_document: base.as_ref().map(|base| &base.document),
-                document: &proposed.document,
-                merge: proposed.merge,
-                drops: &proposed.drops,
+                document,
+                merge: request.merge,
+                drops: &request.drops,
             };
             let judged = evaluate(writer, present, proposal, changes_subject, rules)?;
-            Ok(with_title(judged, present, proposed.title.clone()))
+            Ok(with_title(judged, present, request.title.clone()))
         })
     }
 
@@ -123,15 +114,12 @@ impl TaskContext<'_> {
             let changes = diff(&present.document, &document);
             let mut places = changes.places();
             places.push(KeyPath::section(SUBJECT));
-            let request = AccessRequest {
-                principal: &writer.principal,
-                skill: writer.skill.as_deref(),
-                action: TaskAction::UpdateTask,
-                places: &places,
-                verdict: document.section("validation_verdict").and_then(Value::as_text),
-            };
-            if let AccessDecision::Refused(refusal) = rules.access.check(&request) {
-                return Err(vec![RefusalReason::Access(refusal)]);
+            let (principal, skill) = (&writer.principal, writer.skill.as_deref());
+            let action = TaskAction::UpdateTask;
+            let denial =
+                write_check::access_denial(rules.access, principal, skill, action, &places, &document);
+            if let Some(denial) = denial {
+                return Err(vec![denial]);
             }
             let mut sections = changes.sections();
             sections.push(SUBJECT.to_owned());

@@ -9,7 +9,7 @@ use super::write::WriteResult;
 use crate::command_output::CommandOutput;
 
 /// A written version, or one with unchanged content.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub(crate) struct TaskWriteOutput {
     /// True if there is a new version.
     written: bool,
@@ -55,33 +55,22 @@ struct ReasonOutput {
 }
 
 impl WriteResult {
-    pub(crate) fn told(self) -> Result<TaskWriteOutput, TaskRefusalOutput> {
+    pub(crate) fn into_output(self) -> Result<TaskWriteOutput, TaskRefusalOutput> {
         match self {
             Self::Version { version, subject, next } => {
-                let mut warnings: Vec<_> = next.warnings.iter().map(ToString::to_string).collect();
+                let warnings = next.warnings.iter().map(ToString::to_string);
                 let idle = |place| format!("--drop {place}: this write does not drop it");
-                warnings.extend(next.idle_drops.iter().map(idle));
-                let (sections, merged) = (next.sections, next.merged);
-                let subject = Some(subject);
                 Ok(TaskWriteOutput {
                     written: true,
                     version,
-                    subject,
-                    sections,
-                    merged,
-                    warnings,
+                    subject: Some(subject),
+                    warnings: warnings.chain(next.idle_drops.iter().map(idle)).collect(),
+                    sections: next.sections,
+                    merged: next.merged,
                     notes: Vec::new(),
                 })
             }
-            Self::Unchanged { version } => Ok(TaskWriteOutput {
-                written: false,
-                version,
-                subject: None,
-                sections: Vec::new(),
-                merged: false,
-                warnings: Vec::new(),
-                notes: Vec::new(),
-            }),
+            Self::Unchanged { version } => Ok(TaskWriteOutput { version, ..TaskWriteOutput::default() }),
             Self::Refused { present, reasons } => Err(TaskRefusalOutput::new(present, reasons)),
         }
     }
@@ -97,11 +86,11 @@ impl TaskWriteOutput {
 impl CommandOutput for TaskWriteOutput {
     fn text(&self) -> String {
         let Some(subject) = &self.subject else {
-            return format!("PT-v{} says the same already; nothing was written\n", self.version);
+            return format!("PT-v{} has the same content; nothing was written\n", self.version);
         };
         let mut text = format!("{subject}\n");
         if self.merged {
-            text.push_str("merged with what others wrote since\n");
+            text.push_str("merged with later writes\n");
         }
         text.push_str(&format!("changed: {}\n", self.sections.join(", ")));
         text.extend(self.warnings.iter().map(|warning| format!("warning: {warning}\n")));
@@ -112,8 +101,8 @@ impl CommandOutput for TaskWriteOutput {
 
 impl TaskRefusalOutput {
     pub(crate) fn new(present: Option<u64>, reasons: Vec<RefusalReason>) -> Self {
-        let told = |reason: RefusalReason| ReasonOutput { message: reason.to_string(), reason };
-        let reasons = reasons.into_iter().map(told).collect();
+        let output = |reason: RefusalReason| ReasonOutput { message: reason.to_string(), reason };
+        let reasons = reasons.into_iter().map(output).collect();
         Self { refused: true, present, reasons, verdict: Verdict::Refused }
     }
 

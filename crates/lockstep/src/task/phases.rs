@@ -86,7 +86,7 @@ impl TaskContext<'_> {
                 Err(problems) => Err(without_duplicates(&missing, problems)),
             }
         })?;
-        Ok(written.told().map(|written| written.with_notes(notes)))
+        Ok(written.into_output().map(|written| written.with_notes(notes)))
     }
 }
 

@@ -9,7 +9,6 @@ use lockstep_task::problem::{Diagnostics, DocumentProblem};
 use lockstep_task::yaml;
 
 use super::TaskContext;
-use super::operations::Proposed;
 use super::output::{TaskRefusalOutput, TaskWriteOutput};
 use super::writer::TaskWriter;
 use crate::error::CommandError;
@@ -29,30 +28,29 @@ pub(crate) struct UpdateRequest<'a> {
 }
 
 impl TaskContext<'_> {
-    /// Judges a proposal and writes it.
+    /// Judges a request and writes it.
     pub(crate) fn submit_update(
         &mut self,
         writer: &TaskWriter,
-        proposal: UpdateRequest<'_>,
+        request: UpdateRequest<'_>,
     ) -> Result<Result<TaskWriteOutput, TaskRefusalOutput>, CommandError> {
-        let document = match proposal.section {
-            None => parse_document(proposal.text, self.limits()),
+        let document = match request.section {
+            None => parse_document(request.text, self.limits()),
             Some(name) => {
                 let Some(present) = self.present()? else { return Ok(Err(TaskRefusalOutput::none())) };
                 // A base that does not exist yet is a reason to refuse, reported with the others.
-                let base = match proposal.base <= present.record.version {
-                    true => self.version_or_error(&present, proposal.base)?,
+                let base = match request.base <= present.record.version {
+                    true => self.version_or_error(&present, request.base)?,
                     false => present,
                 };
-                with_section(base.document, name, proposal.text, self.limits().max_parse_bytes())
+                with_section(base.document, name, request.text, self.limits().max_parse_bytes())
             }
         };
         let document = match document {
             Ok(document) => document,
             Err(findings) => return Ok(Err(TaskRefusalOutput::unreadable(findings))),
         };
-        let UpdateRequest { base, merge, drops, title, .. } = proposal;
-        Ok(self.update(writer, &Proposed { base, document, merge, drops, title })?.told())
+        Ok(self.update(writer, &request, &document)?.into_output())
     }
 }
 

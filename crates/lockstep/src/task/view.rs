@@ -1,7 +1,7 @@
 //! Output of a version of the task: complete, or one section.
 
 use lockstep_task::document::SECTIONS;
-use lockstep_task::value::{Map, Value};
+use lockstep_task::value::{Map, MapExt, Value};
 use lockstep_task::yaml;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -83,13 +83,13 @@ impl TaskContext<'_> {
 
 impl CommandOutput for TaskView {
     fn text(&self) -> String {
-        format!("# {}\n{}", self.subject, yaml::write(&Value::Map(self.document.clone())))
+        format!("# {}\n{}", self.subject, yaml::write(&Value::Object(self.document.clone())))
     }
 }
 
 fn only(shown: &CurrentTask, name: &str) -> Result<Map, CommandError> {
     let Some(value) = shown.document.section(name) else {
-        let there: Vec<_> = shown.document.root().keys().collect();
+        let there: Vec<_> = shown.document.root().keys().map(String::as_str).collect();
         let known = SECTIONS.iter().any(|section| section.name == name);
         let what = if known { "is not written yet" } else { "is no section of the task" };
         return Err(CommandError::new(

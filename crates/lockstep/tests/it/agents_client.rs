@@ -63,6 +63,14 @@ fn wait_for_reports(count: usize) -> Turn {
     ))
 }
 
+/// Waits until the transcript of a subagent contains a text, for at most 20 seconds. The client writes transcripts with a delay,
+/// and continues a finished agent only from its transcript.
+fn wait_for_transcript(tag: &str, text: &str) -> Turn {
+    bash(&format!(
+        "for i in $(seq 200); do grep -qs '{text}' ~/.claude/projects/*/*/subagents/agent-{{agent:{tag}}}.jsonl && break; sleep 0.1; done"
+    ))
+}
+
 fn changes(env: &TestEnv) -> Vec<(String, String, String)> {
     let listing: Value =
         serde_json::from_str(&env.lockstep(["changes", "--format", "json"]).assert_success()).unwrap();
@@ -149,6 +157,7 @@ fn a_continued_agent_reports_only_what_is_new() {
     let message = json!({"to": to, "summary": "rename load", "message": "Now rename load."});
     scenario.lead = vec![
         agent("RENAMER: rename hello", false),
+        wait_for_transcript("RENAMER", "Done."),
         Turn::call("SendMessage", message),
         wait_for_reports(2),
         Turn::text("Renamed."),
@@ -243,6 +252,7 @@ fn gate_2_finds_the_steps_of_a_workflow_and_of_a_message() {
         Turn::call("Workflow", json!({"script": script})),
         wait_for_failed("01-01"),
         agent("HELPER: look around", false),
+        wait_for_transcript("HELPER", "I looked."),
         Turn::call("SendMessage", message),
         wait_for_failed("01-02"),
         Turn::text("Both failed."),

@@ -134,7 +134,7 @@ fn a_listed_file_that_did_not_change_is_not_journaled() {
 }
 
 #[test]
-fn created_deleted_and_moved_files_are_told_apart() {
+fn created_deleted_and_moved_files_are_distinguished() {
     let env = session();
     env.hook(&before()).assert_silent();
     env.write("new.py", "z = 1\n");

@@ -79,7 +79,7 @@ fn hooks_and_commands_end_whatever_is_in_the_place_of_a_file() {
 }
 
 #[test]
-fn gate_2_is_asked_when_the_transcript_is_a_pipe_or_a_device() {
+fn gate_2_decides_if_the_transcript_is_a_pipe_or_a_device() {
     for (what, put) in PLANTS {
         let env = begun();
         let prompt = prompt(&env);
@@ -106,7 +106,7 @@ fn the_sweep_sees_changes_beside_a_rule_file_that_is_a_pipe() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_looked_into_is_not_deleted() {
+fn an_unreadable_directory_does_not_count_as_deleted() {
     let env = begun();
     plant(&env, "project/sub/.gitignore", make_fifo);
     env.hook(&HookEvent::bash()).assert_success();

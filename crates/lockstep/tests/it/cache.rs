@@ -291,7 +291,7 @@ fn the_manifests_have_schemas() {
 }
 
 #[test]
-fn steps_that_were_begun_and_hotspots_are_told_as_they_are_now() {
+fn open_steps_and_hotspots_are_delivered_in_their_current_state() {
     let env = configured("");
     env.write("src/core.py", "def hello():\n    pass\n");
     for n in 0..12 {

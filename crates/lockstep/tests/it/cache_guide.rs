@@ -4,7 +4,7 @@ use crate::active;
 use crate::guide::Guide;
 
 #[test]
-fn the_guide_to_the_session_cache_is_true() {
+fn examples_of_the_session_cache_guide_work() {
     let env = active();
     let skill =
         "---\nname: review\ndescription: Looks at a change before it is merged\n---\nRead the whole diff.\n";

@@ -233,7 +233,7 @@ fn hostile_reports_are_skipped_with_their_reason() {
 }
 
 #[test]
-fn a_template_of_the_projects_own_is_used_and_a_broken_one_is_told() {
+fn the_projects_template_is_used_and_a_broken_one_is_reported() {
     let env = rust(1, 1);
     env.lockstep(["cascade", "start"]).assert_success();
     env.write(".lockstep/templates/cascade-implementer.md", "{{ nothing }}");
@@ -260,7 +260,7 @@ fn a_cascade_that_another_version_wrote_can_be_given_up() {
 }
 
 #[test]
-fn a_report_is_looked_for_where_the_command_works() {
+fn a_report_path_is_relative_to_the_working_directory() {
     let env = rust(1, 1);
     env.lockstep(["cascade", "start"]).assert_success();
     env.lockstep(["cascade", "next"]).assert_success();

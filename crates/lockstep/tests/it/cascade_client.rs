@@ -4,10 +4,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use lockstep_rehearsal::CodexBinary;
 use lockstep_rehearsal::client::ClientBinary;
 use lockstep_rehearsal::scenario::{Scenario, Turn};
 use lockstep_rehearsal::scripted_model::ScriptedModel;
+use lockstep_testkit::npm::CodexBinary;
 use lockstep_testkit::{ProcessOutput, TestEnv};
 use serde_json::json;
 

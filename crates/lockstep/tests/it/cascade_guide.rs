@@ -5,7 +5,7 @@ use crate::guide::Guide;
 use crate::rename_fixtures::commit;
 
 #[test]
-fn the_guide_to_the_cascade_is_true() {
+fn examples_of_the_cascade_guide_work() {
     let env = active();
     env.write("src/lib.rs", "pub mod report;\npub mod store;\npub mod web;\n");
     env.write("src/store.rs", "pub fn load(key: &str) -> String {\n    format!(\"value of {key}\")\n}\n");

@@ -47,7 +47,7 @@ fn alerts_about_its_own_files_are_held_back_and_listed_in_its_report() {
 }
 
 #[test]
-fn a_session_that_begins_or_has_lost_its_context_is_told_once_of_it() {
+fn a_new_or_compacted_session_gets_one_notice_of_the_cascade() {
     let env = rust(1, 1);
     env.hook(&HookEvent::session_start()).assert_silent();
     env.lockstep(["cascade", "start"]).assert_success();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use lockstep_rehearsal::typescript::compiler_or_skip;
+use lockstep_testkit::npm::compiler_or_skip;
 
 use crate::active;
 use crate::rename_fixtures::{RENAMER, changed, commit, list, run, rust, status, tools, touched, typescript};
@@ -242,7 +242,7 @@ fn an_agent_that_takes_too_long_is_ended_with_all_it_started() {
 }
 
 #[test]
-fn an_agent_that_cannot_be_started_or_fails_is_told_as_such() {
+fn an_agent_that_cannot_start_or_fails_is_reported() {
     let env = rust(1, 1);
     let output = env.run(env.command(["cascade", "run", "--agent", "/no/such/agent"]), b"");
     assert_eq!(output.code, Some(1), "{}", output.snapshot());

@@ -197,7 +197,7 @@ fn prints_hint_when_no_change_is_journaled() {
 }
 
 #[test]
-fn prune_takes_what_ended_and_is_over_or_what_it_is_told() {
+fn prune_removes_ended_sessions_or_the_named_one() {
     let env = configured("[journal]\ngrace = \"2h\"\n");
     for session in ["ended", "open", "recent"] {
         env.write("a.py", session);

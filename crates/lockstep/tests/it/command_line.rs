@@ -25,6 +25,43 @@ fn verbs() -> Vec<Vec<String>> {
 }
 
 #[test]
+fn every_answer_of_every_verb_is_data_if_a_program_asks_for_it() {
+    let env = configured("[alert]\n");
+    env.write("a.py", "def f():\n    pass\n");
+    for verb in verbs().iter().filter(|verb| !matches!(verb[0].as_str(), "hook" | "mcp")) {
+        // A git hook gives `gate refs` the moves; without one there is nothing to answer.
+        if verb.join(" ") == "gate refs" {
+            continue;
+        }
+        for tail in
+            [&["--format", "json"][..], &["--format", "json", "no-such"], &["no-such", "x", "--format=json"]]
+        {
+            let words: Vec<&str> = verb.iter().map(String::as_str).chain(tail.iter().copied()).collect();
+            let output = env.lockstep(&words);
+            let data: Value = serde_json::from_slice(&output.stdout)
+                .unwrap_or_else(|error| panic!("{words:?}: {error}: {}", output.snapshot()));
+            if let Some(code) = data.pointer("/error/exit_code") {
+                assert_eq!(code.as_i64(), output.code.map(i64::from), "{words:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_repository_without_files_or_commits_is_named_as_such() {
+    let env = crate::inactive();
+    env.git(["init", "--quiet", "--bare", "bare.git"]);
+    for verb in [&["impact"][..], &["init", "--dry-run"]] {
+        let output = env.lockstep([&["-C", "bare.git"][..], verb].concat());
+        output.assert_failure(2);
+        assert!(output.snapshot().contains("is a bare git repository"), "{output:?}");
+    }
+    env.git(["init", "--quiet", "new"]);
+    let output = env.lockstep(["-C", "new", "impact", "--rev", "HEAD"]);
+    assert!(output.snapshot().contains("nothing was committed yet"), "{output:?}");
+}
+
+#[test]
 fn the_help_of_every_verb_has_an_example_that_names_it() {
     let env = active();
     let verbs = verbs();

@@ -65,7 +65,7 @@ fn no_change_is_lost_with_a_killed_sweep() {
 }
 
 #[test]
-fn no_alert_is_lost_with_a_killed_stop_and_none_is_told_twice() {
+fn a_killed_stop_neither_loses_nor_repeats_an_alert() {
     let env = configured("");
     let modules: Vec<String> = (0..ROUNDS).map(|round| format!("m{round}")).collect();
     plant_users(&env, &modules.iter().map(|module| &**module).collect::<Vec<_>>());

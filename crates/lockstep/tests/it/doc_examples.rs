@@ -117,17 +117,17 @@ fn play(document: &str) {
 }
 
 #[test]
-fn the_readme_is_true() {
+fn examples_of_the_readme_work() {
     play("README.md");
 }
 
 #[test]
-fn the_tour_is_true() {
+fn examples_of_the_tour_work() {
     play("docs/guide/tour.md");
 }
 
 #[test]
-fn the_guide_to_the_plugin_is_true() {
+fn examples_of_the_plugin_guide_work() {
     play("docs/guide/plugin.md");
 }
 

@@ -75,7 +75,7 @@ fn no_git_repository_is_a_failure_with_its_reason_and_fix() {
 }
 
 #[test]
-fn a_project_without_a_client_is_told_the_command_that_registers_hooks() {
+fn a_project_without_a_client_gets_the_command_that_registers_hooks() {
     let env = inactive();
     env.git(["init", "--quiet"]);
     env.lockstep(["init"]).assert_success();

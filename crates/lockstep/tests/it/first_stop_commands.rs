@@ -115,7 +115,7 @@ const LIBRARY: &str = "git init -q lib && cd lib && printf 'def greet(name):\\n 
      git add -A && git commit -qm lib && cd ..";
 
 #[test]
-fn change_inside_a_nested_repository_is_said_to_be_not_analysed() {
+fn change_inside_a_nested_repository_is_reported_as_not_analysed() {
     let submodule = format!(
         "(cd .. && {LIBRARY}) && git -c protocol.file.allow=always submodule --quiet add $PWD/../lib lib && \
          git commit -qm lib"

@@ -411,6 +411,35 @@ fn first_event_of_a_session_without_a_start_saves_what_the_files_are() {
     }
 }
 
+/// The index has the former definitions of a file and not its text, which has more names. The commit has the text.
+#[test]
+fn only_event_after_a_command_names_the_user_of_a_name_that_is_no_definition() {
+    let skill = |name: &str| format!("---\nname: {name}\ndescription: greets\n---\n\n# Greeting\n");
+    let env = configured("");
+    env.write("skills/core/SKILL.md", skill("greet-people"));
+    env.write("skills/use/SKILL.md", "---\nname: use\n---\n\nThen use the skill `greet-people`.\n");
+    env.git_script(COMMIT).assert_success();
+    env.shell("echo More. >> skills/core/SKILL.md");
+    env.lockstep(["index", "--quiet"]).assert_success();
+    shell(&env, "sed -i s/greet-people/salute-people/ skills/core/SKILL.md");
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    let alert = delivered(&env, &HookEvent::agent_done());
+    assert!(alert.contains("use/SKILL.md:5 (refs greet-people) [breaks]"), "{alert}");
+}
+
+#[test]
+fn other_line_ends_of_a_skill_raise_no_alert() {
+    let env = project(
+        "",
+        "mkdir -p skills/core skills/use && printf -- '---\\nname: core\\n---\\n\\nText.\\n' > skills/core/SKILL.md && \
+        printf -- '---\\nname: use\\n---\\n\\nUse the skill `core`.\\n' > skills/use/SKILL.md && git add -A && git commit -qm skills",
+    );
+    env.hook(&HookEvent::session_start()).assert_silent();
+    shell(&env, "sed -i 's/$/\\r/' skills/core/SKILL.md");
+    env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+    assert_eq!(delivered(&env, &HookEvent::agent_done()), "");
+}
+
 /// Nothing knows the content that the file had. A name that its importers take and that it does not have shows what it was.
 #[test]
 fn only_event_after_a_command_names_the_dependent_of_an_uncommitted_file() {

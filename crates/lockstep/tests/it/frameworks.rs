@@ -22,7 +22,7 @@ fn begun_elsewhere(status: &str) -> String {
 }
 
 #[test]
-fn a_step_that_was_begun_elsewhere_is_adopted_on_the_record() {
+fn a_step_started_elsewhere_is_adopted_on_record() {
     let env = active();
     env.write("steps/01-01.json", begun_elsewhere("IN_PROGRESS"));
     assert!(no(&env, "step phase done 01-01 GREEN --run true").contains("step adopt"));

@@ -169,7 +169,7 @@ fn markdown() {
     fuzz(&seeds, |text| {
         let _ = lockstep_task::markdown::outline(text, 0);
         let _ = lockstep_steps::markers::parse(text);
-        let _ = lockstep_map::document::Document::parse(text);
+        let _ = lockstep_map::document::MapDocument::parse(text);
         let _ = lockstep_cache::cache_document::CacheDocument::parse(text);
         let _ = lockstep_cache::external_skills::external_skills(text);
         let _ = lockstep_cache::skills_manifest::owners(text);

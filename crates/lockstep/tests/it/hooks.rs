@@ -1,6 +1,9 @@
 //! The effects of each event, end to end: the journal, the sweep, reports and the delivery of alerts.
 
 use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
 use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
@@ -93,7 +96,7 @@ fn failed_edit_is_not_journaled() {
 }
 
 #[test]
-fn the_alert_reaches_the_lead_once_and_nobody_else() {
+fn the_alert_reaches_only_the_lead_and_only_once() {
     let env = begun(PLAIN);
     subagent_edits(&env, "a1", "a.py");
     env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
@@ -370,7 +373,7 @@ fn without_a_baseline_the_log_says_what_is_unknown() {
 }
 
 #[test]
-fn an_alert_that_nobody_took_waits_again() {
+fn an_undelivered_alert_waits_again() {
     let env = begun(PLAIN);
     subagent_edits(&env, "a1", "a.py");
     env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
@@ -463,4 +466,26 @@ fn lockstep_s_own_files_are_in_no_alert() {
     env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
     let alert = text(&env.hook(&HookEvent::agent_done()));
     assert!(!alert.contains("lockstep.toml") && !alert.contains("settings.json"), "{alert}");
+}
+
+/// Two opens of the database in one hook read and check it twice.
+#[test]
+fn a_stop_opens_the_store_once() {
+    if !Path::new("/usr/bin/strace").is_file() {
+        let _ = writeln!(std::io::stderr(), "SKIPPED opens of the store: strace is not installed");
+        return;
+    }
+    let env = begun("");
+    env.write("a.py", "def greet(): pass\n");
+    let hook = env.hook_command();
+    let trace = env.home().join("trace");
+    let mut command = Command::new("/usr/bin/strace");
+    command.args(["-f", "-qq", "-e", "trace=openat", "-o"]).arg(&trace);
+    command.arg(hook.get_program()).args(hook.get_args()).current_dir(env.project()).env_clear();
+    command.envs(hook.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    env.run(command, HookEvent::stop().json(&env.project()).as_bytes()).assert_success();
+    let calls = fs::read_to_string(&trace).unwrap();
+    // The attempt to create the file fails, because it is there.
+    assert_eq!(calls.lines().filter(|call| call.contains("state.db\", O_RDWR")).count(), 1, "{calls}");
 }

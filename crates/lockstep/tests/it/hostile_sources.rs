@@ -17,10 +17,14 @@ fn cases() -> usize {
 
 /// Runs `lockstep index --stats` with limits of memory and processor time that a runaway parse exceeds.
 fn index_within_limits(env: &TestEnv, what: &str) -> String {
+    within_limits(env, what, "\"$0\" index --quiet && exec \"$0\" index --stats")
+}
+
+/// Runs a script with the program as `$0` and the same limits. It must succeed.
+fn within_limits(env: &TestEnv, what: &str, script: &str) -> String {
     let mut command = std::process::Command::new("sh");
     let inner = env.command(["index"]);
-    command
-        .args(["-c", "ulimit -v 2000000; ulimit -t 60; \"$0\" index --quiet && exec \"$0\" index --stats"]);
+    command.args(["-c", &format!("ulimit -v 2000000; ulimit -t 60; {script}")]);
     command.arg(inner.get_program());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.env_clear().envs(inner.get_envs().filter_map(|(key, value)| Some((key, value?))));
@@ -53,6 +57,18 @@ fn generated_files_are_indexed_or_counted_as_not_read() {
         let (shape, text) = source_file(&mut numbers, extension, size);
         env.write(format!("hostile.{extension}"), text);
         index_within_limits(&env, &format!("seed {seed}, {shape}, {extension}, {size} bytes"));
+    }
+}
+
+#[test]
+fn a_word_after_the_other_in_one_line_costs_no_more_than_in_many() {
+    for (name, text) in [("a.ts", "a=b=".repeat(75_000)), ("a.rs", "goto a;".repeat(43_000))] {
+        let env = active();
+        env.write(name, "x\n");
+        env.shell("git init -q && git add -A && git -c user.name=a -c user.email=a@a commit -qm a");
+        env.write(name, text);
+        within_limits(&env, name, "\"$0\" impact || test $? = 5");
+        within_limits(&env, name, "exec \"$0\" map build");
     }
 }
 
@@ -102,7 +118,7 @@ fn large_ordinary_files_are_read() {
 }
 
 #[test]
-fn gate_2_is_asked_whatever_the_agent_wrote() {
+fn gate_2_decides_for_any_file_that_the_agent_wrote() {
     for (name, text) in [
         ("deep.go", "{[".repeat(25_000)),
         ("a.java", "a<".repeat(50_000)),
@@ -129,7 +145,7 @@ fn gate_2_is_asked_whatever_the_agent_wrote() {
 }
 
 #[test]
-fn gate_2_is_asked_when_the_index_is_damaged_or_gone() {
+fn gate_2_decides_if_the_index_is_corrupt_or_missing() {
     for damage in ["rm -rf .lockstep/index", "for f in .lockstep/index/*; do echo x > $f; done"] {
         let env = with_step();
         env.write("a.py", "x");

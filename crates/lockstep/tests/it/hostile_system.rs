@@ -50,7 +50,7 @@ fn closed_stdio_descriptors_do_not_block_the_client() {
 }
 
 #[test]
-fn a_working_directory_that_is_gone() {
+fn a_deleted_working_directory_is_handled() {
     let env = begun();
     for event in observed() {
         let script = r#"mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@""#;

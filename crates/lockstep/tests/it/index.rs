@@ -8,7 +8,9 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lockstep_index::index::{Effort, Home, Index, Settings, Unwatched, Verdict, verify};
+use lockstep_index::index::{
+    Index, IndexLocation, IndexSettings, NoProgress, UpdatePolicy, VerifyResult, verify,
+};
 use lockstep_refs::world::World;
 use lockstep_store::StateDir;
 use lockstep_testkit::{HookEvent, TestEnv};
@@ -43,7 +45,7 @@ fn a_killed_build_leaves_an_index_that_can_be_believed() {
     let env = configured("");
     plant(&env, 300);
     let (root, state) = (env.project(), StateDir::for_project(&env.project()));
-    let settings = Settings::default();
+    let settings = IndexSettings::default();
     let (mut life, mut killed) = (Duration::from_millis(60), 0);
     for round in 0..50_u32 {
         env.write(format!("d{}/m{round}.py", round % 9), format!("def round_{round}(): pass\n"));
@@ -65,11 +67,13 @@ fn a_killed_build_leaves_an_index_that_can_be_believed() {
             }
         }
         let verdict = verify(&root, &state, &settings).unwrap();
-        assert!(!matches!(verdict, Verdict::Damaged), "round {round}: {verdict:?}");
+        assert!(!matches!(verdict, VerifyResult::Damaged), "round {round}: {verdict:?}");
         // Some rounds go on from what the killed one left, without mending it.
         if round % 2 == 0 {
-            let quick = Index::open(&root, Home::State(&state), &settings, Effort::Few, &Unwatched).unwrap();
-            let anew = Index::open_or_build(&root, Home::Memory, &settings, &Unwatched).unwrap();
+            let quick =
+                Index::open(&root, IndexLocation::State(&state), &settings, UpdatePolicy::Few, &NoProgress)
+                    .unwrap();
+            let anew = Index::open_or_build(&root, IndexLocation::Memory, &settings, &NoProgress).unwrap();
             if let Some(quick) = quick {
                 let (found, expected) = (answers(&quick), answers(&anew));
                 assert!(!quick.condition().fresh || found == expected, "round {round}: {found:?}");
@@ -78,7 +82,7 @@ fn a_killed_build_leaves_an_index_that_can_be_believed() {
     }
     assert!(killed > 10, "only {killed} were killed");
     env.lockstep(["index"]).assert_success();
-    assert_eq!(verify(&root, &state, &settings).unwrap(), Verdict::Fresh);
+    assert_eq!(verify(&root, &state, &settings).unwrap(), VerifyResult::Fresh);
     let names: Vec<_> =
         fs::read_dir(state.index()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     let numbered =
@@ -170,7 +174,7 @@ fn never_set_up() -> TestEnv {
 }
 
 #[test]
-fn without_set_up_the_index_is_kept_in_the_users_cache() {
+fn without_set_up_the_index_is_in_the_users_cache() {
     let env = never_set_up();
     let before = env.dir_snapshot().without("home");
     assert_eq!(check(&env), verdict("missing"));

@@ -49,6 +49,7 @@ mod hostile_sources;
 mod hostile_system;
 mod impact;
 mod impact_formats;
+mod impact_reports;
 mod inactive;
 mod index;
 mod installed;

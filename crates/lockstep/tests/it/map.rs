@@ -123,7 +123,7 @@ fn an_update_follows_what_happened_and_its_l1_counts_it() {
 }
 
 #[test]
-fn only_what_is_named_is_looked_at() {
+fn update_with_paths_reads_only_these() {
     let env = active();
     plant(&env);
     env.lockstep(["map"]).assert_success();
@@ -180,7 +180,7 @@ fn a_file_that_changes_in_each_of_three_runs_is_hot_by_whatever_name() {
 }
 
 #[test]
-fn a_map_that_is_missing_or_no_map_is_made_anew_and_no_backup_stays() {
+fn a_missing_or_invalid_map_is_rebuilt_and_no_backup_stays() {
     let env = active();
     plant(&env);
     env.lockstep(["map"]).assert_success();
@@ -325,7 +325,7 @@ fn the_configuration_says_where_the_map_is_and_what_it_is_of() {
 }
 
 #[test]
-fn a_link_never_leads_the_map_out_of_the_project() {
+fn a_link_never_moves_the_map_out_of_the_project() {
     let env = configured("[map]\npath = \"out/map.md\"\n");
     plant(&env);
     std::os::unix::fs::symlink(env.outside_dir(), env.project().join("out")).unwrap();

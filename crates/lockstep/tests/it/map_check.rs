@@ -183,7 +183,7 @@ fn an_entry_is_stale_after_seven_days_in_which_its_file_changed() {
 }
 
 #[test]
-fn a_map_over_its_size_is_told() {
+fn a_map_over_its_size_limit_is_reported() {
     let env = configured("[map]\nmax_lines = 20\n");
     plant(&env);
     let (text, recommendation) = check(&env, &right().concat(), 1);

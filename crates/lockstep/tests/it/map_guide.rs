@@ -4,7 +4,7 @@ use crate::active;
 use crate::guide::Guide;
 
 #[test]
-fn the_guide_to_the_map_is_true() {
+fn examples_of_the_map_guide_work() {
     let env = active();
     env.git(["init", "--quiet"]);
     env.write("src/lib.rs", "pub mod report;\npub mod store;\npub mod web;\n");

@@ -162,6 +162,6 @@ fn play(seed: u64) {
 }
 
 #[test]
-fn two_hundred_edits_renames_and_deletions_end_in_the_map_that_is_built_anew() {
+fn updates_after_random_edits_equal_a_rebuilt_map() {
     [0x9e37_79b9_7f4a_7c15, 0xff51_afd7_ed55_8ccd].into_iter().for_each(play);
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::inactive;
 
 #[test]
-fn the_guide_to_the_server_is_true() {
+fn examples_of_the_mcp_guide_work() {
     let env = inactive();
     symlink(env!("CARGO_BIN_EXE_lockstep"), env.outside_dir().join("lockstep")).unwrap();
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/mcp.md");

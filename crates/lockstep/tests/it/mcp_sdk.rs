@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use lockstep_rehearsal::McpSdk;
+use lockstep_testkit::npm::McpSdk;
 use serde_json::{Value, json};
 
 use crate::mcp_tools::{calls, workshop};

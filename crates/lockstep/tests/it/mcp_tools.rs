@@ -293,7 +293,7 @@ fn without_a_project_questions_are_answered_and_the_rest_says_what_is_missing() 
 }
 
 #[test]
-fn a_configuration_that_is_wrong_is_told_and_mended_without_a_new_server() {
+fn an_invalid_configuration_is_reported_and_reread_by_the_running_server() {
     let env = configured("[task]\nmax_bites = 3\n");
     let mut session = Session::start(&env);
     let said = session.fails("task_show", json!({}));

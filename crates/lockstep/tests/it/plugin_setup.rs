@@ -148,7 +148,7 @@ fn without_program(env: &TestEnv, event: &HookEvent, session: &str) -> (String, 
 }
 
 #[test]
-fn a_missing_program_is_told_once_in_one_line_to_the_lead_of_an_active_project() {
+fn a_missing_program_is_one_line_for_the_lead_of_an_active_project() {
     let env = inactive();
     for event in crate::observed() {
         assert_eq!(

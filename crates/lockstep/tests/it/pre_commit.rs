@@ -137,7 +137,7 @@ fn impact_passes_warns_and_fails() {
 }
 
 #[test]
-fn gate_passes_without_a_begun_step_and_fails_for_an_unready_one() {
+fn gate_passes_without_open_steps_and_fails_for_an_unready_one() {
     let Some(pre_commit) = PreCommit::find_or_skip_test() else { return };
     let env = inactive();
     env.git(["init", "--quiet"]);

@@ -125,8 +125,8 @@ fn settings_that_cannot_be_edited_are_left_alone_with_the_reason() {
 fn settings_in_which_no_hook_runs_are_a_failure_with_the_fix() {
     let disabled = "{\n  \"disableAllHooks\": true\n}\n";
     for (file, text, why) in [
-        (SETTINGS, "{\n  // ours\n  \"permissions\": {}\n}\n", "line 2, column 3: this is not strict JSON"),
-        (SETTINGS, disabled, "line 2, column 3: `disableAllHooks` is true, so no hook runs; remove it"),
+        (SETTINGS, "{\n  // ours\n  \"permissions\": {}\n}\n", "settings.json:2:3: this is not strict JSON"),
+        (SETTINGS, disabled, "settings.json:2:3: `disableAllHooks` is true, so no hook runs; remove it"),
         (".claude/settings.local.json", disabled, "`disableAllHooks` is true"),
         ("../home/.claude/settings.json", disabled, "`disableAllHooks` is true"),
     ] {

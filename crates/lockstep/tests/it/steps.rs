@@ -71,7 +71,7 @@ fn a_step_from_new_to_done() {
 }
 
 #[test]
-fn every_reason_is_told_and_nothing_is_changed() {
+fn every_reason_is_reported_and_nothing_changes() {
     let env = with_step();
     let before = step(&env);
     for (args, reason) in [
@@ -166,7 +166,7 @@ fn stale_phases_are_found_listed_and_resolved() {
 }
 
 #[test]
-fn a_project_has_its_own_machines_and_a_broken_one_is_told() {
+fn a_projects_own_state_machine_is_used_and_a_broken_one_is_reported() {
     let env = active();
     env.write("steps/step-execution-fsm.yaml", "phase_sets:\n  two: {phases: [DO, COMMIT]}\n");
     yes(&env, "step new 01-01 --project p --phases two");
@@ -186,7 +186,7 @@ fn a_prompt_is_made_from_a_step_and_passes_its_check() {
     env.write("agent.yaml", "agent_name: crafter\n");
     let prompt = yes(&env, "prompt render execute_step --step 01-01 --agent agent.yaml");
     env.write("prompt.md", &prompt);
-    assert_eq!(yes(&env, "prompt check prompt.md"), "the prompt is whole\n");
+    assert_eq!(yes(&env, "prompt check prompt.md"), "the prompt is complete\n");
     assert!(yes(&env, "gate prompt prompt.md").contains("GATE_1_PRE_INVOCATION: PASS"));
     env.write("prompt.md", prompt.replace("- G3", "- H3").replace("## AGENT_IDENTITY", "## WHO"));
     let checked: Value = serde_json::from_str(&no(&env, "prompt check prompt.md --format json")).unwrap();

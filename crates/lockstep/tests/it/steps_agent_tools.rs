@@ -109,7 +109,7 @@ fn every_tool_that_starts_or_continues_an_agent_is_refused_an_incomplete_prompt(
 }
 
 #[test]
-fn text_that_is_assembled_at_run_time_is_asked_about_where_it_names_a_step() {
+fn a_prompt_assembled_at_run_time_needs_confirmation_if_it_names_a_step() {
     let env = with_step();
     let good = serde_json::to_string(&prompt(&env)).unwrap();
     let unreadable = [

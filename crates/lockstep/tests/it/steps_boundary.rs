@@ -10,7 +10,7 @@ use crate::steps::{by_hand, yes};
 use crate::steps_hooks::{asked, denied, edit, events, running, stop, transcript};
 
 #[test]
-fn the_boundary_holds_for_the_agent_of_the_step_and_for_nobody_else() {
+fn the_boundary_holds_only_for_the_agent_of_the_step() {
     let env = active();
     let args = [
         "step",

@@ -147,7 +147,7 @@ fn hooks_path_is_respected_and_never_left() {
 }
 
 #[test]
-fn doctor_says_whether_the_gates_are_asked() {
+fn doctor_reports_whether_the_gates_run() {
     let env = with_step();
     env.git(["init", "--quiet"]);
     yes(&env, "init --client claude --quiet");

@@ -62,7 +62,7 @@ fn concurrent_phase_writes_are_all_recorded() {
 }
 
 #[test]
-fn while_somebody_holds_it_the_others_are_told_who() {
+fn a_locked_step_names_its_holder() {
     let env = twenty();
     yes(&env, "step lock 01-01 --as ada");
     let writer = |n: usize| {

@@ -4,7 +4,7 @@ use crate::guide::Guide;
 use crate::inactive;
 
 #[test]
-fn the_guide_to_steps_is_true() {
+fn examples_of_the_steps_guide_work() {
     let env = inactive();
     env.git(["init", "--quiet"]);
     env.write("src/add.sh", "add() { :; }\n");

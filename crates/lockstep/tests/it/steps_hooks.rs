@@ -128,7 +128,7 @@ fn an_incomplete_prompt_is_denied_with_every_error_and_suggestion() {
 }
 
 #[test]
-fn an_agent_is_asked_once_and_then_its_step_is_failed_and_the_lead_is_told() {
+fn an_agent_is_stopped_once_then_its_step_fails_and_the_lead_is_notified() {
     let env = with_step();
     env.hook(&HookEvent::session_start()).assert_silent();
     running(&env, "a1");
@@ -159,7 +159,7 @@ fn an_agent_is_asked_once_and_then_its_step_is_failed_and_the_lead_is_told() {
 }
 
 #[test]
-fn a_client_that_never_says_it_went_on_is_not_asked_twice() {
+fn a_client_that_omits_the_continuation_is_not_blocked_twice() {
     let env = with_step();
     running(&env, "a1");
     yes(&env, "step phase start 01-01 RED");
@@ -200,7 +200,7 @@ fn of_two_agents_each_has_its_own_step() {
 }
 
 #[test]
-fn an_invocation_nobody_saw_is_judged_by_its_own_prompt() {
+fn an_unseen_invocation_is_judged_by_its_own_prompt() {
     let env = with_step();
     yes(&env, "step phase start 01-01 RED");
     transcript(
@@ -216,7 +216,7 @@ fn an_invocation_nobody_saw_is_judged_by_its_own_prompt() {
 }
 
 #[test]
-fn an_old_client_that_does_not_say_who_stops_is_asked_once_too() {
+fn an_old_client_without_agent_ids_is_blocked_once_too() {
     let env = with_step();
     assert_eq!(denied(&env.hook(&invoke(&prompt(&env)))), None);
     yes(&env, "step phase start 01-01 RED");
@@ -313,7 +313,7 @@ fn a_project_without_steps_pays_nothing() {
 }
 
 #[test]
-fn a_file_too_large_to_be_looked_at_passes_where_there_are_no_steps() {
+fn a_file_over_the_size_limit_passes_in_a_project_without_steps() {
     let huge = "x".repeat(9 << 20);
     let write = HookEvent::from_sample(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
         .with("tool_name", "Write")

@@ -163,7 +163,7 @@ fn replaced(env: &TestEnv) {
 }
 
 #[test]
-fn a_migration_accounts_for_every_section_and_changes_nothing_unasked() {
+fn a_migration_accounts_for_every_section_and_writes_only_on_request() {
     let env = begun();
     env.write("global-context.md", format!("{OLD_CONTEXT}\n## My Own Notes\n- a thought\n"));
     let state = || {
@@ -203,7 +203,7 @@ fn a_migration_accounts_for_every_section_and_changes_nothing_unasked() {
 }
 
 #[test]
-fn every_schema_is_printed_and_an_unknown_name_is_told() {
+fn every_schema_is_printed_and_an_unknown_name_is_refused() {
     let env = active();
     let listed: Vec<String> =
         serde_json::from_str(&env.lockstep(["schema", "--format", "json"]).assert_success()).unwrap();

@@ -5,7 +5,7 @@ use crate::guide::Guide;
 use crate::task_pipeline::{gate, l2};
 
 #[test]
-fn the_guide_to_the_task_is_true() {
+fn examples_of_the_task_guide_work() {
     let env = active();
     env.write("src/auth.rs", "x\n");
     env.write(

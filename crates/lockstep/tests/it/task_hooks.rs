@@ -222,7 +222,7 @@ fn undecidable_call_is_blocked_unless_configured() {
 }
 
 #[test]
-fn the_lead_is_told_who_works_from_an_older_version() {
+fn the_lead_learns_which_agents_use_an_older_version() {
     let env = begun();
     get(&env, WORKER, "[PERMANENT] PT-v1 auth", TASK);
     get(&env, |event| event.by_agent("w2", "reviewer"), "[PERMANENT] PT-v1 auth", TASK);

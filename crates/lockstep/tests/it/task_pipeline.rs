@@ -267,7 +267,7 @@ fn a_gate_that_does_not_hold_stops_its_phase() {
 }
 
 #[test]
-fn a_new_handoff_is_begun_where_it_belongs_and_does_not_pass_unfilled() {
+fn a_new_handoff_is_created_at_its_path_and_fails_until_filled() {
     let env = before(2);
     env.configure("[task]\nl2_path = 'notes/{session-id}/{N}-{coordinator}.md'\n");
     assert_eq!(

@@ -39,7 +39,7 @@ fn counters(document: &TaskDocument) -> BTreeMap<String, u64> {
         .root()
         .iter()
         .filter_map(|(key, value)| {
-            Some((key.strip_prefix("writer_")?.to_owned(), value.as_text()?.parse().ok()?))
+            Some((key.strip_prefix("writer_")?.to_owned(), value.as_str()?.parse().ok()?))
         })
         .collect()
 }
@@ -221,7 +221,7 @@ fn conflicting_write_reports_both_changes() {
     assert_snapshot!(env.lockstep(["task", "update", "c.yaml", "--base", "1"]).snapshot());
     assert_snapshot!(env.lockstep(["task", "update", "c.yaml", "--base", "1", "--merge"]).snapshot(), @"
     [PERMANENT] PT-v3 auth
-    merged with what others wrote since
+    merged with later writes
     changed: constraints
     exit 0
     ");

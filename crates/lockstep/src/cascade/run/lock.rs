@@ -14,7 +14,7 @@ const RUN_LOCK: &str = "cascade-run.lock";
 /// The maximum time for the agents of an ended run to end too.
 const AGENTS_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Held as long as a run lasts; the system lets go of it when the process ends, however it ends.
+/// The lock of a run. The system releases it when the process ends, for any reason.
 pub(crate) struct RunLock {
     _lock: FileLock,
 }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use lockstep_fs::{mode_of, set_mode, write_atomically};
 use lockstep_git::{DiffRange, DiffStatus, Repository};
-use lockstep_index::snapshot::Snapshot;
+use lockstep_index::content_digests::ContentDigests;
 use lockstep_store::{StateDir, append_once};
 
 use crate::error::{CommandError, CommandErrorKind};
-use crate::impact::tree::Workspace;
+use crate::workspace::Workspace;
 
 /// The worktrees that were made and not removed yet, one path a line.
 const LEDGER: &str = "cascade-worktrees";
@@ -20,7 +20,7 @@ pub(crate) struct IsolatedWorktree {
     repository: Repository,
     directory: PathBuf,
     root: PathBuf,
-    before: Snapshot,
+    before: ContentDigests,
 }
 
 /// The result of the work in a worktree.
@@ -64,7 +64,7 @@ impl IsolatedWorktree {
             copy_file(&tree.root.join(&changed.path), &root.join(&changed.path))
                 .map_err(|error| failed("prepare", &error))?;
         }
-        let before = Snapshot::take(&root, None);
+        let before = ContentDigests::take(&root, None);
         Ok(Self { repository, directory, root, before })
     }
 
@@ -75,8 +75,8 @@ impl IsolatedWorktree {
 
     /// Copies the agent's assigned files back, and only them.
     pub(crate) fn apply(&self, tree: &Workspace, files: &[String]) -> Result<ApplyOutcome, CommandError> {
-        let after = Snapshot::take(&self.root, Some(&self.before));
-        let here = Snapshot::take(&tree.root, None);
+        let after = ContentDigests::take(&self.root, Some(&self.before));
+        let here = ContentDigests::take(&tree.root, None);
         let mut applied = ApplyOutcome { outside: Vec::new(), conflicts: Vec::new() };
         for path in self.before.changed(&after) {
             if !files.iter().any(|file| file == path) {

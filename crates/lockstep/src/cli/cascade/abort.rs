@@ -28,13 +28,13 @@ pub(crate) fn run(
     context: &CommandContext,
     cascades: &mut CascadeContext,
 ) -> Result<CommandStatus, CommandError> {
-    if let Some(id) = cascades.force_end(&args.which.which(), clock::now().timestamp())? {
+    if let Some(id) = cascades.force_end(&args.which.selector(), clock::now().timestamp())? {
         context
             .terminal
             .say_line(&format!("Cascade {id}: its state cannot be read, so it was ended without a report."));
         return Ok(CommandStatus::Success);
     }
-    let mut opened = cascades.require_active(&args.which.which())?;
+    let mut opened = cascades.require_active(&args.which.selector())?;
     let mut disk = cascades.disk(&opened, None)?;
     advance(&mut opened.state, CascadeEvent::Aborted { why: args.why.clone() }, &mut disk)?;
     status::show(context, &opened);

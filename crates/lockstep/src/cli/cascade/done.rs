@@ -15,11 +15,11 @@ use crate::error::{CommandError, CommandErrorKind};
 /// The most of a report that is read.
 const MAX_REPORT_BYTES: u64 = 4 << 20;
 
-/// Say that the agent of a group has ended, or that a file needs no change
+/// Report that the agent of a group has ended, or that a file needs no change
 ///
 /// The content of the files decides: which of them changed, whether the stale references are removed, and
-/// which other files changed. A group that is not resolved is handed out once more, to a fresh agent.
-/// After the last group of an iteration, what depends on its changes is checked.
+/// which other files changed. A group that is not resolved is dispatched once more, to a new agent.
+/// After the last group of an iteration, the dependents of its changes are checked.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep cascade done 1a --status complete
@@ -70,7 +70,7 @@ pub(crate) fn run(
         ended: args.group.as_ref().map(ended).transpose()?,
         not_needed: args.not_needed.clone().zip(args.why.clone()),
     };
-    let opened = cascades.done(&args.which.which(), &context.directory, &completion)?;
+    let opened = cascades.done(&args.which.selector(), &context.directory, &completion)?;
     status::show(context, &opened);
     Ok(status_of(&opened.state))
 }

@@ -59,7 +59,7 @@ struct CascadeSelectorArgs {
 }
 
 impl CascadeSelectorArgs {
-    fn which(&self) -> CascadeSelector {
+    fn selector(&self) -> CascadeSelector {
         CascadeSelector { id: self.id, session: current_session() }
     }
 }

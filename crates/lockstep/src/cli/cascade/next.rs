@@ -27,7 +27,7 @@ pub(crate) fn run(
     context: &CommandContext,
     cascades: &CascadeContext,
 ) -> Result<CommandStatus, CommandError> {
-    let which = args.which.which();
+    let which = args.which.selector();
     if args.analyst {
         let opened = cascades.require_active(&which)?;
         let disk = cascades.disk(&opened, None)?;

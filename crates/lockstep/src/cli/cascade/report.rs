@@ -25,7 +25,7 @@ pub(crate) fn run(
     context: &CommandContext,
     cascades: &CascadeContext,
 ) -> Result<CommandStatus, CommandError> {
-    let opened = cascades.active_or_newest(&args.which.which())?.ok_or_else(|| {
+    let opened = cascades.active_or_newest(&args.which.selector())?.ok_or_else(|| {
         CommandError::new(CommandErrorKind::Usage, "there was no cascade yet")
             .hint("`lockstep cascade start` starts one")
     })?;

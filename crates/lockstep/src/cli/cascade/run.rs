@@ -54,7 +54,7 @@ pub(crate) fn run(
     context: &CommandContext,
     cascades: &mut CascadeContext,
 ) -> Result<CommandStatus, CommandError> {
-    let active = cascades.active(&args.which.which())?;
+    let active = cascades.active(&args.which.selector())?;
     if let Some(active) = active.as_ref().filter(|_| args.source.is_given()) {
         let message = format!("cascade {} is active already", active.record.id);
         return Err(CommandError::new(CommandErrorKind::Usage, message).hint(
@@ -69,7 +69,7 @@ pub(crate) fn run(
     }
     let mut opened = match active {
         Some(active) => active,
-        None if args.which.id.is_some() => cascades.require_active(&args.which.which())?,
+        None if args.which.id.is_some() => cascades.require_active(&args.which.selector())?,
         None => args.source.start(context, cascades)?,
     };
     let limit = args.time_limit.map_or(cascades.project().config().cascade.time_limit, Duration::from_secs);

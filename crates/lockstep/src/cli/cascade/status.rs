@@ -23,7 +23,7 @@ pub(crate) fn run(
     context: &CommandContext,
     cascades: &CascadeContext,
 ) -> Result<CommandStatus, CommandError> {
-    match cascades.active_or_newest(&args.which.which())? {
+    match cascades.active_or_newest(&args.which.selector())? {
         Some(opened) => show(context, &opened),
         None => {
             let none = context.format.render(&serde_json::Value::Null);

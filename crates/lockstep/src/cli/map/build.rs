@@ -3,17 +3,17 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use lockstep_map::l1::{L1, Mode};
+use lockstep_map::report::{MapReport, MapRunMode};
 use lockstep_map::scope;
 use lockstep_text::count_of;
 use serde::Serialize;
 
 use crate::cli::{CommandContext, CommandStatus};
 use crate::error::{CommandError, CommandErrorKind};
-use crate::impact::tree::Workspace;
 use crate::map::{MapUpdateMode, MapUpdateReport, MapUpdateRequest};
 use crate::output_format::OutputFormat;
 use crate::project::ActiveProject;
+use crate::workspace::Workspace;
 
 /// Rebuild the map
 ///
@@ -80,7 +80,7 @@ pub(super) fn update(args: &MapUpdateArgs, context: &CommandContext) -> Result<C
 #[derive(Serialize)]
 struct MapUpdateOutput<'a> {
     #[serde(flatten)]
-    l1: &'a L1,
+    l1: &'a MapReport,
     pruned: usize,
     added: &'a [String],
     removed: &'a [String],
@@ -104,7 +104,7 @@ pub(super) fn run_update(
     match context.format {
         OutputFormat::Yaml => terminal.print(&done.l1.to_yaml()),
         OutputFormat::Json => {
-            let full = done.l1.mode == Mode::FullGeneration;
+            let full = done.l1.mode == MapRunMode::FullGeneration;
             let data = MapUpdateOutput {
                 l1: &done.l1,
                 pruned: done.pruned.total(),
@@ -128,7 +128,7 @@ fn text(done: &MapUpdateReport, context: &CommandContext) {
     let entries = count_of(l1.entries, "entry", "entries");
     let moved = done.renamed.len();
     terminal.print(&match (l1.mode, done.is_written) {
-        (Mode::FullGeneration, _) => format!("Built {path}: {entries}.\n"),
+        (MapRunMode::FullGeneration, _) => format!("Built {path}: {entries}.\n"),
         (_, false) if done.changes.is_empty() && done.is_partial => {
             format!("{path} needs no change for what was named: {entries}.\n")
         }

@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
-use lockstep_map::check::{Checked, Finding, Recommendation};
-use lockstep_map::l1::{L1, Mode, Status};
+use lockstep_map::check::{MapCheckReport, MapFinding, Recommendation};
+use lockstep_map::report::{MapReport, MapRunMode, MapRunStatus};
 use lockstep_text::{count_of, single_line};
 use serde::Serialize;
 
 use crate::cli::{CommandContext, CommandStatus};
 use crate::error::CommandError;
-use crate::impact::tree::Workspace;
 use crate::map::CurrentMap;
 use crate::output_format::OutputFormat;
 use crate::progress_bar::ProgressBar;
+use crate::workspace::Workspace;
 
 /// Check the map, and change nothing
 ///
@@ -29,8 +29,8 @@ pub(crate) struct MapCheckArgs {}
 #[derive(Serialize)]
 struct MapCheckOutput<'a> {
     #[serde(flatten)]
-    l1: &'a L1,
-    findings: &'a [Finding],
+    l1: &'a MapReport,
+    findings: &'a [MapFinding],
 }
 
 pub(super) fn run(_: &MapCheckArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
@@ -41,7 +41,12 @@ pub(super) fn run(_: &MapCheckArgs, context: &CommandContext) -> Result<CommandS
         None => (missing(&current), true),
     };
     let entries = checked.report.total_entries;
-    let mut l1 = L1::new(Mode::StalenessCheck, Status::Complete, entries, current.display_path().to_owned());
+    let mut l1 = MapReport::new(
+        MapRunMode::StalenessCheck,
+        MapRunStatus::Complete,
+        entries,
+        current.display_path().to_owned(),
+    );
     l1.staleness_report = Some(checked.report);
     context.terminal.print(&match context.format {
         OutputFormat::Yaml => l1.to_yaml(),
@@ -60,13 +65,13 @@ pub(super) fn run(_: &MapCheckArgs, context: &CommandContext) -> Result<CommandS
 }
 
 /// A map that is not there is one that cannot be read.
-fn missing(current: &CurrentMap) -> Checked {
+fn missing(current: &CurrentMap) -> MapCheckReport {
     let mut checked = lockstep_map::check::absent();
     checked.report.missing_count = current.record.entries.len();
     checked
 }
 
-fn text(checked: &Checked, path: &str) -> String {
+fn text(checked: &MapCheckReport, path: &str) -> String {
     let entries = count_of(checked.report.total_entries, "entry", "entries");
     if checked.findings.is_empty() {
         return format!("{path} is right: {entries}.\n");

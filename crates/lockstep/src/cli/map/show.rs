@@ -4,18 +4,18 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
+use lockstep_map::graph::MapGraph;
 use lockstep_map::hotspot::Hotspot;
-use lockstep_map::shape::Shape;
-use lockstep_map::view::View;
+use lockstep_map::view::MapView;
 use lockstep_text::{count_of, single_line};
 
 use crate::cli::{CommandContext, CommandStatus};
 use crate::error::CommandError;
-use crate::impact::tree::Workspace;
 use crate::map::CurrentMap;
 use crate::map::entry::MapEntry;
 use crate::output_format::OutputFormat;
 use crate::progress_bar::ProgressBar;
+use crate::workspace::Workspace;
 
 /// Show all files, one of them, or the graph
 ///
@@ -75,7 +75,7 @@ pub(super) fn run(args: &MapShowArgs, context: &CommandContext) -> Result<Comman
     Ok(CommandStatus::Success)
 }
 
-fn render_graph(graph: GraphFormat, shape: &Shape<'_>) -> String {
+fn render_graph(graph: GraphFormat, shape: &MapGraph<'_>) -> String {
     match graph {
         GraphFormat::Dot => shape.to_dot(),
         GraphFormat::Mermaid => shape.to_mermaid(),
@@ -83,7 +83,7 @@ fn render_graph(graph: GraphFormat, shape: &Shape<'_>) -> String {
     }
 }
 
-fn one(context: &CommandContext, view: &View<'_>, place: usize) -> String {
+fn one(context: &CommandContext, view: &MapView<'_>, place: usize) -> String {
     let entry = MapEntry::of(view, place);
     if let Some(data) = context.format.render(&entry) {
         return data;
@@ -98,7 +98,7 @@ fn one(context: &CommandContext, view: &View<'_>, place: usize) -> String {
     out
 }
 
-fn all(context: &CommandContext, view: &View<'_>) -> String {
+fn all(context: &CommandContext, view: &MapView<'_>) -> String {
     let count = view.record.entries.len();
     if context.format == OutputFormat::Md {
         return view.document(None).text;

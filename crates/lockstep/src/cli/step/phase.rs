@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use lockstep_steps::step::evidence::PhaseOutcome;
 
 use super::{ActorArgs, CommandContext, CommandStatus, resolve_step};
-use crate::steps::record_phase::{Act, PhaseRecorder};
+use crate::steps::record_phase::{PhaseRecorder, PhaseRequest};
 use crate::steps::{StepContext, StepsError};
 
 /// Record what happens with a phase
@@ -124,20 +124,20 @@ pub(super) fn run(
     context: &CommandContext,
 ) -> Result<CommandStatus, StepsError> {
     let (which, run, act) = match &args.command {
-        StepPhaseCommand::Start(args) => (&args.which, None, Act::Start),
+        StepPhaseCommand::Start(args) => (&args.which, None, PhaseRequest::Start),
         StepPhaseCommand::Done(args) => {
             let outcome = args.outcome.map(|outcome| match outcome {
                 OutcomeArg::Pass => PhaseOutcome::Pass,
                 OutcomeArg::Fail => PhaseOutcome::Fail,
             });
-            (&args.which, args.run.as_deref(), Act::Done { outcome, details: args.details.clone() })
+            (&args.which, args.run.as_deref(), PhaseRequest::Done { outcome, details: args.details.clone() })
         }
         StepPhaseCommand::Skip(args) => {
             let (blocked_by, details) = (args.blocked_by.clone(), args.details.clone());
-            (&args.which, None, Act::Skip { blocked_by, details })
+            (&args.which, None, PhaseRequest::Skip { blocked_by, details })
         }
         StepPhaseCommand::Fail(args) => {
-            (&args.which, args.run.as_deref(), Act::Fail { details: args.details.clone() })
+            (&args.which, args.run.as_deref(), PhaseRequest::Fail { details: args.details.clone() })
         }
     };
     let file = resolve_step(steps, context, &which.file)?;

@@ -8,7 +8,7 @@ use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
-use crate::task::list_comparison::{Compared, ListCheckOutcome, ListSource};
+use crate::task::list_comparison::{ListCheck, ListCheckOutcome, ListSource};
 
 /// Check the task: its document, its pointers, and clients' lists against the store
 ///
@@ -23,7 +23,7 @@ struct TaskCheckOutput {
     subject: String,
     problems: Vec<DocumentProblem>,
     warnings: Vec<DocumentProblem>,
-    lists: Vec<Compared>,
+    lists: Vec<ListCheck>,
 }
 
 pub(crate) fn run(_: &TaskCheckArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
@@ -41,7 +41,7 @@ pub(crate) fn run(_: &TaskCheckArgs, context: &CommandContext) -> Result<Command
         lists: tasks.compare_lists(&present)?,
     };
     context.terminal.print(&context.format.render(&checked).unwrap_or_else(|| text(&checked)));
-    let agree = checked.problems.is_empty() && checked.lists.iter().all(Compared::agrees);
+    let agree = checked.problems.is_empty() && checked.lists.iter().all(ListCheck::agrees);
     Ok(if agree { CommandStatus::Success } else { CommandStatus::CheckFailed })
 }
 

@@ -44,5 +44,5 @@ pub(crate) fn run(args: &DeliverArgs, context: &CommandContext) -> Result<Comman
     let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let metrics: Map = args.metric.iter().cloned().collect();
     let written = tasks.deliver(&args.who.writer("task deliver", &project), &metrics, &args.assume)?;
-    Ok(output::print_write_result(context, written))
+    Ok(output::print_write_result(context, written.into_output()))
 }

@@ -10,12 +10,14 @@ use lockstep_task::problem::Diagnostics;
 use lockstep_task::scratch::Scratch;
 use serde::Serialize;
 
+use super::output::print_refusal;
 use super::writer_args::WriterArgs;
-use super::{CommandContext, CommandStatus, current_or_print_none, output, read_input};
+use super::{CommandContext, CommandStatus, current_or_print_none, read_input};
 use crate::clock;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
 use crate::task::files::ProjectFiles;
+use crate::task::output::TaskRefusalOutput;
 use crate::task::write::WriteResult;
 use crate::task::{CurrentTask, TaskContext};
 
@@ -86,7 +88,10 @@ pub(crate) fn run(args: &MigrateArgs, context: &CommandContext) -> Result<Comman
     let mut writer = args.who.writer("task migrate", &project);
     writer.why.get_or_insert_with(|| format!("migrates {}", args.file.display()));
     if let Err(reason) = tasks.may_write_scratch(&writer) {
-        return Ok(output::refused(context, Some(present.record.version), &[reason]));
+        return Ok(print_refusal(
+            context,
+            &TaskRefusalOutput::new(Some(present.record.version), vec![reason]),
+        ));
     }
     let files = tasks.files.clone();
     // The plan is made again from the version it is written over.
@@ -104,7 +109,9 @@ pub(crate) fn run(args: &MigrateArgs, context: &CommandContext) -> Result<Comman
     })?;
     let version = match &written {
         WriteResult::Version { version, .. } | WriteResult::Unchanged { version } => *version,
-        WriteResult::Refused { present, reasons } => return Ok(output::refused(context, *present, reasons)),
+        WriteResult::Refused { present, reasons } => {
+            return Ok(print_refusal(context, &TaskRefusalOutput::new(*present, reasons.clone())));
+        }
     };
     // Scratch is read again too: the session may have written it meanwhile.
     let kept = tasks.set_scratch(&session, |scratch| {
@@ -114,7 +121,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &CommandContext) -> Result<Comman
             .map_err(|problems| Diagnostics { problems, warnings: Vec::new() })
     })?;
     if let Err(findings) = kept {
-        return Ok(output::problems(context, Some(version), findings.problems));
+        return Ok(print_refusal(context, &TaskRefusalOutput::problems(Some(version), findings.problems)));
     }
     show(&planned, Some(version));
     context.terminal.print_note(&format!("written: PT-v{version}, and the scratch of session {session}\n"));

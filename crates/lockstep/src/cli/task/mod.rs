@@ -22,6 +22,7 @@ use std::path::Path;
 
 use super::{CommandContext, CommandStatus};
 use crate::error::{CommandError, CommandErrorKind};
+use crate::task::output::TaskRefusalOutput;
 use crate::task::{CurrentTask, TaskContext, files};
 
 /// Manage the task: one versioned document for a larger piece of work
@@ -105,7 +106,7 @@ pub(crate) fn current_or_print_none(
 ) -> Result<Option<CurrentTask>, CommandError> {
     let present = tasks.present()?;
     if present.is_none() {
-        output::none(context);
+        output::print_refusal(context, &TaskRefusalOutput::none());
     }
     Ok(present)
 }

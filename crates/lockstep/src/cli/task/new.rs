@@ -10,6 +10,7 @@ use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
+use crate::task::output::TaskRefusalOutput;
 use crate::task::update_request::parse_document;
 
 /// Create the task
@@ -44,10 +45,12 @@ pub(crate) fn run(args: &TaskNewArgs, context: &CommandContext) -> Result<Comman
         }
         (None, Some(file)) => match parse_document(&read_input(context, file)?, tasks.limits()) {
             Ok(document) => document,
-            Err(findings) => return Ok(output::unreadable(context, findings)),
+            Err(findings) => {
+                return Ok(output::print_refusal(context, &TaskRefusalOutput::unreadable(findings)));
+            }
         },
         (None, None) => TaskDocument::default(),
     };
     let written = tasks.create(&args.who.writer("task new", &project), &args.title, &document)?;
-    Ok(output::print_write_result(context, written))
+    Ok(output::print_write_result(context, written.into_output()))
 }

@@ -22,5 +22,5 @@ pub(crate) fn run(args: &ReopenArgs, context: &CommandContext) -> Result<Command
     let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let why = args.who.why.clone().unwrap_or_default();
     let written = tasks.reopen(&args.who.writer("task reopen", &project), &why)?;
-    Ok(output::print_write_result(context, written))
+    Ok(output::print_write_result(context, written.into_output()))
 }

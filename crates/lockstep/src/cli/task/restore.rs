@@ -35,5 +35,5 @@ pub(crate) fn run(args: &RestoreArgs, context: &CommandContext) -> Result<Comman
     let mut writer = args.who.writer("task restore", &project);
     writer.why.get_or_insert_with(|| format!("restores PT-v{}", args.number));
     let written = tasks.restore(&writer, &earlier.document, &args.drop)?;
-    Ok(output::print_write_result(context, written))
+    Ok(output::print_write_result(context, written.into_output()))
 }

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &TaskUpdateArgs, context: &CommandContext) -> Result<Com
         drops: args.drop.clone(),
         title: args.title.clone(),
     };
-    Ok(output::print_output(
+    Ok(output::print_write_result(
         context,
         tasks.submit_update(&args.who.writer("task update", &project), proposal)?,
     ))

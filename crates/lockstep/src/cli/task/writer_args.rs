@@ -44,8 +44,8 @@ impl SessionArgs {
     /// The session, for what cannot do without.
     pub(crate) fn require_session(&self) -> Result<SessionId, CommandError> {
         self.session().ok_or_else(|| {
-            CommandError::new(CommandErrorKind::Usage, "which session is not known")
-                .hint("name it with --session ID; inside a client's session it is known")
+            CommandError::new(CommandErrorKind::Usage, "no session given")
+                .hint("pass `--session ID`; inside a client's session it is detected")
         })
     }
 }

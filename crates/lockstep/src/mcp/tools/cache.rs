@@ -16,22 +16,18 @@ use crate::project::ActiveProject;
 /// has the reason in skipped.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CacheSectionInput {
+pub(super) struct CacheSectionTool {
     /// The section, as in SKILL_INDEX; an unknown one is answered with those there are.
     name: String,
 }
 
-/// `cache_section`.
-pub(super) struct CacheSectionTool;
-
 impl McpTool for CacheSectionTool {
     const NAME: &'static str = "cache_section";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    type Input = CacheSectionInput;
     type Output = ExtractOutput;
 
-    fn call(input: CacheSectionInput, work: &CallContext) -> Result<ExtractOutput, ToolError> {
+    fn call(self, work: &CallContext) -> Result<ExtractOutput, ToolError> {
         let project = ActiveProject::discover(&work.directory)?;
-        Ok(ExtractOutput::of(&project, ExtractQuery::Section(&input.name))?)
+        Ok(ExtractOutput::of(&project, ExtractQuery::Section(&self.name))?)
     }
 }

@@ -46,7 +46,7 @@ fn which(id: Option<i64>) -> CascadeSelector {
 /// that there was nothing to do, or no data to act on: warnings say which.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CascadeStartInput {
+pub(super) struct CascadeStartTool {
     /// The L1 of an impact report, as YAML.
     report: Option<String>,
     /// The changes of this session's agents.
@@ -56,27 +56,23 @@ pub(super) struct CascadeStartInput {
     tier: Option<String>,
 }
 
-/// `cascade_start`.
-pub(super) struct CascadeStartTool;
-
 impl McpTool for CascadeStartTool {
     const NAME: &'static str = "cascade_start";
     const EFFECT: ToolEffect = ToolEffect::Writes;
-    type Input = CascadeStartInput;
     type Output = CascadeOutput;
 
-    fn call(input: CascadeStartInput, work: &CallContext) -> Result<CascadeOutput, ToolError> {
+    fn call(self, work: &CallContext) -> Result<CascadeOutput, ToolError> {
         let usage = |what: String| CommandError::new(CommandErrorKind::Usage, what);
         let mut cascades = CascadeContext::discover(&work.directory)?;
-        let session = input.session.as_deref().map(SessionId::new).transpose();
+        let session = self.session.as_deref().map(SessionId::new).transpose();
         let session = session.map_err(|error| {
             usage(format!("the session is none: {error}")).hint("`lockstep changes` lists the sessions")
         })?;
-        let tier = input.tier.as_deref().map(str::parse::<Tier>).transpose();
+        let tier = self.tier.as_deref().map(str::parse::<Tier>).transpose();
         let tier = tier.map_err(|error| {
             usage(error.to_string()).hint("leave it out to have it decided by the dependents")
         })?;
-        let source = match (input.report, &session) {
+        let source = match (self.report, &session) {
             (Some(_), Some(_)) => {
                 return Err(usage("report and session were given".to_owned()).hint("leave one out").into());
             }
@@ -96,22 +92,18 @@ impl McpTool for CascadeStartTool {
 /// continue.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CascadeNextInput {
+pub(super) struct CascadeNextTool {
     /// The cascade, if several are active.
     id: Option<i64>,
 }
 
-/// `cascade_next`.
-pub(super) struct CascadeNextTool;
-
 impl McpTool for CascadeNextTool {
     const NAME: &'static str = "cascade_next";
     const EFFECT: ToolEffect = ToolEffect::Writes;
-    type Input = CascadeNextInput;
     type Output = Groups;
 
-    fn call(input: CascadeNextInput, work: &CallContext) -> Result<Groups, ToolError> {
-        Ok(CascadeContext::discover(&work.directory)?.dispatch_waiting(&which(input.id))?)
+    fn call(self, work: &CallContext) -> Result<Groups, ToolError> {
+        Ok(CascadeContext::discover(&work.directory)?.dispatch_waiting(&which(self.id))?)
     }
 }
 
@@ -121,7 +113,7 @@ impl McpTool for CascadeNextTool {
 /// changes are checked, and there may be more to do: active says whether.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CascadeDoneInput {
+pub(super) struct CascadeDoneTool {
     /// The group, as in 1a; with status.
     group: Option<String>,
     /// The agent's own status; with group.
@@ -143,7 +135,7 @@ enum ClaimedStatusInput {
     Failed,
 }
 
-impl CascadeDoneInput {
+impl CascadeDoneTool {
     fn completion(&self) -> Result<CompletionReport, CommandError> {
         let ended = match (&self.group, self.status) {
             (Some(group), Some(status)) => Some(GroupCompletion {
@@ -171,41 +163,33 @@ fn incomplete(what: &str) -> CommandError {
         .hint("give group with status (complete or failed), or not_needed with why")
 }
 
-/// `cascade_done`.
-pub(super) struct CascadeDoneTool;
-
 impl McpTool for CascadeDoneTool {
     const NAME: &'static str = "cascade_done";
     const EFFECT: ToolEffect = ToolEffect::Writes;
-    type Input = CascadeDoneInput;
     type Output = CascadeOutput;
 
-    fn call(input: CascadeDoneInput, work: &CallContext) -> Result<CascadeOutput, ToolError> {
-        let completion = input.completion()?;
+    fn call(self, work: &CallContext) -> Result<CascadeOutput, ToolError> {
+        let completion = self.completion()?;
         let cascades = CascadeContext::discover(&work.directory)?;
-        Ok(CascadeOutput::of(&cascades.done(&which(input.id), &work.directory, &completion)?))
+        Ok(CascadeOutput::of(&cascades.done(&which(self.id), &work.directory, &completion)?))
     }
 }
 
 /// Show the state of the cascade: the active one, or else the last one, of any session.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CascadeStatusInput {
+pub(super) struct CascadeStatusTool {
     /// The cascade, if it is not the active or last one.
     id: Option<i64>,
 }
 
-/// `cascade_status`.
-pub(super) struct CascadeStatusTool;
-
 impl McpTool for CascadeStatusTool {
     const NAME: &'static str = "cascade_status";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    type Input = CascadeStatusInput;
     type Output = CascadeOutput;
 
-    fn call(input: CascadeStatusInput, work: &CallContext) -> Result<CascadeOutput, ToolError> {
-        let newest = CascadeContext::discover(&work.directory)?.active_or_newest(&which(input.id))?;
+    fn call(self, work: &CallContext) -> Result<CascadeOutput, ToolError> {
+        let newest = CascadeContext::discover(&work.directory)?.active_or_newest(&which(self.id))?;
         Ok(CascadeOutput { cascade: newest.as_ref().map(CascadeStatusOutput::of) })
     }
 }

@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::command_output::CommandOutput;
 use crate::error::{CommandError, CommandErrorKind};
-use crate::impact::lookup::{ReferenceDirection, ReferencesOutput, TIME_LIMIT};
 use crate::impact::question::{ChangeSource, ImpactQuery};
 use crate::mcp::call_context::CallContext;
 use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
+use crate::refs::query::{ReferenceDirection, ReferencesOutput, TIME_LIMIT};
 
 /// Longer than any client waits.
 const MAX_SECONDS: f64 = 600.0;
@@ -26,7 +26,7 @@ const MAX_SECONDS: f64 = 600.0;
 /// fits; certainty says how sure that is. Works in any git repository.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ImpactInput {
+pub(super) struct ImpactTool {
     /// Files or directories, as they differ from the last commit.
     #[serde(default)]
     files: Vec<PathBuf>,
@@ -50,7 +50,7 @@ pub(super) struct ImpactInput {
     time_limit: Option<f64>,
 }
 
-impl ImpactInput {
+impl ImpactTool {
     fn question(self) -> Result<ImpactQuery, CommandError> {
         let usage = |what: String| CommandError::new(CommandErrorKind::Usage, what);
         let seconds = self.time_limit.unwrap_or(10.0).clamp(0.0, MAX_SECONDS);
@@ -119,16 +119,13 @@ impl JsonSchema for ImpactReport {
     }
 }
 
-pub(super) struct ImpactTool;
-
 impl McpTool for ImpactTool {
     const NAME: &'static str = "impact";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    type Input = ImpactInput;
     type Output = ImpactReport;
 
-    fn call(input: ImpactInput, work: &CallContext) -> Result<ImpactReport, ToolError> {
-        let asked = input.question()?.run(&work.directory, work)?;
+    fn call(self, work: &CallContext) -> Result<ImpactReport, ToolError> {
+        let asked = self.question()?.run(&work.directory, work)?;
         let in_cascade = asked.in_cascade()?;
         let report = asked.analysis.report();
         let json = report.json(in_cascade, asked.analysis.timings);
@@ -146,7 +143,7 @@ impl McpTool for ImpactTool {
 /// 0 means that nothing references it. Works in any directory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ReferencesInput {
+pub(super) struct ReferencesTool {
     /// A path, a module (`crate::parse`, `pkg.mod`), a symbol (`parse_line`, `Parser.parse`), or the name of a skill or agent.
     name: String,
     /// List the references of the file instead of the references to it.
@@ -154,17 +151,14 @@ pub(super) struct ReferencesInput {
     out: bool,
 }
 
-pub(super) struct ReferencesTool;
-
 impl McpTool for ReferencesTool {
     const NAME: &'static str = "references";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    type Input = ReferencesInput;
     type Output = ReferencesOutput;
 
-    fn call(input: ReferencesInput, work: &CallContext) -> Result<ReferencesOutput, ToolError> {
-        let direction = if input.out { ReferenceDirection::Out } else { ReferenceDirection::In };
-        Ok(ReferencesOutput::of(&work.directory, &input.name, direction, TIME_LIMIT, work)?)
+    fn call(self, work: &CallContext) -> Result<ReferencesOutput, ToolError> {
+        let direction = if self.out { ReferenceDirection::Out } else { ReferenceDirection::In };
+        Ok(ReferencesOutput::of(&work.directory, &self.name, direction, TIME_LIMIT, work)?)
     }
 }
 
@@ -173,21 +167,17 @@ impl McpTool for ReferencesTool {
 /// Works in any directory; git knows the removed files.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct DanglingInput {}
+pub(super) struct DanglingReferencesTool {}
 
 /// The time limit of `dangling_references`, as on the command line.
 const DANGLING_LIMIT: Duration = Duration::from_secs(10);
 
-/// `dangling_references`.
-pub(super) struct DanglingReferencesTool;
-
 impl McpTool for DanglingReferencesTool {
     const NAME: &'static str = "dangling_references";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    type Input = DanglingInput;
     type Output = ReferencesOutput;
 
-    fn call(_: DanglingInput, work: &CallContext) -> Result<ReferencesOutput, ToolError> {
+    fn call(self, work: &CallContext) -> Result<ReferencesOutput, ToolError> {
         Ok(ReferencesOutput::dangling(&work.directory, DANGLING_LIMIT, work)?)
     }
 }

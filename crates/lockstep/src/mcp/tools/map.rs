@@ -4,18 +4,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::command_output::CommandOutput;
-use crate::impact::tree::Workspace;
 use crate::map::CurrentMap;
 use crate::map::entry::MapEntry;
 use crate::mcp::call_context::CallContext;
 use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
+use crate::workspace::Workspace;
 
 /// Get a file's entry in the map of the codebase: what it references, who references it, and how much hangs on it.
 ///
 /// Always as of this moment, and complete, whatever the written document leaves out. Works in any directory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct MapEntryInput {
+pub(super) struct MapEntryTool {
     /// The file, by its path or an end of it that no other file has.
     path: String,
 }
@@ -39,18 +39,15 @@ impl CommandOutput for MapEntryOutput {
     }
 }
 
-pub(super) struct MapEntryTool;
-
 impl McpTool for MapEntryTool {
     const NAME: &'static str = "map_entry";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    type Input = MapEntryInput;
     type Output = MapEntryOutput;
 
-    fn call(input: MapEntryInput, work: &CallContext) -> Result<MapEntryOutput, ToolError> {
+    fn call(self, work: &CallContext) -> Result<MapEntryOutput, ToolError> {
         let tree = Workspace::discover(&work.directory)?;
         let current = CurrentMap::of(&tree, work)?;
-        let place = current.find(&tree, &work.directory, &input.path)?;
+        let place = current.find(&tree, &work.directory, &self.path)?;
         Ok(MapEntryOutput { entry: MapEntry::of(&current.view(), place), unseen_files: current.unseen })
     }
 }

@@ -12,34 +12,31 @@ use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
 use crate::project::ActiveProject;
 use crate::steps::audit_query::{AuditEntriesOutput, AuditFilter};
 use crate::steps::output::StepWriteOutput;
-use crate::steps::record_phase::{Act, PhaseRecorder};
+use crate::steps::record_phase::{PhaseRecorder, PhaseRequest};
 use crate::steps::view::StepView;
 use crate::steps::{StepContext, StepsError};
 
 /// The recorded name of an anonymous caller.
-const SOMEONE: &str = "someone";
+const ANONYMOUS: &str = "someone";
 
 /// Show a step: its state, its phases, who has it, and whether its state was recorded.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct StepShowInput {
+pub(super) struct StepShowTool {
     /// The step file, or the step's id.
     step: String,
 }
 
-pub(super) struct StepShowTool;
-
 impl McpTool for StepShowTool {
     const NAME: &'static str = "step_show";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    type Input = StepShowInput;
     type Output = StepView;
 
-    fn call(input: StepShowInput, work: &CallContext) -> Result<StepView, ToolError> {
+    fn call(self, work: &CallContext) -> Result<StepView, ToolError> {
         let project = ActiveProject::discover(&work.directory)?;
         let steps = StepContext::new(&project, clock::now());
         let file = steps
-            .resolve_from_directory(&work.directory, &input.step)
+            .resolve_from_directory(&work.directory, &self.step)
             .map_err(|problem| StepsError::Refused(vec![problem]))?;
         Ok(steps.show(&file)?)
     }
@@ -53,7 +50,7 @@ struct PhaseRef<'a> {
     run: Option<&'a str>,
 }
 
-fn record(which: &PhaseRef<'_>, act: Act, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
+fn record(which: &PhaseRef<'_>, act: PhaseRequest, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
     if which.run.is_some() && !work.caller.may_run {
         return Err(CommandError::new(CommandErrorKind::Usage, "this server runs no commands")
             .hint("run it in a shell: `lockstep step phase done STEP PHASE --run CMD`, which asks for the client's permission")
@@ -65,14 +62,14 @@ fn record(which: &PhaseRef<'_>, act: Act, work: &CallContext) -> Result<StepWrit
     let file = steps
         .resolve_from_directory(&work.directory, which.step)
         .map_err(|problem| StepsError::Refused(vec![problem]))?;
-    let who = work.caller.name(which.who)?.unwrap_or(SOMEONE);
+    let who = work.caller.name(which.who)?.unwrap_or(ANONYMOUS);
     Ok(steps.record_phase(&file, which.phase, act, PhaseRecorder { who, run: which.run })?)
 }
 
 /// Start a phase of a step. The phases before it must be complete, unless the phase set says otherwise.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct StepPhaseStartInput {
+pub(super) struct StepPhaseStartTool {
     /// The step file, or the step's id.
     step: String,
     /// The phase.
@@ -82,18 +79,14 @@ pub(super) struct StepPhaseStartInput {
     who: Option<String>,
 }
 
-/// `step_phase_start`.
-pub(super) struct StepPhaseStartTool;
-
 impl McpTool for StepPhaseStartTool {
     const NAME: &'static str = "step_phase_start";
     const EFFECT: ToolEffect = ToolEffect::Writes;
-    type Input = StepPhaseStartInput;
     type Output = StepWriteOutput;
 
-    fn call(input: StepPhaseStartInput, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
-        let which = PhaseRef { step: &input.step, phase: &input.phase, who: input.who.as_deref(), run: None };
-        record(&which, Act::Start, work)
+    fn call(self, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
+        let which = PhaseRef { step: &self.step, phase: &self.phase, who: self.who.as_deref(), run: None };
+        record(&which, PhaseRequest::Start, work)
     }
 }
 
@@ -104,7 +97,7 @@ impl McpTool for StepPhaseStartTool {
 /// for that. If the project requires evidence for the phase, a claim without run is refused.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct StepPhaseDoneInput {
+pub(super) struct StepPhaseDoneTool {
     /// The step file, or the step's id.
     step: String,
     /// The phase.
@@ -127,28 +120,24 @@ enum ClaimedOutcome {
     Fail,
 }
 
-/// `step_phase_done`.
-pub(super) struct StepPhaseDoneTool;
-
 impl McpTool for StepPhaseDoneTool {
     const NAME: &'static str = "step_phase_done";
     const EFFECT: ToolEffect = ToolEffect::Runs;
-    type Input = StepPhaseDoneInput;
     type Output = StepWriteOutput;
 
-    fn call(input: StepPhaseDoneInput, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
-        if input.outcome.is_none() && input.run.is_none() {
+    fn call(self, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
+        if self.outcome.is_none() && self.run.is_none() {
             return Err(CommandError::new(CommandErrorKind::Usage, "how the phase ended is not said")
                 .hint("give outcome (PASS or FAIL), or a command to run")
                 .into());
         }
-        let outcome = input.outcome.map(|outcome| match outcome {
+        let outcome = self.outcome.map(|outcome| match outcome {
             ClaimedOutcome::Pass => PhaseOutcome::Pass,
             ClaimedOutcome::Fail => PhaseOutcome::Fail,
         });
-        let (who, run) = (input.who.as_deref(), input.run.as_deref());
-        let which = PhaseRef { step: &input.step, phase: &input.phase, who, run };
-        record(&which, Act::Done { outcome, details: input.details.clone() }, work)
+        let (who, run) = (self.who.as_deref(), self.run.as_deref());
+        let which = PhaseRef { step: &self.step, phase: &self.phase, who, run };
+        record(&which, PhaseRequest::Done { outcome, details: self.details.clone() }, work)
     }
 }
 
@@ -158,7 +147,7 @@ impl McpTool for StepPhaseDoneTool {
 /// or with DEFERRED:, which does not: a deferred phase can be started later.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct StepPhaseSkipInput {
+pub(super) struct StepPhaseSkipTool {
     /// The step file, or the step's id.
     step: String,
     /// The phase.
@@ -172,20 +161,16 @@ pub(super) struct StepPhaseSkipInput {
     who: Option<String>,
 }
 
-/// `step_phase_skip`.
-pub(super) struct StepPhaseSkipTool;
-
 impl McpTool for StepPhaseSkipTool {
     const NAME: &'static str = "step_phase_skip";
     const EFFECT: ToolEffect = ToolEffect::Writes;
-    type Input = StepPhaseSkipInput;
     type Output = StepWriteOutput;
 
-    fn call(input: StepPhaseSkipInput, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
-        let which = PhaseRef { step: &input.step, phase: &input.phase, who: input.who.as_deref(), run: None };
+    fn call(self, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
+        let which = PhaseRef { step: &self.step, phase: &self.phase, who: self.who.as_deref(), run: None };
         record(
             &which,
-            Act::Skip { blocked_by: input.blocked_by.clone(), details: input.details.clone() },
+            PhaseRequest::Skip { blocked_by: self.blocked_by.clone(), details: self.details.clone() },
             work,
         )
     }
@@ -197,30 +182,26 @@ impl McpTool for StepPhaseSkipTool {
 /// ad-hoc one: nothing is checked, and a warning says so.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PromptCheckInput {
+pub(super) struct PromptCheckTool {
     /// The complete prompt.
     prompt: String,
 }
 
-/// `prompt_check`.
-pub(super) struct PromptCheckTool;
-
 impl McpTool for PromptCheckTool {
     const NAME: &'static str = "prompt_check";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    type Input = PromptCheckInput;
     type Output = PromptCheck;
 
-    fn call(input: PromptCheckInput, work: &CallContext) -> Result<PromptCheck, ToolError> {
+    fn call(self, work: &CallContext) -> Result<PromptCheck, ToolError> {
         let project = ActiveProject::discover(&work.directory)?;
-        Ok(StepContext::new(&project, clock::now()).check_prompt(&input.prompt)?)
+        Ok(StepContext::new(&project, clock::now()).check_prompt(&self.prompt)?)
     }
 }
 
 /// List entries of the audit trail of the steps, the oldest first: every change of a step and every decision of a gate.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct AuditInput {
+pub(super) struct AuditShowTool {
     /// Only about this step: its file, or its id.
     step: Option<String>,
     /// Only this event, as in TASK_INVOCATION_REJECTED.
@@ -231,21 +212,18 @@ pub(super) struct AuditInput {
     until: Option<String>,
 }
 
-pub(super) struct AuditShowTool;
-
 impl McpTool for AuditShowTool {
     const NAME: &'static str = "audit_show";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    type Input = AuditInput;
     type Output = AuditEntriesOutput;
 
-    fn call(input: AuditInput, work: &CallContext) -> Result<AuditEntriesOutput, ToolError> {
+    fn call(self, work: &CallContext) -> Result<AuditEntriesOutput, ToolError> {
         let project = ActiveProject::discover(&work.directory)?;
         let wanted = AuditFilter {
-            step: input.step.as_deref(),
-            event: input.event.as_deref(),
-            since: input.since.as_deref(),
-            until: input.until.as_deref(),
+            step: self.step.as_deref(),
+            event: self.event.as_deref(),
+            since: self.since.as_deref(),
+            until: self.until.as_deref(),
         };
         Ok(StepContext::new(&project, clock::now()).entries(&work.directory, &wanted)?)
     }

@@ -28,7 +28,7 @@ use crate::task::view::TaskView;
 /// A write that is made from it names its version as the base. With as, it is noted that you read this version.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TaskShowInput {
+pub(super) struct TaskShowTool {
     /// This version instead of the current one.
     version: Option<u64>,
     /// Only this section.
@@ -38,19 +38,16 @@ pub(super) struct TaskShowInput {
     who: Option<String>,
 }
 
-pub(super) struct TaskShowTool;
-
 impl McpTool for TaskShowTool {
     const NAME: &'static str = "task_show";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    type Input = TaskShowInput;
     type Output = TaskView;
 
-    fn call(input: TaskShowInput, work: &CallContext) -> Result<TaskView, ToolError> {
-        let reader = work.caller.reader(input.who.as_deref(), Self::NAME)?;
+    fn call(self, work: &CallContext) -> Result<TaskView, ToolError> {
+        let reader = work.caller.reader(self.who.as_deref(), Self::NAME)?;
         let project = ActiveProject::discover(&work.directory)?;
         let mut tasks = TaskContext::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
-        Ok(tasks.show(reader.as_ref(), input.version, input.section.as_deref())??)
+        Ok(tasks.show(reader.as_ref(), self.version, self.section.as_deref())??)
     }
 }
 
@@ -61,7 +58,7 @@ impl McpTool for TaskShowTool {
 /// rules of the project decide what you may write; a refusal names who may.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TaskUpdateInput {
+pub(super) struct TaskUpdateTool {
     /// The version it was made from.
     base: u64,
     /// The complete document; or give section and value.
@@ -87,7 +84,7 @@ pub(super) struct TaskUpdateInput {
     why: Option<String>,
 }
 
-impl TaskUpdateInput {
+impl TaskUpdateTool {
     /// Returns the text to write. JSON is YAML.
     fn text(&self) -> Result<String, CommandError> {
         match (&self.document, &self.section, &self.value) {
@@ -109,28 +106,24 @@ impl TaskUpdateInput {
     }
 }
 
-/// `task_update`.
-pub(super) struct TaskUpdateTool;
-
 impl McpTool for TaskUpdateTool {
     const NAME: &'static str = "task_update";
     const EFFECT: ToolEffect = ToolEffect::Writes;
-    type Input = TaskUpdateInput;
     type Output = TaskWriteOutput;
 
-    fn call(input: TaskUpdateInput, work: &CallContext) -> Result<TaskWriteOutput, ToolError> {
-        let (text, drops) = (input.text()?, input.drops()?);
-        let claim = IdentityClaim { name: input.who, skill: input.skill, why: input.why };
+    fn call(self, work: &CallContext) -> Result<TaskWriteOutput, ToolError> {
+        let (text, drops) = (self.text()?, self.drops()?);
+        let claim = IdentityClaim { name: self.who, skill: self.skill, why: self.why };
         let writer = work.caller.writer(claim, Self::NAME)?;
         let project = ActiveProject::discover(&work.directory)?;
         let mut tasks = TaskContext::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
         let proposal = UpdateRequest {
-            base: input.base,
+            base: self.base,
             text: text.as_bytes(),
-            section: input.section.as_deref(),
-            merge: input.merge,
+            section: self.section.as_deref(),
+            merge: self.merge,
             drops,
-            title: input.title,
+            title: self.title,
         };
         Ok(tasks.submit_update(&writer, proposal)??)
     }
@@ -147,7 +140,7 @@ fn phase(name: &str) -> Result<TaskPhase, CommandError> {
 /// Not ready is an error with all reasons at once. Changes nothing.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PhaseEnterInput {
+pub(super) struct PhaseEnterTool {
     /// The phase, P1 to P9.
     phase: String,
 }
@@ -199,17 +192,13 @@ struct ReceivedHandoffSchema {
     handoff: Map<String, Value>,
 }
 
-/// `phase_enter`.
-pub(super) struct PhaseEnterTool;
-
 impl McpTool for PhaseEnterTool {
     const NAME: &'static str = "phase_enter";
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    type Input = PhaseEnterInput;
     type Output = EntryContextOutput;
 
-    fn call(input: PhaseEnterInput, work: &CallContext) -> Result<EntryContextOutput, ToolError> {
-        let phase = phase(&input.phase)?;
+    fn call(self, work: &CallContext) -> Result<EntryContextOutput, ToolError> {
+        let phase = phase(&self.phase)?;
         let project = ActiveProject::discover(&work.directory)?;
         let tasks = TaskContext::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
         Ok(EntryContextOutput(tasks.enter(phase, identity::current_session().as_ref())??))
@@ -221,7 +210,7 @@ impl McpTool for PhaseEnterTool {
 /// All reasons for a refusal are listed at once.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PhaseCompleteInput {
+pub(super) struct PhaseCompleteTool {
     /// The phase, P1 to P9.
     phase: String,
     /// The phase's L2 file.
@@ -237,22 +226,18 @@ pub(super) struct PhaseCompleteInput {
     why: Option<String>,
 }
 
-/// `phase_complete`.
-pub(super) struct PhaseCompleteTool;
-
 impl McpTool for PhaseCompleteTool {
     const NAME: &'static str = "phase_complete";
     const EFFECT: ToolEffect = ToolEffect::Writes;
-    type Input = PhaseCompleteInput;
     type Output = TaskWriteOutput;
 
-    fn call(input: PhaseCompleteInput, work: &CallContext) -> Result<TaskWriteOutput, ToolError> {
-        let phase = phase(&input.phase)?;
-        let claim = IdentityClaim { name: input.who, skill: input.skill, why: input.why };
+    fn call(self, work: &CallContext) -> Result<TaskWriteOutput, ToolError> {
+        let phase = phase(&self.phase)?;
+        let claim = IdentityClaim { name: self.who, skill: self.skill, why: self.why };
         let writer = work.caller.writer(claim, Self::NAME)?;
         let project = ActiveProject::discover(&work.directory)?;
         let mut tasks = TaskContext::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
-        let produced = PhaseFiles { directory: &work.directory, l2: input.l2, gate: input.gate };
+        let produced = PhaseFiles { directory: &work.directory, l2: self.l2, gate: self.gate };
         Ok(tasks.complete(writer, phase, &produced)??)
     }
 }

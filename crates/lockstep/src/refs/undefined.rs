@@ -9,9 +9,9 @@ use lockstep_refs::reference::{Certainty, Kind};
 use lockstep_refs::text::{self, Subject};
 use lockstep_refs::world::{FileId, World as _};
 
-use super::package::has_word;
-use super::references::{ReferenceLocation, location};
-use super::tree::Workspace;
+use crate::refs::package::has_word;
+use crate::refs::references::{ReferenceLocation, location};
+use crate::workspace::Workspace;
 
 /// The number of commits whose changed files are searched for a former definition.
 const MAX_COMMITS: usize = 200;
@@ -24,7 +24,7 @@ fn last_part(name: &str) -> &str {
 }
 
 /// The places that use a name which nothing defines: imports and uses of it, paths, then its occurrences in text.
-pub(super) fn uses(index: &Index, name: &str, is_over: &dyn Fn() -> bool) -> Vec<ReferenceLocation> {
+pub(crate) fn uses(index: &Index, name: &str, is_over: &dyn Fn() -> bool) -> Vec<ReferenceLocation> {
     let mut found = Vec::new();
     let entity = [Entity { kind: EntityKind::Path, name: name.into() }];
     if name.contains(['/', '.']) {
@@ -56,7 +56,7 @@ pub(super) fn uses(index: &Index, name: &str, is_over: &dyn Fn() -> bool) -> Vec
 }
 
 /// Returns true if a name is that of a file, so that its last part alone is meaningless.
-pub(super) fn is_path(name: &str) -> bool {
+pub(crate) fn is_path(name: &str) -> bool {
     let name = name.trim_end_matches(|c: char| c == ':' || c.is_ascii_digit());
     name.contains('/') || Language::of(name) != Language::Text
 }
@@ -82,7 +82,7 @@ fn uses_in(index: &Index, file: FileId, name: &str, last: &str, found: &mut Vec<
 }
 
 /// Sorts the places of an undefined name: code first, records of the past last.
-pub(super) fn sort(found: &mut Vec<ReferenceLocation>) {
+pub(crate) fn sort(found: &mut Vec<ReferenceLocation>) {
     let rank = |it: &ReferenceLocation| {
         (is_history(&it.file), it.kind >= Kind::Mention, it.file.clone(), it.line, it.kind)
     };
@@ -92,7 +92,7 @@ pub(super) fn sort(found: &mut Vec<ReferenceLocation>) {
 
 impl Workspace {
     /// Describes the last definition of a name, as far as git knows it: `in src/a.py until commit 1a2b3c4`.
-    pub(super) fn former_definition(&self, name: &str) -> Option<String> {
+    pub(crate) fn former_definition(&self, name: &str) -> Option<String> {
         let repository = self.repository.as_ref()?;
         let last = last_part(name);
         self.defined_in_last_commit(repository, name, last)
@@ -117,7 +117,7 @@ impl Workspace {
     }
 
     /// Returns the names that uncommitted files defined in the last commit.
-    pub(super) fn names_before_edits(&self) -> Vec<String> {
+    pub(crate) fn names_before_edits(&self) -> Vec<String> {
         let Some(repository) = &self.repository else { return Vec::new() };
         let changed = repository.diff(&DiffRange::HeadToWorktree).unwrap_or_default();
         let former = changed.into_iter().filter_map(|change| match change.status {

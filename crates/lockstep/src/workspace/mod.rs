@@ -1,5 +1,10 @@
 //! The tree that a question is about.
 
+pub(crate) mod background_build;
+pub(crate) mod edits;
+pub(crate) mod index;
+pub(crate) mod session_edits;
+
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -17,7 +22,7 @@ pub(crate) struct Workspace {
     /// `None` outside of any repository.
     pub(crate) repository: Option<Repository>,
     /// The directory of the index in the user's cache, or the reason that there is none.
-    pub(super) cached_index: OnceLock<Result<StateDir, String>>,
+    pub(crate) cached_index: OnceLock<Result<StateDir, String>>,
 }
 
 impl Workspace {
@@ -48,11 +53,14 @@ impl Workspace {
     /// Returns the repository, or an error if there is none.
     pub(crate) fn repository(&self) -> Result<&Repository, CommandError> {
         self.repository.as_ref().ok_or_else(|| {
+            if Repository::is_bare(&self.root).unwrap_or_default() {
+                return CommandError::bare_repository(&self.root);
+            }
             CommandError::new(
                 CommandErrorKind::Usage,
                 format!("{} is not in a git repository", self.root.display()),
             )
-            .hint("name the files: `lockstep impact FILE...`")
+            .hint("without git, name the files: `lockstep impact FILE...`")
         })
     }
 

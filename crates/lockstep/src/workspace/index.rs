@@ -2,16 +2,16 @@
 
 use jiff::Timestamp;
 use lockstep_config::scope::ScopePreset;
-use lockstep_index::index::{Home, Index, Progress, Settings};
-use lockstep_index::user_cache::Bounds;
+use lockstep_index::index::{Index, IndexLocation, IndexProgress, IndexSettings};
+use lockstep_index::user_cache::CacheBounds;
 use lockstep_refs::entity::Aliases;
 use lockstep_refs::report::Basis;
 use lockstep_store::StateDir;
 
-use super::tree::Workspace;
 use crate::error::{CommandError, CommandErrorKind};
 use crate::project::ActiveProject;
 use crate::trust::user_cache;
+use crate::workspace::Workspace;
 
 impl Workspace {
     /// Returns the project's aliases of files.
@@ -19,7 +19,7 @@ impl Workspace {
         self.project.as_ref().map_or_else(Aliases::default, ActiveProject::aliases)
     }
 
-    pub(crate) fn open_index(&self, progress: &dyn Progress) -> Result<Index, CommandError> {
+    pub(crate) fn open_index(&self, progress: &dyn IndexProgress) -> Result<Index, CommandError> {
         let (home, settings) = self.index_location();
         Ok(Index::open_or_build(&self.root, home, &settings, progress)?)
     }
@@ -28,7 +28,7 @@ impl Workspace {
     /// the index is known to be up to date, and is repeated only if it was not.
     pub(crate) fn query_index<T>(
         &self,
-        progress: &dyn Progress,
+        progress: &dyn IndexProgress,
         is_worth_it: impl FnOnce(&Index) -> bool,
         ask: impl Fn(&Index) -> T,
     ) -> Result<(Index, T), CommandError> {
@@ -40,12 +40,12 @@ impl Workspace {
     }
 
     /// The home of the index: if the user has no cache directory that can be used, it ends with the process.
-    fn index_location(&self) -> (Home<'_>, Settings) {
-        (self.index_directory().map_or(Home::Memory, Home::State), self.index_settings())
+    fn index_location(&self) -> (IndexLocation<'_>, IndexSettings) {
+        (self.index_directory().map_or(IndexLocation::Memory, IndexLocation::State), self.index_settings())
     }
 
-    pub(crate) fn index_settings(&self) -> Settings {
-        self.project.as_ref().map_or_else(Settings::default, ActiveProject::index_settings)
+    pub(crate) fn index_settings(&self) -> IndexSettings {
+        self.project.as_ref().map_or_else(IndexSettings::default, ActiveProject::index_settings)
     }
 
     /// The directory in which the index is kept: the project's state, or a directory of the user's cache for a tree without
@@ -56,7 +56,7 @@ impl Workspace {
         }
         let cached = self.cached_index.get_or_init(|| {
             let cache = user_cache().ok_or("neither XDG_CACHE_HOME nor HOME names a directory for it")?;
-            cache.directory_of(&self.root, Bounds::default()).map_err(|error| error.to_string())
+            cache.directory_of(&self.root, CacheBounds::default()).map_err(|error| error.to_string())
         });
         cached.as_ref().map_err(|why| {
             CommandError::new(CommandErrorKind::Store, format!("cannot keep an index: {why}"))
@@ -72,9 +72,9 @@ impl ActiveProject {
     }
 
     /// Returns the settings of the project's index.
-    pub(crate) fn index_settings(&self) -> Settings {
+    pub(crate) fn index_settings(&self) -> IndexSettings {
         let scope = &self.config().scope;
-        let settings = Settings {
+        let settings = IndexSettings {
             include: scope.include.0.clone(),
             exclude: scope.exclude.0.clone(),
             max_file_bytes: scope.max_file_bytes.0,

@@ -1,16 +1,16 @@
 //! References to files that no longer exist. Git lists the files that existed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockstep_git::{DiffRange, DiffStatus, Repository};
 use lockstep_index::index::Index;
-use lockstep_refs::dangling::{Former, dangling};
+use lockstep_refs::dangling::{Dangling, Former, dangling};
 use lockstep_refs::entity::entities;
 use lockstep_refs::world::World as _;
 
-use super::references::{ReferenceLocation, each_once, location};
-use super::tree::Workspace;
 use crate::error::CommandError;
+use crate::refs::references::{ReferenceLocation, each_once, location};
+use crate::workspace::Workspace;
 
 /// A deleted file, and the state of the repository that still has it.
 struct RemovedPath {
@@ -20,17 +20,17 @@ struct RemovedPath {
 
 /// References to something that no longer exists.
 #[derive(Default)]
-pub(super) struct DanglingReferences {
-    pub(super) found: Vec<ReferenceLocation>,
+pub(crate) struct DanglingReferences {
+    pub(crate) found: Vec<ReferenceLocation>,
     /// The number of unresolved imports that name no deleted file.
-    pub(super) unresolved: usize,
+    pub(crate) unresolved: usize,
     /// True if the time was over before every file was searched.
-    pub(super) truncated: bool,
+    pub(crate) truncated: bool,
 }
 
 impl Workspace {
     /// Finds references to something that no longer exists, until `is_over`.
-    pub(super) fn dangling(
+    pub(crate) fn dangling(
         &self,
         index: &Index,
         is_over: &dyn Fn() -> bool,
@@ -40,7 +40,8 @@ impl Workspace {
             None => Vec::new(),
         };
         let search = dangling(index, &former, &self.aliases(), is_over);
-        let found = search.found.iter().filter_map(|at| {
+        let ignored = self.ignored_targets(&search.found);
+        let found = search.found.iter().filter(|at| !ignored.contains(&*at.target)).filter_map(|at| {
             let place = location(index, at.file, at.line, at.kind, &at.pattern, at.certainty)?;
             Some(ReferenceLocation { target: Some(at.target.clone()), ..place })
         });
@@ -49,6 +50,15 @@ impl Workspace {
             unresolved: search.unresolved,
             truncated: search.truncated,
         })
+    }
+
+    /// Returns the missing targets that git ignores: a tool generates them, or each user creates them.
+    fn ignored_targets<'a>(&self, found: &'a [Dangling]) -> BTreeSet<&'a str> {
+        let targets: BTreeSet<&str> = found.iter().map(|at| at.target.as_str()).collect();
+        let targets: Vec<&str> = targets.into_iter().filter(|it| !it.starts_with("../")).collect();
+        let ignored = self.repository.as_ref().map(|repository| repository.ignored(&targets));
+        // Without git's answer, more is reported.
+        ignored.and_then(Result::ok).into_iter().flatten().collect()
     }
 
     /// The files that existed, with their names.

@@ -5,7 +5,7 @@ use lockstep_refs::facts::Import;
 use lockstep_refs::reference::{Certainty, Kind};
 use lockstep_refs::world::{FileId, World as _, base, join, parent};
 
-use super::references::{ReferenceLocation, location};
+use crate::refs::references::{ReferenceLocation, location};
 
 /// A manifest format, with its kind of imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(crate) struct Package {
 }
 
 impl Package {
-    pub(super) fn called(index: &Index, name: &str) -> Vec<Self> {
+    pub(crate) fn called(index: &Index, name: &str) -> Vec<Self> {
         let mut found = Vec::new();
         for (file_name, ecosystem) in MANIFESTS {
             let manifests = index.named(file_name);
@@ -63,12 +63,12 @@ impl Package {
         found
     }
 
-    pub(super) fn manifest(&self) -> &str {
+    pub(crate) fn manifest(&self) -> &str {
         &self.manifest
     }
 
     /// The places outside the package that import it or name it as a dependency.
-    pub(super) fn referrers(&self, index: &Index, is_over: &dyn Fn() -> bool) -> Vec<ReferenceLocation> {
+    pub(crate) fn referrers(&self, index: &Index, is_over: &dyn Fn() -> bool) -> Vec<ReferenceLocation> {
         let mut found = Vec::new();
         let mut files: Vec<FileId> =
             self.imported_as.iter().chain([&self.name]).flat_map(|name| index.containing(name)).collect();
@@ -136,7 +136,7 @@ impl Package {
 
     /// Returns true if a file belongs to the package, and not to another one inside its directory.
     fn contains(&self, path: &str) -> bool {
-        let holds = |directory: &&String| super::target::is_below(path, directory);
+        let holds = |directory: &&String| crate::refs::target::is_below(path, directory);
         let nearest = self.directories.iter().filter(holds).max_by_key(|directory| directory.len());
         nearest.is_some_and(|directory| directory == parent(&self.manifest))
     }
@@ -210,7 +210,7 @@ fn value_in(text: &str, tables: &[&str]) -> Option<String> {
 }
 
 /// Returns true if a line contains a complete word.
-pub(super) fn has_word(line: &str, word: &str) -> bool {
+pub(crate) fn has_word(line: &str, word: &str) -> bool {
     let joins = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back();

@@ -3,21 +3,21 @@
 use std::path::Path;
 use std::time::Duration;
 
-use lockstep_index::index::{Index, Progress};
+use lockstep_index::index::{Index, IndexProgress};
 use lockstep_refs::limits::Limits;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::deadline::Deadline;
-use super::gone::DanglingReferences;
-use super::lookup_text;
-use super::references::{Places, ReferenceLocation};
-use super::suggestion::similar_names;
-use super::target::{Group, Sought};
-use super::tree::Workspace;
-use super::undefined;
 use crate::command_output::CommandOutput;
 use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::deadline::Deadline;
+use crate::refs::dangling::DanglingReferences;
+use crate::refs::references::{Places, ReferenceLocation};
+use crate::refs::suggestion::similar_names;
+use crate::refs::target::{Group, ReferenceTarget};
+use crate::refs::text;
+use crate::refs::undefined;
+use crate::workspace::Workspace;
 
 /// The default time limit of a search.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -82,7 +82,7 @@ pub(crate) struct ReferencesOutput {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) truncated: bool,
     #[serde(skip)]
-    pub(super) direction: ReferenceDirection,
+    pub(crate) direction: ReferenceDirection,
 }
 
 fn is_zero(n: &usize) -> bool {
@@ -103,9 +103,9 @@ impl ReferencesOutput {
         name: &str,
         direction: ReferenceDirection,
         limit: Duration,
-        progress: &dyn Progress,
+        progress: &dyn IndexProgress,
     ) -> Result<Self, CommandError> {
-        let progress: &dyn Progress = &Deadline::within(limit, progress);
+        let progress: &dyn IndexProgress = &Deadline::within(limit, progress);
         let tree = Workspace::discover(directory)?;
         let (index, search) = tree.query_index(
             progress,
@@ -132,9 +132,9 @@ impl ReferencesOutput {
     pub(crate) fn dangling(
         directory: &Path,
         limit: Duration,
-        progress: &dyn Progress,
+        progress: &dyn IndexProgress,
     ) -> Result<Self, CommandError> {
-        let progress: &dyn Progress = &Deadline::within(limit, progress);
+        let progress: &dyn IndexProgress = &Deadline::within(limit, progress);
         let is_over = || progress.is_out_of_time() || progress.is_abandoned();
         let tree = Workspace::discover(directory)?;
         let index = tree.open_index(progress)?;
@@ -171,7 +171,7 @@ impl ReferencesOutput {
 
     /// Adds the state of the index, which must be read last.
     fn with_index_basis(self, mut index: Index) -> Self {
-        let basis = super::index::index_basis(&index);
+        let basis = crate::workspace::index::index_basis(&index);
         // The facts that were parsed for this answer are saved for the next one, if possible.
         let _ = index.keep_parsed();
         let lockstep_refs::report::Basis { fresh, revision, time, unseen } = basis;
@@ -187,8 +187,8 @@ fn search(
     direction: ReferenceDirection,
     is_over: &dyn Fn() -> bool,
 ) -> Search {
-    let sought: Sought = tree.seek(index, directory, name);
-    if !sought.is_nothing() {
+    let sought: ReferenceTarget = tree.resolve_target(index, directory, name);
+    if !sought.is_empty() {
         let places = match direction {
             ReferenceDirection::Out => sought.outgoing_references(index, &tree.aliases(), is_over),
             _ => sought.referrers(index, is_over),
@@ -232,7 +232,7 @@ fn is_unlinked_heading(name: &str, groups: &[Group], places: &Places) -> bool {
 
 impl CommandOutput for ReferencesOutput {
     fn text(&self) -> String {
-        lookup_text::render(self, true, None)
+        text::render(self, true, None)
     }
 }
 

@@ -15,7 +15,7 @@ use lockstep_refs::world::{FileId, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::target::{Sought, SoughtTarget, is_below};
+use crate::refs::target::{ReferenceTarget, TargetFile, is_below};
 
 /// A place that references something.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -57,7 +57,7 @@ pub(crate) struct Places {
     pub(crate) limits: Limits,
 }
 
-impl Sought {
+impl ReferenceTarget {
     /// Finds the places that reference it, sorted by file, kind and line, each place once.
     pub(crate) fn referrers(&self, index: &Index, is_over: &dyn Fn() -> bool) -> Places {
         let mut places = Places::default();
@@ -124,7 +124,7 @@ impl Sought {
     }
 }
 
-impl SoughtTarget {
+impl TargetFile {
     fn add_referrers(&self, index: &Index, world: &dyn World, places: &mut Places) {
         let target = Target {
             file: self.file,
@@ -191,7 +191,7 @@ impl SoughtTarget {
 }
 
 /// Keeps each line once for each target, with its most certain and strongest reading.
-pub(super) fn each_once(found: Vec<ReferenceLocation>) -> Vec<ReferenceLocation> {
+pub(crate) fn each_once(found: Vec<ReferenceLocation>) -> Vec<ReferenceLocation> {
     let mut best: BTreeMap<(String, u32, Option<String>), ReferenceLocation> = BTreeMap::new();
     for place in found {
         let key = (place.file.clone(), place.line, place.target.clone());
@@ -219,7 +219,7 @@ fn unresolved(world: &dyn World, found: &[ReferenceLocation], is_over: &dyn Fn()
     files.into_iter().take_while(|_| !is_over()).filter_map(outgoing).sum()
 }
 
-pub(super) fn location(
+pub(crate) fn location(
     index: &Index,
     file: FileId,
     line: u32,

@@ -9,49 +9,49 @@ use lockstep_refs::facts::{Definition, DefinitionKind, Facts, Reach};
 use lockstep_refs::module;
 use lockstep_refs::world::{FileId, World as _, base, parent};
 
-use super::package::Package;
-use super::tree::Workspace;
+use crate::refs::package::Package;
+use crate::workspace::Workspace;
 
 /// Everything that a name refers to.
 #[derive(Default)]
-pub(crate) struct Sought {
+pub(crate) struct ReferenceTarget {
     /// The distinct entities with the name, each with its own references.
-    pub(super) groups: Vec<Group>,
-    pub(super) targets: Vec<SoughtTarget>,
-    pub(super) packages: Vec<(usize, Package)>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) targets: Vec<TargetFile>,
+    pub(crate) packages: Vec<(usize, Package)>,
 }
 
 /// One entity with the name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// The location: `path:line`, or a path.
-    pub(super) at: String,
+    pub(crate) at: String,
     /// A name that refers to this one only.
-    pub(super) narrow: String,
+    pub(crate) narrow: String,
 }
 
 /// A file that defines the name, or that the name refers to.
-pub(super) struct SoughtTarget {
-    pub(super) file: FileId,
-    pub(super) symbols: Vec<Definition>,
+pub(crate) struct TargetFile {
+    pub(crate) file: FileId,
+    pub(crate) symbols: Vec<Definition>,
     /// The group of each symbol; of a target without symbols, the first is its group.
-    pub(super) groups: Vec<usize>,
-    pub(super) entities: Vec<Entity>,
+    pub(crate) groups: Vec<usize>,
+    pub(crate) entities: Vec<Entity>,
     /// True if the whole file is the target.
-    pub(super) whole: bool,
+    pub(crate) whole: bool,
     /// A directory whose own references to the target are left out.
-    pub(super) outside_of: Option<String>,
+    pub(crate) outside_of: Option<String>,
 }
 
-impl SoughtTarget {
-    pub(super) fn group_of(&self, symbol: Option<usize>) -> usize {
+impl TargetFile {
+    pub(crate) fn group_of(&self, symbol: Option<usize>) -> usize {
         let at = if self.whole { 0 } else { symbol.unwrap_or(0) };
         self.groups.get(at).or(self.groups.first()).copied().unwrap_or(0)
     }
 }
 
-impl Sought {
-    pub(crate) fn is_nothing(&self) -> bool {
+impl ReferenceTarget {
+    pub(crate) fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
@@ -85,7 +85,7 @@ impl Sought {
         let group = self.group(shown.clone(), shown);
         for file in inside {
             let target = whole_file(index, file, aliases, group);
-            self.targets.push(SoughtTarget { outside_of: Some(directory.to_owned()), ..target });
+            self.targets.push(TargetFile { outside_of: Some(directory.to_owned()), ..target });
         }
     }
 
@@ -112,7 +112,7 @@ impl Sought {
             };
             groups.push(group);
         }
-        self.targets.push(SoughtTarget {
+        self.targets.push(TargetFile {
             file,
             symbols,
             groups,
@@ -124,7 +124,7 @@ impl Sought {
 }
 
 /// Returns `Type.method`, or the name alone.
-pub(super) fn qualified(symbol: &Definition) -> String {
+pub(crate) fn qualified(symbol: &Definition) -> String {
     match &symbol.container {
         Some(container) => format!("{container}.{}", symbol.name),
         None => symbol.name.to_string(),
@@ -133,47 +133,47 @@ pub(super) fn qualified(symbol: &Definition) -> String {
 
 impl Workspace {
     /// Resolves a name. A path to a file or a place in one is only that; any other name refers to everything that has it.
-    pub(crate) fn seek(&self, index: &Index, directory: &Path, name: &str) -> Sought {
+    pub(crate) fn resolve_target(&self, index: &Index, directory: &Path, name: &str) -> ReferenceTarget {
         let aliases = self.aliases();
-        let mut sought = Sought::default();
+        let mut target = ReferenceTarget::default();
         let name = name.trim();
         let files = self.files_called(index, directory, name);
         if !files.is_empty() {
-            files.into_iter().for_each(|file| sought.add_file(index, file, &aliases));
-            return sought;
+            files.into_iter().for_each(|file| target.add_file(index, file, &aliases));
+            return target;
         }
         if let Some((files, rest)) = self.place_in_file(index, directory, name) {
-            files.into_iter().for_each(|file| add_place(&mut sought, index, file, rest, &aliases));
+            files.into_iter().for_each(|file| add_place(&mut target, index, file, rest, &aliases));
             let is_line = rest.bytes().all(|byte| byte.is_ascii_digit());
-            if !sought.is_nothing() || is_line {
-                return sought;
+            if !target.is_empty() || is_line {
+                return target;
             }
         }
         let here = self.relative(directory, Path::new(".")).unwrap_or_default();
         let path = self.relative(directory, Path::new(name.trim_end_matches('/'))).ok();
         let is_directory = path.as_ref().is_some_and(|path| self.root.join(path).is_dir());
         if let Some(path) = path.as_ref().filter(|_| is_directory && name.contains('/')) {
-            sought.add_directory(index, path, &aliases);
-            return sought;
+            target.add_directory(index, path, &aliases);
+            return target;
         }
-        add_symbols_called(&mut sought, index, name);
+        add_symbols_called(&mut target, index, name);
         let is_word = !name.contains(['.', ':', '/']);
         // A heading that happens to have the name does not hide a module or a directory.
-        let is_heading = sought.has_only_headings();
+        let is_heading = target.has_only_headings();
         if is_heading || !is_word {
             let modules = module::named(index, &here, name);
-            modules.into_iter().for_each(|file| sought.add_file(index, file, &aliases));
+            modules.into_iter().for_each(|file| target.add_file(index, file, &aliases));
         }
-        add_entities_called(&mut sought, index, name, &aliases);
+        add_entities_called(&mut target, index, name, &aliases);
         for package in Package::called(index, name) {
-            let group = sought.group(package.manifest().to_owned(), package.manifest().to_owned());
-            sought.packages.push((group, package));
+            let group = target.group(package.manifest().to_owned(), package.manifest().to_owned());
+            target.packages.push((group, package));
         }
-        let has_files = sought.targets.iter().any(|target| target.whole) || !sought.packages.is_empty();
+        let has_files = target.targets.iter().any(|target| target.whole) || !target.packages.is_empty();
         if let Some(path) = path.filter(|_| is_directory && is_heading && !has_files) {
-            sought.add_directory(index, &path, &aliases);
+            target.add_directory(index, &path, &aliases);
         }
-        sought
+        target
     }
 
     /// Returns the file at a path, or every file whose path ends with it.
@@ -181,7 +181,7 @@ impl Workspace {
         let by_path = self.relative(directory, Path::new(name)).ok().and_then(|path| index.find(&path));
         match by_path.or_else(|| index.find(name)) {
             Some(file) => vec![file],
-            None => by_end(index, name),
+            None => file_by_suffix(index, name),
         }
     }
 
@@ -201,7 +201,7 @@ impl Workspace {
 }
 
 /// Adds the target of `rest` in a file: the definition at a line, or the definitions of a name.
-fn add_place(sought: &mut Sought, index: &Index, file: FileId, rest: &str, aliases: &Aliases) {
+fn add_place(target: &mut ReferenceTarget, index: &Index, file: FileId, rest: &str, aliases: &Aliases) {
     let facts: Option<Arc<Facts>> = index.facts(file);
     let definitions = || facts.iter().flat_map(|facts| facts.definitions.iter());
     let line = rest.split(':').next().and_then(|number| number.parse::<u32>().ok());
@@ -210,8 +210,8 @@ fn add_place(sought: &mut Sought, index: &Index, file: FileId, rest: &str, alias
             let around = definitions().filter(|it| it.line <= line && line <= it.end_line);
             // The innermost definition, and its overloads on the same line.
             match around.max_by_key(|it| (it.line, std::cmp::Reverse(it.end_line))).cloned() {
-                Some(definition) => sought.add_symbols(index, file, vec![definition]),
-                None if has_line(index, file, line) => sought.add_file(index, file, aliases),
+                Some(definition) => target.add_symbols(index, file, vec![definition]),
+                None if has_line(index, file, line) => target.add_file(index, file, aliases),
                 None => {}
             }
         }
@@ -221,7 +221,7 @@ fn add_place(sought: &mut Sought, index: &Index, file: FileId, rest: &str, alias
                 let name = qualified(it);
                 name == wanted || name.ends_with(&format!(".{wanted}"))
             };
-            sought.add_symbols(index, file, definitions().filter(fits).cloned().collect());
+            target.add_symbols(index, file, definitions().filter(fits).cloned().collect());
         }
     }
 }
@@ -231,28 +231,28 @@ fn has_line(index: &Index, file: FileId, line: u32) -> bool {
     lines.is_none_or(|count| 1 <= line && line as usize <= count.max(1))
 }
 
-fn whole_file(index: &Index, file: FileId, aliases: &Aliases, group: usize) -> SoughtTarget {
+fn whole_file(index: &Index, file: FileId, aliases: &Aliases, group: usize) -> TargetFile {
     let facts: Option<Arc<Facts>> = index.facts(file);
     let reachable = |definition: &&Definition| definition.reach > Reach::File;
     let symbols =
         facts.iter().flat_map(|facts| facts.definitions.iter().filter(reachable)).cloned().collect();
     let entities = entities(index.path(file), index.text(file).as_deref(), aliases);
-    SoughtTarget { file, symbols, groups: vec![group], entities, whole: true, outside_of: None }
+    TargetFile { file, symbols, groups: vec![group], entities, whole: true, outside_of: None }
 }
 
 /// Returns the files whose path ends with the name.
-fn by_end(index: &Index, name: &str) -> Vec<FileId> {
+fn file_by_suffix(index: &Index, name: &str) -> Vec<FileId> {
     let mut files = index.named(base(name));
     files.retain(|file| index.path(*file).strip_suffix(name).is_some_and(|before| before.ends_with('/')));
     files
 }
 
-pub(super) fn is_below(path: &str, directory: &str) -> bool {
+pub(crate) fn is_below(path: &str, directory: &str) -> bool {
     directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Adds every definition of a symbol: `name`, `Type.name`, `a::b::name`.
-fn add_symbols_called(sought: &mut Sought, index: &Index, name: &str) {
+fn add_symbols_called(target: &mut ReferenceTarget, index: &Index, name: &str) {
     let parts: Vec<&str> = name.split(['.', ':', '#']).filter(|part| !part.is_empty()).collect();
     let Some((last, before)) = parts.split_last() else { return };
     for file in index.containing(last) {
@@ -268,23 +268,23 @@ fn add_symbols_called(sought: &mut Sought, index: &Index, name: &str) {
             *definition.name == **last && (before.is_empty() || held())
         };
         let symbols = facts.definitions.iter().filter(fits).cloned().collect();
-        sought.add_symbols(index, file, symbols);
+        target.add_symbols(index, file, symbols);
     }
 }
 
 /// Adds the skills, agents and commands of this name. A heading of the same name in the same file is the same
 /// entity.
-fn add_entities_called(sought: &mut Sought, index: &Index, name: &str, aliases: &Aliases) {
+fn add_entities_called(target: &mut ReferenceTarget, index: &Index, name: &str, aliases: &Aliases) {
     let names = Names::of(index, aliases);
     for (file, kind) in names.get(name) {
         let entity = Entity { kind: *kind, name: name.into() };
-        if let Some(target) = sought.targets.iter_mut().find(|target| target.file == *file) {
+        if let Some(target) = target.targets.iter_mut().find(|target| target.file == *file) {
             target.entities.push(entity);
             continue;
         }
         let path = index.path(*file).to_owned();
-        let group = sought.group(format!("{path}:1"), path);
-        sought.targets.push(SoughtTarget {
+        let group = target.group(format!("{path}:1"), path);
+        target.targets.push(TargetFile {
             file: *file,
             symbols: Vec::new(),
             groups: vec![group],

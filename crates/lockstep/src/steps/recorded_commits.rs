@@ -14,26 +14,26 @@ use super::{StepContext, StepsError};
 
 /// A commit that passed no gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Unseen {
+pub(crate) struct UngatedCommit {
     pub(crate) commit: String,
     pub(crate) subject: String,
 }
 
 /// The commits of a repository, compared with the trail.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Compared {
+pub(crate) struct CommitComparison {
     /// Commits of this repository that passed no gate, oldest first.
-    pub(crate) unseen: Vec<Unseen>,
+    pub(crate) unseen: Vec<UngatedCommit>,
     /// The number of commits on local branches that came from a remote and were not judged here.
     pub(crate) from_remotes: usize,
 }
 
 /// The commits of a range, compared with the trail.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Proven {
+pub(crate) struct RangeComparison {
     pub(crate) commits: usize,
     /// Commits that the trail does not record as let through.
-    pub(crate) unproven: Vec<Unseen>,
+    pub(crate) unproven: Vec<UngatedCommit>,
     /// Places at which the trail does not continue its former state.
     pub(crate) rewritten: Vec<String>,
 }
@@ -48,7 +48,7 @@ pub(super) struct Commit {
 
 /// The commits that a trail contains.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen {
+pub(super) struct RecordedCommits {
     ids: BTreeSet<String>,
     /// The parents that each tree was judged on.
     trees: BTreeMap<String, Vec<String>>,
@@ -64,7 +64,7 @@ const MAX_BASELINE: usize = 5000;
 /// The names of a commit's fields in the output of `rev-list`.
 const FORMAT: &str = "--format=tformat:%H%x09%T%x09%P%x09%s";
 
-impl Seen {
+impl RecordedCommits {
     pub(super) fn of(entries: &[TrailEntry]) -> Self {
         let mut seen = Self::default();
         for entry in entries {
@@ -151,18 +151,18 @@ impl StepContext<'_> {
     }
 
     /// Compares every commit of every local ref, worktree and reflog with the trail.
-    pub(crate) fn compare_commits(&self) -> Result<Compared, StepsError> {
+    pub(crate) fn compare_commits(&self) -> Result<CommitComparison, StepsError> {
         if !self.has_repository() {
-            return Ok(Compared::default());
+            return Ok(CommitComparison::default());
         }
         let entries = self
             .trail()
             .verify()?
             .map_err(|broken| StepsError::Git(format!("the trail is not whole: {broken}")))?;
-        let seen = Seen::of(&entries);
+        let seen = RecordedCommits::of(&entries);
         if seen.baseline.is_none() {
             // Nothing was ever judged here.
-            return Ok(Compared::default());
+            return Ok(CommitComparison::default());
         }
         let local = ["--exclude=refs/remotes/*", "--exclude=refs/stash", "--exclude=refs/notes/*", "--all"];
         let everywhere = self.walk(&local, &seen.excluded())?;
@@ -171,11 +171,13 @@ impl StepContext<'_> {
         let all: BTreeMap<String, Commit> =
             everywhere.iter().chain(&logged).map(|commit| (commit.id.clone(), commit.clone())).collect();
         let ids: BTreeSet<&str> = here.iter().chain(&logged).map(|commit| commit.id.as_str()).collect();
-        let mut compared = Compared::default();
+        let mut compared = CommitComparison::default();
         let mut named = BTreeSet::new();
         for commit in logged.iter().chain(&here).filter(|commit| !seen.contains(commit, &all)) {
             if !seen.told.contains(&commit.id) && named.insert(&commit.id) {
-                compared.unseen.push(Unseen { commit: commit.id.clone(), subject: commit.subject.clone() });
+                compared
+                    .unseen
+                    .push(UngatedCommit { commit: commit.id.clone(), subject: commit.subject.clone() });
             }
         }
         let elsewhere = |commit: &&Commit| !ids.contains(commit.id.as_str()) && !seen.contains(commit, &all);
@@ -184,7 +186,7 @@ impl StepContext<'_> {
     }
 
     /// Compares the commits of a range with the trail in the checkout.
-    pub(crate) fn prove_range(&self, range: &str) -> Result<Proven, StepsError> {
+    pub(crate) fn prove_range(&self, range: &str) -> Result<RangeComparison, StepsError> {
         let (mut entries, mut rewritten) = (Vec::new(), Vec::new());
         let mut trail_files = Vec::new();
         let from = range.split("..").next().unwrap_or_default();
@@ -202,11 +204,11 @@ impl StepContext<'_> {
                 trail_files.push(name);
             }
         }
-        let seen = Seen::of(&entries);
+        let seen = RecordedCommits::of(&entries);
         let commits = self.walk(&[range], "")?;
         let all: BTreeMap<String, Commit> =
             commits.iter().map(|commit| (commit.id.clone(), commit.clone())).collect();
-        let mut proven = Proven { commits: commits.len(), rewritten, unproven: Vec::new() };
+        let mut proven = RangeComparison { commits: commits.len(), rewritten, unproven: Vec::new() };
         for commit in commits.iter().filter(|commit| !seen.contains(commit, &all)) {
             let changed = match commit.parents.first() {
                 Some(parent) => self.changed_between(parent, &commit.id)?,
@@ -214,14 +216,16 @@ impl StepContext<'_> {
             };
             let records_only = !changed.is_empty() && changed.iter().all(|name| trail_files.contains(name));
             if !records_only || commit.parents.len() > 1 {
-                proven.unproven.push(Unseen { commit: commit.id.clone(), subject: commit.subject.clone() });
+                proven
+                    .unproven
+                    .push(UngatedCommit { commit: commit.id.clone(), subject: commit.subject.clone() });
             }
         }
         Ok(proven)
     }
 
     /// Returns the commits of reflogs, without those of remotes and notes and without the parts of a stash.
-    fn logged(&self, seen: &Seen) -> Result<Vec<Commit>, StepsError> {
+    fn logged(&self, seen: &RecordedCommits) -> Result<Vec<Commit>, StepsError> {
         let logs = |refs: &str| self.git(&["rev-list", "--walk-reflogs", "--ignore-missing", refs]);
         let of_remotes = logs("--remotes")?;
         // Without a wildcard, git would look below the name.
@@ -255,7 +259,7 @@ impl StepContext<'_> {
     }
 
     /// Puts commits that passed no gate on record, once each. A trail that is not whole is the gate's own reason to refuse.
-    pub(crate) fn record_unseen(&self) -> Result<Vec<Unseen>, StepsError> {
+    pub(crate) fn record_ungated_commits(&self) -> Result<Vec<UngatedCommit>, StepsError> {
         if self.trail().verify()?.is_err() {
             return Ok(Vec::new());
         }

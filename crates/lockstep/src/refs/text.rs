@@ -7,9 +7,9 @@ use anstyle::Style;
 use lockstep_refs::reference::{Certainty, Kind};
 use lockstep_text::{count, single_line};
 
-use super::lookup::{ReferenceDirection, ReferencesOutput};
-use super::references::ReferenceLocation;
-use super::text::HINT_PARTIAL;
+use crate::impact::text::HINT_PARTIAL;
+use crate::refs::query::{ReferenceDirection, ReferencesOutput};
+use crate::refs::references::ReferenceLocation;
 use crate::terminal::Terminal;
 
 /// Places that are listed without `--all`.
@@ -97,7 +97,7 @@ fn summary(
         ReferenceDirection::Dangling if nothing && answer.revision.starts_with("none+") => {
             writeln!(
                 out,
-                "Nothing refers to what is known to be gone; without git, what once was is not known."
+                "No link or import without a target was found. Removed files are not known without git commits."
             )
         }
         ReferenceDirection::Dangling if nothing => writeln!(out, "Nothing refers to what no longer exists."),

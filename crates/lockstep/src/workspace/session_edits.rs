@@ -10,11 +10,11 @@ use lockstep_refs::impact::{After, Before, Edit};
 use lockstep_store::Store;
 use lockstep_store::history::{ChangeFilter, RecordedChange};
 
-use super::edits::{EditSet, text};
-use super::moves;
-use super::original::{Originals, Since};
-use super::tree::Workspace;
 use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::moves;
+use crate::impact::original::{Originals, Since};
+use crate::workspace::Workspace;
+use crate::workspace::edits::{EditSet, text};
 
 impl Workspace {
     /// Returns the changes of a session's agents, or of one of them. A former content that the client did not

@@ -11,7 +11,7 @@ const MAX_NAMES: usize = 3;
 
 /// Names of definitions and files that differ from `name` by a few characters, the closest first. `former` are
 /// names that the project no longer defines.
-pub(super) fn similar_names(
+pub(crate) fn similar_names(
     index: &Index,
     name: &str,
     former: &[String],

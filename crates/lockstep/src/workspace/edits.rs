@@ -7,10 +7,10 @@ use lockstep_git::patch::FilePatch;
 use lockstep_git::{DiffEntry, DiffRange, DiffStatus, Repository};
 use lockstep_refs::impact::{After, Before, Edit};
 
-use super::moves;
-use super::tree::Workspace;
 use crate::error::{CommandError, CommandErrorKind};
+use crate::impact::moves;
 use crate::setup::OwnFiles;
+use crate::workspace::Workspace;
 
 #[derive(Default)]
 pub(crate) struct EditSet {
@@ -268,6 +268,6 @@ fn looks_like_revision(name: &str) -> bool {
 }
 
 /// Contents that are no UTF-8 are binary: only their names matter.
-pub(super) fn text(bytes: &[u8]) -> Arc<str> {
+pub(crate) fn text(bytes: &[u8]) -> Arc<str> {
     String::from_utf8_lossy(bytes).into()
 }
