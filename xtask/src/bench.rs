@@ -103,7 +103,7 @@ fn hooks(args: &HooksArgs) -> XtaskResult {
     let temp = tempfile::Builder::new().prefix("lockstep-bench-").tempdir()?;
     let scene = BenchFixture::new(temp.path(), &programs)?;
     let contestants = contestants(&scene, &programs, plan.files)?;
-    let race = BenchRun::run(&contestants, &plan, &programs.peak)?;
+    let race = BenchRun::run(&contestants, &plan, &programs.peak_rss)?;
     scene.prove_nothing_failed()?;
 
     // Budgets are for what users run.

@@ -8,9 +8,9 @@ use crate::{XtaskResult, workspace};
 /// Paths of the measured programs.
 pub(super) struct Programs {
     pub(super) lockstep: PathBuf,
-    pub(super) bare: PathBuf,
-    pub(super) bare_linked: PathBuf,
-    pub(super) peak: PathBuf,
+    pub(super) noop_hook: PathBuf,
+    pub(super) noop_hook_linked: PathBuf,
+    pub(super) peak_rss: PathBuf,
     pub(super) script: PathBuf,
     pub(super) kind_script: PathBuf,
     /// `None` if Node is not installed.
@@ -26,19 +26,23 @@ impl Programs {
         let (profile, folder) = if smoke { ("dev", "debug") } else { ("dist", "dist") };
         // One after the other: cargo unifies features within one call, and the product must not get those of xtask.
         cargo_build(profile, &["-p", "lockstep-cli", "--bin", "lockstep"])?;
-        cargo_build(profile, &["-p", "xtask", "--bin", "bare", "--bin", "bare_linked", "--bin", "peak"])?;
+        cargo_build(
+            profile,
+            &["-p", "xtask", "--bin", "noop_hook", "--bin", "noop_hook_linked", "--bin", "peak_rss"],
+        )?;
         let built = Metadata::load(&[])?.target_directory.join(folder);
         let scripts = workspace::root().join("xtask/bench");
         let programs = Self {
             lockstep: built.join("lockstep"),
-            bare: built.join("bare"),
-            bare_linked: built.join("bare_linked"),
-            peak: built.join("peak"),
+            noop_hook: built.join("noop_hook"),
+            noop_hook_linked: built.join("noop_hook_linked"),
+            peak_rss: built.join("peak_rss"),
             script: scripts.join("journal.sh"),
             kind_script: scripts.join("journal_one_jq.sh"),
             node: on_path("node"),
         };
-        for path in [&programs.lockstep, &programs.bare, &programs.bare_linked, &programs.peak] {
+        for path in [&programs.lockstep, &programs.noop_hook, &programs.noop_hook_linked, &programs.peak_rss]
+        {
             exists(path)?;
         }
         Ok(programs)

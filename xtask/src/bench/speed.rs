@@ -45,7 +45,10 @@ pub(crate) struct SpeedArgs {
     /// Ask questions about real packages instead, and compare processor time; they are fetched into a cache of the user's
     #[arg(long, conflicts_with_all = ["packages", "tools"])]
     real: bool,
-    /// A local repository to ask about instead of the packages
+    /// Only these packages; no package if a name is not in the list
+    #[arg(long, value_name = "NAME", requires = "real")]
+    only: Vec<String>,
+    /// A local repository to ask about too: its last commit
     #[arg(long, value_name = "DIRECTORY", requires = "real")]
     tree: Vec<std::path::PathBuf>,
     /// The number of questions about each package

@@ -218,8 +218,8 @@ pub(super) fn contestants(
     let edit = samples::POST_TOOL_USE_EDIT_IN_SUBAGENT;
     let mut all = Vec::new();
     for (name, role, program) in [
-        ("bare process", TargetRole::Bare, &programs.bare),
-        ("bare process, size of the product", TargetRole::BareLinked, &programs.bare_linked),
+        ("bare process", TargetRole::Bare, &programs.noop_hook),
+        ("bare process, size of the product", TargetRole::BareLinked, &programs.noop_hook_linked),
         ("bash + jq, a jq per field", TargetRole::Script, &programs.script),
         ("bash + jq, one jq", TargetRole::KindScript, &programs.kind_script),
     ] {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use lockstep_config::Config;
 use lockstep_config::key_schema::all_keys;
+use lockstep_fs::symlink;
 use lockstep_testkit::{HookEvent, TestEnv};
 
 use super::scene::must_git;

@@ -40,14 +40,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_header_is_told() {
+    fn a_file_without_a_header_is_reported() {
         assert_eq!(header(&file("crates/a/src/lib.rs", "use std::fmt;\n")).len(), 1);
         assert!(header(&file("crates/a/src/lib.rs", "//! Owns a.\n")).is_empty());
         assert!(header(&file("docs/a.md", "text")).is_empty());
     }
 
     #[test]
-    fn a_drawer_is_told_wherever_it_is() {
+    fn a_catch_all_module_name_is_reported_anywhere() {
         for path in ["crates/a/src/util.rs", "crates/a/src/utils/x.rs", "crates/a/tests/common/mod.rs"] {
             assert_eq!(drawers(&file(path, "")).len(), 1, "{path}");
         }

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_and_folders_are_told_with_their_line() {
+    fn hosts_and_folders_are_reported_with_their_line() {
         let text = format!("fine\nnpm --registry https://{}\n", REGISTRIES[2]);
         assert_eq!(registries(&file(".ci/run", text))[0].at, ".ci/run:2");
         let text = format!("include_str!(\"{}x\")", MACHINES[0]);

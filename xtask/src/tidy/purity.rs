@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn reaching_outside_is_told_in_pure_crates_only() {
+    fn io_is_reported_in_pure_crates_only() {
         for line in [
             "use std::fs;",
             "use std::fs::File;",

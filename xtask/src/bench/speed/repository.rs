@@ -31,9 +31,9 @@ pub(super) struct RepositoryResult {
     pub(super) build_all: Times,
     pub(super) no_change: Times,
     pub(super) one_file: Times,
-    /// A question when no file changed since the last.
+    /// A query when no file changed since the previous one.
     pub(super) question: Times,
-    /// A question right after the file was changed, which brings the index up to date first.
+    /// A query right after the file was changed, which updates the index first.
     pub(super) first_question: Times,
     /// Peak memory in KiB: of the build of the words, of the whole build, of the question.
     pub(super) peak_words: u64,
@@ -146,7 +146,7 @@ impl<'a> BenchRepository<'a> {
         let peak_words = self.peak(REBUILD_WORDS)?;
         let build_all = self.times(builds.div_ceil(2), || Ok(self.lockstep(REBUILD)))?;
         let peak_all = self.peak(REBUILD)?;
-        // Times this fresh are not trusted; the first look after a pause settles them.
+        // Racy times are not trusted; the first scan after a pause trusts them.
         sleep(Duration::from_millis(60));
         let no_change = self.times(runs, || Ok(self.lockstep(UPDATE)))?;
         let mut turn = 0;
@@ -188,7 +188,7 @@ impl<'a> BenchRepository<'a> {
         })
     }
 
-    /// Two runs that do not count, then those that do.
+    /// Makes two warm-up runs, then the measured ones.
     pub(super) fn times(
         &self,
         runs: u32,
@@ -211,7 +211,7 @@ impl<'a> BenchRepository<'a> {
     }
 
     fn peak(&self, arguments: &[&str]) -> XtaskResult<u64> {
-        let mut command = self.command(&self.programs.peak, &[]);
+        let mut command = self.command(&self.programs.peak_rss, &[]);
         command.arg(&self.programs.lockstep).args(arguments).stdout(Stdio::piped());
         Ok(String::from_utf8(command.output()?.stdout)?.trim().parse()?)
     }
@@ -248,7 +248,7 @@ impl<'a> BenchRepository<'a> {
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout)?;
         let dependents = answer["impact_candidates"].as_u64().ok_or("the answer has no candidates")?;
         if dependents == 0 {
-            return Err("the question found nobody, so its time means nothing".into());
+            return Err("the query found no dependent, so its time means nothing".into());
         }
         Ok((answer["timings_ms"].to_string(), usize::try_from(dependents)?))
     }

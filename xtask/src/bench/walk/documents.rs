@@ -15,9 +15,9 @@ pub(super) fn choose(checkout: &Checkout, random: &mut SplitMix64, cases: usize)
         checkout.texts.keys().filter(|path| Language::of(path) == Language::Markdown).collect();
     let documents = shuffle(documents, random);
     let mut edits = Vec::new();
-    let linked: Vec<&&String> =
-        documents.iter().filter(|path| !links_to(checkout, path).is_empty()).collect();
-    for path in linked.iter().take(cases) {
+    // To search all links for every document takes minutes in a large collection.
+    let linked = documents.iter().filter(|path| !links_to(checkout, path).is_empty());
+    for path in linked.take(cases) {
         edits.push(file_edit(
             Kind::MoveFile,
             path,

@@ -1,5 +1,5 @@
 //! The bare process in the size of the product: everything of `lockstep` is linked, nothing of it runs. The difference to
-//! `bare` is what a larger image costs to start.
+//! `noop_hook` is what a larger image costs to start.
 
 use std::io::{self, Read as _};
 use std::process::ExitCode;
