@@ -10,11 +10,13 @@
 pub mod attacks;
 mod dir_snapshot;
 mod env;
+mod executable;
 mod hook_event;
 pub mod npm;
 mod output;
 
 pub use dir_snapshot::DirSnapshot;
 pub use env::TestEnv;
+pub use executable::{copy_program, write_script};
 pub use hook_event::HookEvent;
 pub use output::ProcessOutput;

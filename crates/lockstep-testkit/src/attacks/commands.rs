@@ -171,8 +171,10 @@ mod tests {
     fn generated_commands_run_the_program() {
         let dir = tempfile::tempdir().unwrap();
         let git = dir.path().join("git");
-        std::fs::write(&git, "#!/bin/sh\nfor word; do\n  case $word in\n    commit) touch \"$HOME/ran\" ;;\n    alias.zz=!*) sh -c \"${word#alias.zz=!}\" ;;\n  esac\ndone\n").unwrap();
-        assert!(Command::new("chmod").arg("+x").arg(&git).status().unwrap().success());
+        crate::write_script(
+            &git,
+            "#!/bin/sh\nfor word; do\n  case $word in\n    commit) touch \"$HOME/ran\" ;;\n    alias.zz=!*) sh -c \"${word#alias.zz=!}\" ;;\n  esac\ndone\n",
+        );
         // The commands are written for bash, as those of a client are; `sh` need not know its syntax.
         let bash = Command::new("which").arg("bash").output().unwrap().stdout;
         let bash = String::from_utf8(bash).unwrap();

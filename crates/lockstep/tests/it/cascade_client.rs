@@ -2,13 +2,12 @@
 //! assigned to it; and Codex. Skipped with a message if a client is not available.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use lockstep_rehearsal::client::ClientBinary;
 use lockstep_rehearsal::scenario::{Scenario, Turn};
 use lockstep_rehearsal::scripted_model::ScriptedModel;
 use lockstep_testkit::npm::CodexBinary;
-use lockstep_testkit::{ProcessOutput, TestEnv};
+use lockstep_testkit::{ProcessOutput, TestEnv, write_script};
 use serde_json::json;
 
 use crate::active;
@@ -50,9 +49,7 @@ fn wrapper(env: &TestEnv, client: &ClientBinary, models: &[(&str, &ScriptedModel
 
 /// A program for `PATH`.
 fn place(env: &TestEnv, name: &str, script: &str) {
-    let path = env.outside_dir().join(name);
-    fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&env.outside_dir().join(name), script);
 }
 
 /// `cascade run` of a preset, whose program is [placed](place).

@@ -1,9 +1,8 @@
 //! `doctor`: every check fails when it should, and names the fix.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
-use lockstep_testkit::{DirSnapshot, HookEvent, TestEnv};
+use lockstep_testkit::{DirSnapshot, HookEvent, TestEnv, write_script};
 use serde_json::Value;
 
 use crate::inactive;
@@ -121,13 +120,12 @@ fn detects_missing_outdated_and_inert_binary() {
     finds(&env, "events", "failed", "127");
 
     let old = env.outside_dir().join("lockstep");
-    fs::write(&old, "#!/bin/sh\necho lockstep 0.0.1\n").unwrap();
-    fs::set_permissions(&old, fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&old, "#!/bin/sh\necho lockstep 0.0.1\n");
     env.write(SETTINGS, good.replace(own, old.to_str().unwrap()));
     finds(&env, "binary", "failed", "0.0.1");
     finds(&env, "events", "failed", "not JSON");
 
-    fs::write(&old, "#!/bin/sh\nexit 0\n").unwrap();
+    write_script(&old, "#!/bin/sh\nexit 0\n");
     finds(&env, "events", "failed", "was not journaled");
 }
 
@@ -192,8 +190,7 @@ fn the_version_of_the_client_is_compared_with_the_tested_ones() {
         ("no version", "warning", "does not print a version"),
     ] {
         let client = env.outside_dir().join("claude");
-        fs::write(&client, format!("#!/bin/sh\necho '{printed}'\n")).unwrap();
-        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).unwrap();
+        write_script(&client, &format!("#!/bin/sh\necho '{printed}'\n"));
         let mut command = env.command(["doctor", "--format", "json"]);
         command.env("PATH", format!("{}:/usr/bin:/bin", env.outside_dir().display()));
         let report: Value = serde_json::from_slice(&env.run(command, b"").stdout).unwrap();

@@ -1,10 +1,10 @@
 //! `lockstep self version --check`: copies on PATH, programs of hooks, and the state of a newer version.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use lockstep_testkit::{ProcessOutput, TestEnv};
+use lockstep_testkit::{ProcessOutput, TestEnv, write_script};
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -34,8 +34,7 @@ fn other_version(env: &TestEnv, name: &str) -> std::path::PathBuf {
     let directory = env.outside_dir().join(name);
     fs::create_dir_all(&directory).unwrap();
     let program = directory.join("lockstep");
-    fs::write(&program, "#!/bin/sh\necho lockstep 0.0.1\n").unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&program, "#!/bin/sh\necho lockstep 0.0.1\n");
     directory
 }
 
@@ -95,8 +94,8 @@ fn programs_of_the_repository_and_shell_commands_are_not_started() {
     let env = installed();
     env.lockstep(["init", "--client", "claude"]).assert_success();
     let mark = env.outside_dir().join("started");
-    let planted = env.write("tool/lockstep", format!("#!/bin/sh\ntouch {}\n", mark.display()));
-    fs::set_permissions(&planted, fs::Permissions::from_mode(0o755)).unwrap();
+    let planted = env.write("tool/lockstep", "");
+    write_script(&planted, &format!("#!/bin/sh\ntouch {}\n", mark.display()));
     let settings = env.project().join(".claude/settings.json");
     let text = fs::read_to_string(&settings).unwrap();
     for program in [planted.display().to_string(), format!("touch {}; lockstep", mark.display())] {

@@ -2,7 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+use lockstep_testkit::copy_program;
 
 use crate::inactive;
 
@@ -296,7 +299,7 @@ fn without_a_client_only_the_configuration_is_written() {
 fn init_refuses_to_register_a_program_that_it_would_not_recognise() {
     let env = inactive();
     let renamed = env.root().join("tool-1.0");
-    fs::copy(env!("CARGO_BIN_EXE_lockstep"), &renamed).unwrap();
+    copy_program(Path::new(env!("CARGO_BIN_EXE_lockstep")), &renamed);
     let mut command = Command::new(&renamed);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let template = env.command(["init", "--client", "claude"]);

@@ -3,7 +3,6 @@
 //! `LOCKSTEP_PACKAGES=DIR` installs the packages of a release instead of a stand-in. Then each installed program also sets a
 //! project up, and the time from the first command to the first answer is printed.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::time::Instant;
 
 use super::*;
@@ -90,8 +89,7 @@ impl Home {
         fs::write(home.path("root/var/lib/dpkg/status"), "").unwrap();
         // The real dpkg works in an empty root directory instead of this machine's.
         let sudo = "#!/bin/sh\nshift\nexec dpkg --root=\"$HOME/root\" --log=\"$HOME/log\" --force-not-root --force-bad-path \"$@\"\n";
-        fs::write(home.path("bin/sudo"), sudo).unwrap();
-        fs::set_permissions(home.path("bin/sudo"), fs::Permissions::from_mode(0o755)).unwrap();
+        lockstep_testkit::write_script(&home.path("bin/sudo"), sudo);
         home
     }
 
