@@ -13,7 +13,7 @@ use crate::stamp::CatalogueStamp;
 
 /// Returns the changes from `old` to `new`, by path relative to the root: written, created and deleted files,
 /// and renames.
-pub(crate) fn differences(old: &Catalogue, new: &Catalogue) -> Vec<(PathBuf, ChangeKind)> {
+pub(crate) fn diff(old: &Catalogue, new: &Catalogue) -> Vec<(PathBuf, ChangeKind)> {
     let mut found = DiffBuilder::default();
     let none = CataloguedDirectory::default();
     merge(
@@ -123,7 +123,7 @@ mod tests {
         let old = catalogue(&[("a", 1), ("d/gone", 2), ("d/same", 3), ("old", 4), ("w", 5)]);
         let new = catalogue(&[("a", 1), ("d/same", 3), ("e/new", 4), ("fresh", 6), ("w", 7)]);
         assert_eq!(
-            differences(&old, &new),
+            diff(&old, &new),
             [
                 ("d/gone".into(), ChangeKind::Deleted),
                 ("e/new".into(), ChangeKind::RenamedFrom("old".into())),
@@ -132,6 +132,6 @@ mod tests {
                 ("w".into(), ChangeKind::Written),
             ]
         );
-        assert!(differences(&old, &old).is_empty());
+        assert!(diff(&old, &old).is_empty());
     }
 }

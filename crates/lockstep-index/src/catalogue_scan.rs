@@ -111,7 +111,7 @@ fn look<'a>(
     old: &'a Catalogue,
     taken_at: i64,
 ) -> Vec<(&'a CataloguedDirectory, CheckedDirectory)> {
-    let helpers = parallelism::besides(old.len() / FILES_PER_THREAD);
+    let helpers = parallelism::extra_threads(old.len() / FILES_PER_THREAD);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut differing = Vec::new();
@@ -147,7 +147,7 @@ fn look_at(root: &Path, known: &CataloguedDirectory, taken_at: i64) -> Option<Ch
             continue;
         }
         let now = dir.entry(name, Links::Refuse).ok();
-        let now = now.map(|now| carried(&path, name, before, now.stamp.into(), taken_at));
+        let now = now.map(|now| carry_over_stamp(&path, name, before, now.stamp.into(), taken_at));
         rules_changed |= is_rule_file(name) && now.is_none_or(|now| !before.same(&now));
         if fresh.is_none() && now != Some(*before) {
             fresh = Some(known.files[..at].to_vec());
@@ -162,7 +162,7 @@ fn look_at(root: &Path, known: &CataloguedDirectory, taken_at: i64) -> Option<Ch
 }
 
 /// Returns the new stamp of a known file, with a digest if its time cannot be trusted.
-fn carried(
+fn carry_over_stamp(
     dir: &Path,
     name: &OsStr,
     before: &CatalogueStamp,
@@ -197,8 +197,8 @@ fn list_again(root: &Path, path: &Path, old: &Catalogue, taken_at: i64, director
             for (name, stamp) in
                 Arc::make_mut(&mut directory.files).iter_mut().filter(|(_, stamp)| stamp.digest == 0)
             {
-                *stamp =
-                    doubtful(name).map_or(*stamp, |before| carried(&at, name, &before, *stamp, taken_at));
+                *stamp = doubtful(name)
+                    .map_or(*stamp, |before| carry_over_stamp(&at, name, &before, *stamp, taken_at));
             }
             directories.insert(found, directory);
         } else if old.directory(&found).is_none() {
@@ -312,7 +312,7 @@ fn stamped(root: &Path, entry: &DirEntry, taken_at: i64) -> Option<(PathBuf, Sca
         let mtime = if stamp.is_racy(taken_at) { 0 } else { stamp.mtime };
         Some((relative.to_owned(), ScannedEntry::Directory(mtime)))
     } else if kind.is_file() || kind.is_symlink() {
-        let stamp = CatalogueStamp::of(&entry.metadata().ok()?).settled(entry.path(), taken_at);
+        let stamp = CatalogueStamp::of(&entry.metadata().ok()?).with_digest_if_racy(entry.path(), taken_at);
         let name = entry.file_name().to_owned();
         let file =
             if kind.is_symlink() { ScannedEntry::Link(name, stamp) } else { ScannedEntry::File(name, stamp) };

@@ -67,7 +67,7 @@ impl ContentDigests {
     }
 
     /// Returns the files that differ in `later`, or exist in only one of the snapshots.
-    pub fn changed<'a>(&'a self, later: &'a Self) -> Vec<&'a str> {
+    pub fn diff_paths<'a>(&'a self, later: &'a Self) -> Vec<&'a str> {
         let gone = self.paths().filter(|path| later.digest(path).is_none());
         let other = later.paths().filter(|path| later.digest(path) != self.digest(path));
         let mut changed: Vec<&str> = gone.chain(other).collect();
@@ -154,7 +154,7 @@ mod tests {
         write("sub/new", "x");
         write("ignored", "x");
         let after = ContentDigests::take(root, Some(&before));
-        assert_eq!(before.changed(&after), ["edited", "gone", "link", "sub/new"]);
+        assert_eq!(before.diff_paths(&after), ["edited", "gone", "link", "sub/new"]);
         assert_eq!(after, ContentDigests { taken_at: after.taken_at, ..ContentDigests::take(root, None) });
         assert_eq!(after.digest("edited"), Some(digest(b"EDITED").as_str()));
         assert_eq!(after.size("gone"), None);

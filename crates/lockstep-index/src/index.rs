@@ -43,7 +43,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use lockstep_refs::facts::Facts;
-use lockstep_refs::slots::Slots;
+use lockstep_refs::lazy_array::LazyArray;
 use serde::Serialize;
 
 use file_table::{ByDirectory, FileTable, LiveDocuments};
@@ -110,8 +110,8 @@ pub struct Index {
     by_name: OnceLock<Vec<(u64, u32)>>,
     /// The number of lookups by file name.
     named_asked: AtomicUsize,
-    texts: Slots<Option<Arc<str>>>,
-    known_facts: Slots<Option<Arc<Facts>>>,
+    texts: LazyArray<Option<Arc<str>>>,
+    known_facts: LazyArray<Option<Arc<Facts>>>,
     /// Files whose facts were parsed and are not stored yet.
     parsed: Mutex<Vec<u32>>,
     /// The stored facts of files that were found changed or deleted when the index was opened, by path.

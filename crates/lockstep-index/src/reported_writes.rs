@@ -36,7 +36,7 @@ impl ReportedWrite {
 
 /// Records that a tool event reported `path` (absolute) in its present state. Does nothing for a path outside
 /// `root` or a deleted file.
-pub fn note(root: &Path, state: &StateDir, path: &Path) -> Result<(), IndexError> {
+pub fn record(root: &Path, state: &StateDir, path: &Path) -> Result<(), IndexError> {
     match fs::symlink_metadata(path) {
         Ok(meta) => append(root, state, path, CatalogueStamp::of(&meta)),
         Err(_) => Ok(()),
@@ -151,9 +151,9 @@ mod tests {
         assert_eq!(read(&state, 0).unwrap(), (Vec::new(), 0));
         let file = root.path().join("a\tb\n");
         fs::write(&file, "x").unwrap();
-        note(root.path(), &state, &file).unwrap();
-        note(root.path(), &state, Path::new("/elsewhere")).unwrap();
-        note(root.path(), &state, &root.path().join("gone")).unwrap();
+        record(root.path(), &state, &file).unwrap();
+        record(root.path(), &state, Path::new("/elsewhere")).unwrap();
+        record(root.path(), &state, &root.path().join("gone")).unwrap();
         let (accounts, end) = read(&state, 0).unwrap();
         assert_eq!(accounts.len(), 1);
         assert_eq!(accounts[0].path, Path::new("a\tb\n"));
@@ -161,10 +161,10 @@ mod tests {
         assert_eq!(read(&state, end).unwrap(), (Vec::new(), end));
         let alias = tempfile::tempdir().unwrap();
         lockstep_fs::symlink(root.path(), alias.path().join("link")).unwrap();
-        note(root.path(), &state, &alias.path().join("link/a\tb\n")).unwrap();
+        record(root.path(), &state, &alias.path().join("link/a\tb\n")).unwrap();
         assert_eq!(read(&state, end).unwrap().0[0].path, Path::new("a\tb\n"));
         clear(&state).unwrap();
-        note(root.path(), &state, &root.path().join("a\tb\n")).unwrap();
+        record(root.path(), &state, &root.path().join("a\tb\n")).unwrap();
         assert_eq!(read(&state, end + 5).unwrap().0.len(), 1, "a new file is read from its start");
     }
 

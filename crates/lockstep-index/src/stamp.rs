@@ -32,7 +32,7 @@ impl CatalogueStamp {
 
     /// The same stamp, with the content's digest if the file was written so shortly before `taken_at` that its time
     /// cannot be trusted.
-    pub(crate) fn settled(self, path: &Path, taken_at: i64) -> Self {
+    pub(crate) fn with_digest_if_racy(self, path: &Path, taken_at: i64) -> Self {
         let digest = if self.is_racy(taken_at) { digest(path, self.size) } else { 0 };
         Self { digest, ..self }
     }

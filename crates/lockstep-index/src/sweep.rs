@@ -9,7 +9,7 @@ use lockstep_model::change::ChangeKind;
 use lockstep_store::StateDir;
 
 use crate::catalogue::{Catalogue, CataloguedDirectory};
-use crate::catalogue_diff::differences;
+use crate::catalogue_diff::diff;
 use crate::catalogue_scan::{ScanResult, build, refresh};
 use crate::reported_writes::ReportedWrite;
 use crate::scope::{has_blocked_rules, walk};
@@ -17,7 +17,7 @@ use crate::stamp::{CatalogueStamp, arrived_after, status_time};
 use crate::{IndexError, reported_writes};
 
 /// The maximum wait for another sweep. A sweep takes tens of milliseconds.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The result of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum SweepOutcome {
 }
 
 /// Fewer accounts than this are read again instead of being saved in the catalogue.
-const FEW: usize = 64;
+const MAX_PENDING_REPORTS: usize = 64;
 
 /// Finds changes that no tool event reported, and passes them (absolute paths) to `report`. They count as
 /// known only after `report` succeeded: if the process dies before, the next sweep finds them again.
@@ -65,7 +65,7 @@ pub fn sweep<E: From<IndexError>>(
     };
     let looked = look(root, state, &old)?;
     // Most commands change nothing: then nothing is compared, copied or written.
-    if looked.is_no_news(&old) {
+    if looked.is_unchanged(&old) {
         return Ok(SweepOutcome::Found(0));
     }
     let DiskState { refreshed, accounts, accounts_read } = looked;
@@ -73,7 +73,7 @@ pub fn sweep<E: From<IndexError>>(
     let stale = (old.accounts_read, &old.directories) != (new.accounts_read, &new.directories);
     // Added and removed entries are listed again by every sweep until the catalogue has them.
     let listed = !old.directories.iter().map(times).eq(new.directories.iter().map(times));
-    let few = accounts.len() < FEW;
+    let few = accounts.len() < MAX_PENDING_REPORTS;
     for account in accounts {
         if account.is_removal() {
             old.remove(&account.path);
@@ -82,7 +82,7 @@ pub fn sweep<E: From<IndexError>>(
             old.set(&account.path, account.stamp);
         }
     }
-    let differences = differences(&old, &new);
+    let differences = diff(&old, &new);
     // All that changed was accounted for. As long as that is little, the next sweep can read it again sooner than this one can write.
     if few && !listed && differences.is_empty() {
         return Ok(SweepOutcome::Found(0));
@@ -91,12 +91,12 @@ pub fn sweep<E: From<IndexError>>(
     for (path, kind) in differences {
         match old.get(&path) {
             // A file that can no longer be read is not deleted: its stamp stays.
-            Some(stamp) if kind == ChangeKind::Deleted && is_hidden(root, &path) => new.set(&path, stamp),
+            Some(stamp) if kind == ChangeKind::Deleted && is_unreadable(root, &path) => new.set(&path, stamp),
             // A stamp that no file has makes the next sweep check the file again.
             known if is_content(&kind) && is_pending(&root.join(&path)) => {
                 new.set(&path, known.unwrap_or_default());
             }
-            _ if is_news(root, &path, &kind, || old.taken_at.min(since())) => {
+            _ if is_content_change(root, &path, &kind, || old.taken_at.min(since())) => {
                 found.push((root.join(path), absolute(root, kind)));
             }
             _ => {}
@@ -132,7 +132,7 @@ struct DiskState {
 }
 
 impl DiskState {
-    fn is_no_news(&self, old: &Catalogue) -> bool {
+    fn is_unchanged(&self, old: &Catalogue) -> bool {
         matches!(self.refreshed, ScanResult::Unchanged { .. })
             && self.accounts.is_empty()
             && self.accounts_read == old.accounts_read
@@ -204,12 +204,12 @@ pub fn last_write(path: &Path) -> Option<i64> {
 /// Changes nothing.
 pub fn drift(root: &Path, state: &StateDir) -> Result<Option<usize>, IndexError> {
     let Some(old) = Catalogue::load(state)? else { return Ok(None) };
-    Ok(Some(differences(&old, &refresh(root, &old).catalogue(&old)).len()))
+    Ok(Some(diff(&old, &refresh(root, &old).catalogue(&old)).len()))
 }
 
 /// Returns true if the file's content changed. Files that only entered or left the scope because an ignore
 /// rule changed are not reported.
-fn is_news(root: &Path, path: &Path, kind: &ChangeKind, since: impl Fn() -> i64) -> bool {
+fn is_content_change(root: &Path, path: &Path, kind: &ChangeKind, since: impl Fn() -> i64) -> bool {
     let meta = || symlink_metadata(root.join(path));
     match kind {
         ChangeKind::Deleted => meta().is_err(),
@@ -219,7 +219,7 @@ fn is_news(root: &Path, path: &Path, kind: &ChangeKind, since: impl Fn() -> i64)
 }
 
 /// Returns true if it cannot be determined whether the file exists.
-fn is_hidden(root: &Path, path: &Path) -> bool {
+fn is_unreadable(root: &Path, path: &Path) -> bool {
     let closed = |directory: &Path| directory != Path::new("") && has_blocked_rules(&root.join(directory));
     symlink_metadata(root.join(path))
         .map_or_else(|error| !is_absent(&error), |_| path.ancestors().skip(1).any(closed))
@@ -236,6 +236,6 @@ fn absolute(root: &Path, kind: ChangeKind) -> ChangeKind {
 /// Locks out other sweeps, because two would report the same change. The lock ends with its process.
 fn lock(state: &StateDir) -> Result<FileLock, IndexError> {
     let path = state.ensure_dir("index")?.join("catalogue.lock");
-    let lock = FileLock::acquire(&path, PATIENCE).map_err(IndexError::io("lock", &path))?;
-    lock.ok_or(IndexError::Busy { path, seconds: PATIENCE.as_secs() })
+    let lock = FileLock::acquire(&path, LOCK_TIMEOUT).map_err(IndexError::io("lock", &path))?;
+    lock.ok_or(IndexError::Busy { path, seconds: LOCK_TIMEOUT.as_secs() })
 }

@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    const FEW: CacheBounds = CacheBounds { bytes: 1000, trees: 3 };
+    const SMALL_BOUNDS: CacheBounds = CacheBounds { bytes: 1000, trees: 3 };
 
     fn tree(at: &Path, name: &str) -> PathBuf {
         let path = at.join(name);
@@ -174,8 +174,8 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let cache = UserCache::new(base.path().join("cache/lockstep"));
         let root = tree(base.path(), "a/../b");
-        let state = cache.directory_of(&root, FEW).unwrap();
-        assert_eq!(state.path(), cache.directory_of(&base.path().join("b"), FEW).unwrap().path());
+        let state = cache.directory_of(&root, SMALL_BOUNDS).unwrap();
+        assert_eq!(state.path(), cache.directory_of(&base.path().join("b"), SMALL_BOUNDS).unwrap().path());
         assert_eq!(state.path().parent().unwrap(), base.path().join("cache/lockstep/trees"));
         assert_eq!(
             fs::read_to_string(state.path().join(ROOT)).unwrap(),
@@ -186,7 +186,7 @@ mod tests {
         }
         assert_eq!(mode(&state.path().join(ROOT)), 0o600);
         set_mode(state.path(), 0o755).unwrap();
-        cache.directory_of(&root, FEW).unwrap();
+        cache.directory_of(&root, SMALL_BOUNDS).unwrap();
         assert_eq!(mode(state.path()), 0o700);
     }
 
@@ -196,12 +196,12 @@ mod tests {
         let root = tree(base.path(), "a");
         let path = base.path().join("lockstep");
         let cache = UserCache::new(&path);
-        let state = cache.directory_of(&root, FEW).unwrap();
+        let state = cache.directory_of(&root, SMALL_BOUNDS).unwrap();
         for open in [state.path(), &path.join(TREES), &path] {
             set_mode(open, 0o777).unwrap();
             assert!(
                 matches!(
-                    cache.directory_of(&root, FEW),
+                    cache.directory_of(&root, SMALL_BOUNDS),
                     Err(IndexError::State(StoreError::UnsafePath { .. }))
                 ),
                 "{open:?}"
@@ -212,7 +212,7 @@ mod tests {
         fs::rename(state.path(), base.path().join("moved")).unwrap();
         symlink(&elsewhere, state.path()).unwrap();
         assert!(matches!(
-            cache.directory_of(&root, FEW),
+            cache.directory_of(&root, SMALL_BOUNDS),
             Err(IndexError::State(StoreError::UnsafePath { .. }))
         ));
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
@@ -226,7 +226,7 @@ mod tests {
         symlink(&root, &link).unwrap();
         for cache in [root.join(".cache/lockstep"), link.join("cache")] {
             assert!(matches!(
-                UserCache::new(cache).directory_of(&root, FEW),
+                UserCache::new(cache).directory_of(&root, SMALL_BOUNDS),
                 Err(IndexError::State(StoreError::UnsafePath { .. }))
             ));
         }

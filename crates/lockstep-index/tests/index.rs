@@ -120,13 +120,13 @@ proptest! {
             for step in &steps {
                 apply(root.path(), step);
                 if between {
-                    open(root.path(), IndexLocation::State(&state));
+                    open(root.path(), IndexLocation::Project(&state));
                 }
             }
             if settle {
                 std::thread::sleep(Duration::from_millis(21));
             }
-            let updated = open(root.path(), IndexLocation::State(&state));
+            let updated = open(root.path(), IndexLocation::Project(&state));
             let anew = open(root.path(), IndexLocation::Memory);
             prop_assert_eq!(answers(&updated), answers(&anew), "{:?}", steps);
             prop_assert!(updated.condition().fresh);
@@ -142,16 +142,16 @@ fn without_an_index_a_quick_question_builds_none() {
     let quick = || {
         Index::open(
             root.path(),
-            IndexLocation::State(&state),
+            IndexLocation::Project(&state),
             &IndexSettings::default(),
-            UpdatePolicy::Few,
+            UpdatePolicy::Bounded,
             &NoProgress,
         )
         .unwrap()
     };
     assert!(quick().is_none());
     assert!(!state.exists(), "nothing is written");
-    open(root.path(), IndexLocation::State(&state));
+    open(root.path(), IndexLocation::Project(&state));
     assert_eq!(quick().unwrap().containing("alpha").len(), 1);
 }
 
@@ -161,10 +161,10 @@ fn stored_facts_tell_packages_and_definitions_before_they_are_decoded() {
     let state = StateDir::for_project(dir.path());
     fs::write(dir.path().join("a.go"), "package kit\n\nfunc Make() int { return other.Take() }\n").unwrap();
     fs::write(dir.path().join("b.py"), "from kit import make\n\ndef use():\n    make().taken\n").unwrap();
-    let mut index = open(dir.path(), IndexLocation::State(&state));
+    let mut index = open(dir.path(), IndexLocation::Project(&state));
     index.files().into_iter().for_each(|file| drop(index.facts(file)));
-    assert_eq!(index.keep_parsed().unwrap(), 2);
-    let index = open(dir.path(), IndexLocation::State(&state));
+    assert_eq!(index.persist_facts().unwrap(), 2);
+    let index = open(dir.path(), IndexLocation::Project(&state));
     let [a, b] = ["a.go", "b.py"].map(|path| index.find(path).unwrap());
     assert_eq!(index.package(a).as_deref(), Some("kit"));
     assert_eq!(index.package(b), None);
@@ -185,12 +185,12 @@ fn names_in_stored_facts_are_found_after_tables_were_merged() {
     for (at, path) in paths.iter().enumerate() {
         let text = format!("package kit\n\nfunc Make{at}() {{}}\n\nfunc Maker() {{ Take{at}() }}\n");
         fs::write(dir.path().join(path), text).unwrap();
-        let mut index = open(dir.path(), IndexLocation::State(&state));
+        let mut index = open(dir.path(), IndexLocation::Project(&state));
         drop(index.facts(index.find(path).unwrap()));
-        assert_eq!(index.keep_parsed().unwrap(), 1);
+        assert_eq!(index.persist_facts().unwrap(), 1);
     }
     fs::write(dir.path().join("file3.go"), "package kit\n").unwrap();
-    let index = open(dir.path(), IndexLocation::State(&state));
+    let index = open(dir.path(), IndexLocation::Project(&state));
     for (at, path) in paths.iter().enumerate().filter(|(at, _)| *at != 3) {
         let file = index.find(path).unwrap();
         assert!(index.may_define(file, &format!("Make{at}")) && index.may_define(file, "Maker"));
@@ -213,12 +213,12 @@ fn a_file_that_was_not_read_everywhere_may_define_any_name() {
         ("whole.go", "package kit\n\nfunc Make() { Take() }\n"),
     ];
     files.iter().for_each(|(path, text)| fs::write(dir.path().join(path), text).unwrap());
-    let mut index = open(dir.path(), IndexLocation::State(&state));
+    let mut index = open(dir.path(), IndexLocation::Project(&state));
     let facts = |path: &str| index.facts(index.find(path).unwrap()).unwrap();
     assert!(facts("broken.go").problems > 0 && facts("nested.go").omitted > 0);
     assert!(facts("whole.go").is_complete());
-    assert_eq!(index.keep_parsed().unwrap(), 3);
-    let index = open(dir.path(), IndexLocation::State(&state));
+    assert_eq!(index.persist_facts().unwrap(), 3);
+    let index = open(dir.path(), IndexLocation::Project(&state));
     let may_define = |path: &str| index.may_define(index.find(path).unwrap(), "Take");
     assert!(may_define("broken.go") && may_define("nested.go") && !may_define("whole.go"));
     assert_eq!(index.defining("Take").len(), 2);
@@ -233,10 +233,10 @@ fn files_that_only_use_a_name_are_not_read_to_find_its_definition() {
         let text = format!("package kit\n\nfunc use{at}() {{ Make() }}\n");
         fs::write(dir.path().join(format!("use{at}.go")), text).unwrap();
     }
-    let mut index = open(dir.path(), IndexLocation::State(&state));
+    let mut index = open(dir.path(), IndexLocation::Project(&state));
     index.files().into_iter().for_each(|file| drop(index.facts(file)));
-    assert_eq!(index.keep_parsed().unwrap(), 41);
-    let index = open(dir.path(), IndexLocation::State(&state));
+    assert_eq!(index.persist_facts().unwrap(), 41);
+    let index = open(dir.path(), IndexLocation::Project(&state));
     let begun = Work::of_thread();
     let containing = index.containing("Make");
     assert_eq!(containing.len(), 41);

@@ -41,7 +41,7 @@ impl Tree {
     /// Writes a file as a tool does, with its account.
     fn tool_writes(&self, path: &str, content: &str) {
         self.write(path, content);
-        reported_writes::note(self.root(), &self.state, &self.root().join(path)).unwrap();
+        reported_writes::record(self.root(), &self.state, &self.root().join(path)).unwrap();
     }
 
     fn sweep(&self) -> Vec<(String, ChangeKind)> {
@@ -183,7 +183,7 @@ fn a_file_that_a_tool_is_writing_is_left_to_its_event() {
     assert_eq!(sweep_pending(&["a", "new", "failed"]), [Path::new("b")]);
     // The events of two of the tools arrive; that of the third never does.
     for name in ["a", "new"] {
-        reported_writes::note(tree.root(), &tree.state, &tree.root().join(name)).unwrap();
+        reported_writes::record(tree.root(), &tree.state, &tree.root().join(name)).unwrap();
     }
     assert_eq!(sweep_pending(&[]), [Path::new("failed")]);
     tree.write("new", "333");

@@ -16,7 +16,7 @@ use crate::short_names::ShortNameIndex;
 use crate::view::{MapView, SizeLimit};
 
 /// An entry may be older than its file by this number of days.
-const PATIENCE_DAYS: i64 = 7;
+const STALE_AFTER_DAYS: i64 = 7;
 
 /// The current state that a document is compared with.
 pub struct ExpectedMap<'a> {
@@ -125,7 +125,7 @@ pub fn check(text: &str, truth: &ExpectedMap<'_>) -> MapCheckReport {
 }
 
 /// Returns the findings for a missing document.
-pub fn absent() -> MapCheckReport {
+pub fn missing_document() -> MapCheckReport {
     let finding = MapFinding { kind: Defect::Unparseable, path: None, what: "there is no map".to_owned() };
     let recommendation = Recommendation::FullRegeneration;
     MapCheckReport {
@@ -154,7 +154,7 @@ impl MapChecker<'_> {
         self.size(text);
         self.order();
         self.presence();
-        self.mirrors();
+        self.check_symmetry();
         for entry in &self.document.entries {
             self.entry(entry);
         }
@@ -230,7 +230,7 @@ impl MapChecker<'_> {
                 continue;
             }
             if (self.truth.exists)(path) {
-                let why = if self.truth.scope.holds(path) {
+                let why = if self.truth.scope.contains(path) {
                     "is ignored, or no text"
                 } else {
                     "is not in the map's scope"
@@ -259,7 +259,7 @@ impl MapChecker<'_> {
     }
 
     /// References that only one side has, as far as both are listed.
-    fn mirrors(&mut self) {
+    fn check_symmetry(&mut self) {
         let entries = &self.document.entries;
         let meanings = ShortNameIndex::new(entries.iter().map(|entry| entry.path.as_str()));
         let pairs = |of: fn(&DocumentEntry) -> &Vec<String>| -> BTreeSet<(usize, usize)> {
@@ -317,7 +317,7 @@ impl MapChecker<'_> {
     fn entry(&mut self, entry: &DocumentEntry) {
         let path = Some(entry.path.as_str());
         let is_hot = (self.truth.is_hot)(&entry.path);
-        let expected = Hotspot::of(entry.refd_by.len(), is_hot.unwrap_or(false));
+        let expected = Hotspot::from_counts(entry.refd_by.len(), is_hot.unwrap_or(false));
         let may_be_hot = is_hot.is_none() && entry.hotspot == Hotspot::High;
         if expected != entry.hotspot && !may_be_hot {
             self.add(Defect::Hotspot, path, format!("is {}, but should be {expected}", entry.hotspot));
@@ -328,7 +328,7 @@ impl MapChecker<'_> {
         let Some(at) = self.truth.view.record.find(&entry.path) else { return };
         let age: Span = entry.updated.until(self.truth.today).unwrap_or_else(|_| 0.days());
         let since = (self.truth.changed_since)(&entry.path, entry.updated);
-        if i64::from(age.get_days()) > PATIENCE_DAYS && since {
+        if i64::from(age.get_days()) > STALE_AFTER_DAYS && since {
             let what = format!("was scanned on {}, and its file changed since", entry.updated);
             self.add(Defect::Stale, path, what);
         }
@@ -400,7 +400,7 @@ mod tests {
             let mut refs: Vec<u32> = refs.iter().map(|to| to % count).collect();
             refs.sort_unstable();
             refs.dedup();
-            record.push_plain(&format!(".claude/skills/s{at:03}/SKILL.md"), &refs);
+            record.push_minimal(&format!(".claude/skills/s{at:03}/SKILL.md"), &refs);
         }
         record
     }

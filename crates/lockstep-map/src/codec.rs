@@ -71,7 +71,7 @@ impl<'a> ByteInput<'a> {
     }
 
     /// Reads `count` items of `EACH` bytes.
-    pub(crate) fn column<const EACH: usize>(&mut self, count: usize) -> Option<&'a [[u8; EACH]]> {
+    pub(crate) fn fixed_width<const EACH: usize>(&mut self, count: usize) -> Option<&'a [[u8; EACH]]> {
         Some(self.take(count.checked_mul(EACH)?)?.as_chunks().0)
     }
 }

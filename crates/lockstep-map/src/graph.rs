@@ -37,16 +37,16 @@ pub struct GraphEdge<'v> {
 impl<'v> MapView<'v> {
     /// All of the graph.
     pub fn shape(&self) -> MapGraph<'v> {
-        self.among(&(0..self.record.entries.len()).collect())
+        self.subgraph(&(0..self.record.entries.len()).collect())
     }
 
     /// Returns a file with its references, its referrers, and the edges between all of them.
-    pub fn around(&self, place: usize) -> MapGraph<'v> {
+    pub fn neighbourhood(&self, place: usize) -> MapGraph<'v> {
         let near = self.record.refs(place).iter().chain(&self.referring[place]);
-        self.among(&near.map(|near| *near as usize).chain([place]).collect())
+        self.subgraph(&near.map(|near| *near as usize).chain([place]).collect())
     }
 
-    fn among(&self, places: &BTreeSet<usize>) -> MapGraph<'v> {
+    fn subgraph(&self, places: &BTreeSet<usize>) -> MapGraph<'v> {
         let entries = &self.record.entries;
         let node = |at: &usize| GraphNode {
             path: &entries[*at].path,
@@ -92,7 +92,7 @@ impl MapGraph<'_> {
                 Hotspot::Medium => ":::medium",
                 Hotspot::High => ":::high",
             };
-            let _ = writeln!(out, "  f{at}[\"{}\"]{class}", entities(node.name));
+            let _ = writeln!(out, "  f{at}[\"{}\"]{class}", escape_mermaid(node.name));
         }
         for edge in &self.edges {
             let _ = writeln!(out, "  f{} --> f{}", place(edge.from), place(edge.to));
@@ -106,7 +106,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// A text of Mermaid, in which quotes and the like end something.
-fn entities(text: &str) -> String {
+fn escape_mermaid(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -130,7 +130,7 @@ mod tests {
     fn record() -> MapRecord {
         let mut record = MapRecord::empty(date(2026, 2, 14));
         for (path, refs) in [("a\"b.md", vec![1]), ("c.md", vec![2]), ("d.md", vec![]), ("e.md", vec![2])] {
-            record.push_plain(path, &refs);
+            record.push_minimal(path, &refs);
         }
         record
     }
@@ -139,7 +139,7 @@ mod tests {
     fn names_are_quoted_as_each_language_wants_it() {
         let record = record();
         let view = MapView::new(&record, &|path| path == "d.md");
-        let shape = view.around(1);
+        let shape = view.neighbourhood(1);
         assert_eq!(shape.nodes.len(), 3);
         assert_eq!(shape.edges.len(), 2);
         let dot = shape.to_dot();

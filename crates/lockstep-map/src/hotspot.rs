@@ -5,12 +5,12 @@ use std::fmt;
 use serde::Serialize;
 
 /// The number of referring files from which a file is hot.
-const HIGH: usize = 10;
+const HIGH_MIN_REFERENCES: usize = 10;
 /// The number of referring files from which a file is warm.
-const MEDIUM: usize = 4;
+const MEDIUM_MIN_REFERENCES: usize = 4;
 
 /// A file that changed in each of this many last runs is hot, regardless of its dependents.
-pub const RUNS: usize = 3;
+pub const HOT_AFTER_RUNS: usize = 3;
 
 /// The importance of a file, by its dependents and recent changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -25,12 +25,12 @@ pub enum Hotspot {
 }
 
 impl Hotspot {
-    /// Of a file to which so many refer, and which changed in each of the last runs or did not.
-    pub fn of(referring: usize, changes_always: bool) -> Self {
-        match referring {
-            _ if changes_always => Self::High,
-            HIGH.. => Self::High,
-            MEDIUM.. => Self::Medium,
+    /// Rates a file by its number of incoming references and by whether each of the last runs changed it.
+    pub fn from_counts(incoming: usize, changed_every_run: bool) -> Self {
+        match incoming {
+            _ if changed_every_run => Self::High,
+            HIGH_MIN_REFERENCES.. => Self::High,
+            MEDIUM_MIN_REFERENCES.. => Self::Medium,
             _ => Self::Low,
         }
     }
@@ -69,8 +69,8 @@ mod tests {
             (9, Hotspot::Medium),
             (10, Hotspot::High),
         ] {
-            assert_eq!(Hotspot::of(referring, false), expected, "{referring}");
-            assert_eq!(Hotspot::of(referring, true), Hotspot::High);
+            assert_eq!(Hotspot::from_counts(referring, false), expected, "{referring}");
+            assert_eq!(Hotspot::from_counts(referring, true), Hotspot::High);
             assert_eq!(Hotspot::from_word(expected.word()), Some(expected));
         }
     }

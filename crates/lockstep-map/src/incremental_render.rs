@@ -28,7 +28,7 @@ pub enum DocumentChunk {
 
 impl DocumentPatch {
     /// Returns true if it equals the old document of `bytes` bytes.
-    pub fn is_former(&self, bytes: u64) -> bool {
+    pub fn is_identity(&self, bytes: u64) -> bool {
         matches!(&*self.pieces, [DocumentChunk::Reused(range)] if *range == (0..bytes))
     }
 
@@ -51,17 +51,18 @@ impl DocumentPatch {
 const HEADER: u64 = 4_096;
 
 /// Assembles the document of a record. `former` reads from the last written document, and only entries in
-/// `redrawn` differ.
+/// `changed_entries` differ.
 ///
 /// Returns `None` if too few positions are known, or the old document differs from the record.
-pub fn redraw(
+pub fn render_incremental(
     record: &MapRecord,
     hot: &dyn Fn(&str) -> bool,
-    redrawn: &HashSet<u32>,
+    changed_entries: &HashSet<u32>,
     former: &dyn Fn(Range<u64>) -> Option<Vec<u8>>,
 ) -> Option<DocumentPatch> {
     let count = record.entries.len();
-    let is_new = |(at, entry): &(u32, &MapRecordEntry)| entry.block.bytes == 0 || redrawn.contains(at);
+    let is_new =
+        |(at, entry): &(u32, &MapRecordEntry)| entry.block.bytes == 0 || changed_entries.contains(at);
     let anew: Vec<u32> = (0_u32..).zip(&record.entries).filter(is_new).map(|(at, _)| at).collect();
     if anew.len() > count / 4 {
         return None;
@@ -89,7 +90,7 @@ pub fn redraw(
             continue;
         };
         text.clear();
-        pen.write(&mut text, at as usize, referring, Hotspot::of(referring.len(), hot(&entry.path)));
+        pen.write(&mut text, at as usize, referring, Hotspot::from_counts(referring.len(), hot(&entry.path)));
         drawing.blocks.push(bytes(text.len()));
         // A rescanned entry often has the same text.
         let is_same = entry.block.bytes as usize == text.len()
@@ -126,19 +127,19 @@ mod tests {
     fn written() -> (MapRecord, String) {
         let mut record = MapRecord::empty(date(2026, 2, 14));
         record.about.scope = ".".to_owned();
-        (0..12).for_each(|at| record.push_plain(&format!("f{at:02}.md"), &[(at + 1) % 12]));
+        (0..12).for_each(|at| record.push_minimal(&format!("f{at:02}.md"), &[(at + 1) % 12]));
         let made = MapView::new(&record, &|_| false).document(None);
-        record.set_blocks(&made.blocks);
+        record.set_entry_sizes(&made.blocks);
         record.about.written = DocumentStamp { size: made.text.len() as u64, ..DocumentStamp::default() };
         (record, made.text)
     }
 
-    fn drawn(record: &MapRecord, redrawn: &[u32], former: &str) -> Option<DocumentPatch> {
+    fn drawn(record: &MapRecord, changed_entries: &[u32], former: &str) -> Option<DocumentPatch> {
         let read = |range: Range<u64>| {
             let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
             Some(former.as_bytes().get(range)?.to_vec())
         };
-        redraw(record, &|_| false, &redrawn.iter().copied().collect(), &read)
+        render_incremental(record, &|_| false, &changed_entries.iter().copied().collect(), &read)
     }
 
     fn text(drawing: &DocumentPatch, former: &str) -> String {
@@ -154,9 +155,9 @@ mod tests {
     #[test]
     fn unchanged_state_reuses_the_whole_document() {
         let (record, former) = written();
-        for redrawn in [&[][..], &[3], &[0, 11]] {
-            let drawing = drawn(&record, redrawn, &former).unwrap();
-            assert!(drawing.is_former(former.len() as u64), "{drawing:?}");
+        for changed_entries in [&[][..], &[3], &[0, 11]] {
+            let drawing = drawn(&record, changed_entries, &former).unwrap();
+            assert!(drawing.is_identity(former.len() as u64), "{drawing:?}");
         }
         assert_eq!(drawn(&record, &[0, 1, 2, 3], &former), None, "too many");
         assert_eq!(drawn(&record, &[], &former.replace("\n\n## ", "\n")), None, "something else");
@@ -175,20 +176,20 @@ mod tests {
         record.about.incremental = date(2026, 2, 15);
         let drawing = drawn(&record, &[], &former).unwrap();
         assert_eq!(text(&drawing, &former), MapView::new(&record, &|_| false).document(None).text);
-        assert!(!drawing.is_former(former.len() as u64));
+        assert!(!drawing.is_identity(former.len() as u64));
     }
 
     #[test]
     fn an_entry_that_came_or_went_leaves_the_others_as_they_are() {
         let (mut record, former) = written();
-        record.make_moves(&Renumbering { removed: Vec::new(), added: vec![3] }).unwrap();
+        record.renumber(&Renumbering { removed: Vec::new(), added: vec![3] }).unwrap();
         record.entries[3].path = "f02a.md".into();
         record.entries[3].name_bytes = 7;
         let drawing = drawn(&record, &[], &former).unwrap();
         assert_eq!(text(&drawing, &former), MapView::new(&record, &|_| false).document(None).text);
         let (mut record, former) = written();
         let moves = Renumbering { removed: vec![11], added: Vec::new() };
-        assert_eq!(record.make_moves(&moves), Some(vec![10]));
+        assert_eq!(record.renumber(&moves), Some(vec![10]));
         let drawing = drawn(&record, &[0, 10], &former).unwrap();
         assert_eq!(text(&drawing, &former), MapView::new(&record, &|_| false).document(None).text);
     }

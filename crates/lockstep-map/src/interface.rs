@@ -9,7 +9,7 @@ use crate::query::word;
 
 /// The facts of a file as others see them: no uses, no bodies, and instead of lines, which every edit above moves, the order
 /// of definitions.
-pub(crate) fn interface(facts: &Facts) -> Facts {
+pub(crate) fn public_facts(facts: &Facts) -> Facts {
     let definition = |(place, it): (u32, &Definition)| Definition {
         line: place,
         end_line: place,
@@ -44,13 +44,13 @@ pub(crate) fn interface(facts: &Facts) -> Facts {
 }
 
 /// Tells one interface from another.
-pub(crate) fn fingerprint(interface: &Facts) -> u64 {
+pub(crate) fn interface_fingerprint(interface: &Facts) -> u64 {
     let bytes = postcard::to_stdvec(interface).expect("facts are plain data");
     digest(&bytes)
 }
 
 /// Returns the words by which others can query the file's exports, as sorted hashes.
-pub(crate) fn offered(facts: &Facts) -> Vec<u32> {
+pub(crate) fn exported_words(facts: &Facts) -> Vec<u32> {
     let mut found = Vec::new();
     let mut add = |text: &str| found.extend(words(text).map(word));
     facts.package.iter().for_each(|package| add(package));
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> u64 {
-        fingerprint(&interface(&facts("a.py", text)))
+        interface_fingerprint(&public_facts(&facts("a.py", text)))
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn queries_find_a_file_by_its_exported_names() {
         let facts = facts("A.java", "package a.b;\nclass Store { void loadAll() { other(); } }\n");
-        let offered = offered(&facts);
+        let offered = exported_words(&facts);
         for (name, is_offered) in [("Store", true), ("loadAll", true), ("b", true), ("other", false)] {
             assert_eq!(offered.contains(&word(name)), is_offered, "{name}");
         }

@@ -100,9 +100,9 @@ pub struct MapRecordEntry {
     /// The day it was last scanned because it changed.
     pub updated: Date,
     /// Set if the resolution of another file read its text.
-    pub is_read: bool,
+    pub text_was_read: bool,
     /// True if the file had changed in each of the last runs when the document was written.
-    pub is_hot: bool,
+    pub changed_every_run: bool,
     /// The position of its lines in the document.
     pub block: EntrySpan,
     /// The position of its references in the list of all.
@@ -159,7 +159,7 @@ impl MapRecord {
             self.referenced[known.range()].copy_from_slice(refs);
             self.entries[at].refs = known;
         } else {
-            self.entries[at].refs = IndexRange::behind(&mut self.referenced, refs);
+            self.entries[at].refs = IndexRange::append_to(&mut self.referenced, refs);
         }
     }
 
@@ -169,7 +169,7 @@ impl MapRecord {
     }
 
     /// Which entries reference each one, sorted.
-    pub fn referring(&self) -> Vec<Vec<u32>> {
+    pub fn incoming_references(&self) -> Vec<Vec<u32>> {
         let mut counts = vec![0_usize; self.entries.len()];
         self.all_refs().flatten().for_each(|to| counts[*to as usize] += 1);
         let mut referring: Vec<Vec<u32>> = counts.into_iter().map(Vec::with_capacity).collect();
@@ -181,7 +181,7 @@ impl MapRecord {
 
     /// Stores the length of each entry in the document; an empty slice means unknown. Returns the entries
     /// with a new length.
-    pub fn set_blocks(&mut self, blocks: &[u32]) -> Vec<u32> {
+    pub fn set_entry_sizes(&mut self, blocks: &[u32]) -> Vec<u32> {
         let (mut start, mut other) = (0, Vec::new());
         for (at, entry) in (0_u32..).zip(&mut self.entries) {
             let bytes = blocks.get(at as usize).copied().unwrap_or(0);
@@ -210,8 +210,8 @@ impl MapRecordEntry {
             content: 0,
             interface: 0,
             updated: Date::ZERO,
-            is_read: false,
-            is_hot: false,
+            text_was_read: false,
+            changed_every_run: false,
             block: EntrySpan::default(),
             refs: IndexRange::default(),
             names: Vec::new(),
@@ -300,7 +300,7 @@ impl MapRecord {
     }
 
     /// Adds an entry with only its path and its references.
-    pub(crate) fn push_plain(&mut self, path: &str, refs: &[u32]) {
+    pub(crate) fn push_minimal(&mut self, path: &str, refs: &[u32]) {
         let entry = MapRecordEntry {
             path: path.into(),
             name_bytes: u32::try_from(path.len()).unwrap(),

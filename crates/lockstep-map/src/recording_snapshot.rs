@@ -6,14 +6,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use lockstep_refs::facts::Facts;
+use lockstep_refs::lazy_array::LazyArray;
 use lockstep_refs::memo::Memo;
-use lockstep_refs::slots::Slots;
 use lockstep_refs::world::{FileId, World, words};
 
-use crate::interface::interface;
+use crate::interface::public_facts;
 use crate::query::{ResolutionQuery, word};
 
-/// The words of a file's exports; see [`offered`](crate::interface::offered).
+/// The words of a file's exports; see [`exported_words`](crate::interface::exported_words).
 pub(crate) trait ExportedWords: Sync {
     /// Returns true if the entry at this place exports the word.
     fn has(&self, entry: usize, word: u32) -> bool;
@@ -25,7 +25,7 @@ pub(crate) struct ScopeView<'w> {
     /// The entry that each file of the world is; [`NONE`] for those out of scope.
     entries: Vec<u32>,
     offers: &'w dyn ExportedWords,
-    interfaces: Slots<Option<Interface>>,
+    interfaces: LazyArray<Option<Interface>>,
     /// The files that export a name: every file queries the same few.
     offering: RwLock<HashMap<Box<str>, Arc<[FileId]>>>,
 }
@@ -42,7 +42,7 @@ struct Interface {
 
 impl Interface {
     fn new(facts: &Facts, path: &str) -> Self {
-        let facts = interface(facts);
+        let facts = public_facts(facts);
         let numbered = (0_u32..).zip(&facts.definitions);
         let mut by_name: Vec<(u32, u32)> = numbered.map(|(at, it)| (word(&it.name), at)).collect();
         by_name.sort_unstable();
@@ -73,7 +73,7 @@ impl<'w> ScopeView<'w> {
         for (entry, (file, _)) in (0_u32..).zip(files) {
             entries[file.0 as usize] = entry;
         }
-        Self { world, entries, offers, interfaces: Slots::new(count), offering: RwLock::default() }
+        Self { world, entries, offers, interfaces: LazyArray::new(count), offering: RwLock::default() }
     }
 
     pub(crate) fn entry(&self, file: FileId) -> Option<u32> {
@@ -103,7 +103,7 @@ impl<'w> ScopeView<'w> {
     fn interface(&self, file: FileId) -> Option<&Interface> {
         let kept = self.interfaces.get(file.0 as usize)?;
         let made = || {
-            let facts = self.world.facts_once(file)?;
+            let facts = self.world.parse_facts_uncached(file)?;
             Some(Interface::new(&facts, self.world.path(file)))
         };
         kept.get_or_init(made).as_ref()

@@ -25,7 +25,7 @@ pub struct ScopePattern {
 }
 
 /// Returns the reason why a text is no scope. It completes the message "… is no scope: it …".
-pub fn problem(text: &str) -> Option<&'static str> {
+pub fn validate(text: &str) -> Option<&'static str> {
     match text {
         "" => Some("is empty; `.` is the whole project"),
         _ if text.chars().any(char::is_control) => Some("has control characters"),
@@ -61,7 +61,7 @@ impl ScopePattern {
     }
 
     /// Returns true if a file of the project has an entry.
-    pub fn holds(&self, path: &str) -> bool {
+    pub fn contains(&self, path: &str) -> bool {
         !self.excludes(path) && (self.text == WHOLE || covers(&self.text, path))
     }
 
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_scope_is_a_directory_a_file_or_a_pattern() {
-        let holds = |scope: &str, path: &str| ScopePattern::new(scope, None).holds(path);
+        let holds = |scope: &str, path: &str| ScopePattern::new(scope, None).contains(path);
         for (scope, path, expected) in [
             (".", "a/b.rs", true),
             ("src", "src/a/b.rs", true),
@@ -98,14 +98,14 @@ mod tests {
         ] {
             assert_eq!(holds(scope, path), expected, "{scope} {path}");
         }
-        assert!(!ScopePattern::new(".", Some("docs/map.md")).holds("docs/map.md"));
+        assert!(!ScopePattern::new(".", Some("docs/map.md")).contains("docs/map.md"));
     }
 
     #[test]
     fn invalid_scope_is_refused() {
         for text in ["", "/etc", "../x", "a\nb", "a --> b", "**/a/**/b/**/c/**/d/**/e"] {
-            assert!(problem(text).is_some(), "{text:?}");
+            assert!(validate(text).is_some(), "{text:?}");
         }
-        assert_eq!(problem("src/**/*.rs"), None);
+        assert_eq!(validate("src/**/*.rs"), None);
     }
 }

@@ -54,7 +54,7 @@ impl IndexRange {
         Self { end: self.start + length(count.min(self.len())), ..self }
     }
 
-    pub(crate) fn behind(list: &mut Vec<u32>, new: &[u32]) -> Self {
+    pub(crate) fn append_to(list: &mut Vec<u32>, new: &[u32]) -> Self {
         let start = length(list.len());
         list.extend_from_slice(new);
         Self { start, end: length(list.len()) }

@@ -48,11 +48,11 @@ pub struct MapUpdate {
     /// The number of resolved files.
     pub resolved: usize,
     /// The number of files that were changed, new or deleted: if zero, the record is unchanged.
-    pub looked_at: usize,
+    pub rescanned: usize,
     /// The contents that removed files had, in their order.
-    pub removed_contents: Vec<u64>,
+    pub deleted_digests: Vec<u64>,
     /// The places of entries that differ in the document.
-    pub redrawn: HashSet<u32>,
+    pub changed_entries: HashSet<u32>,
     /// The delta to the old record. It does not cover query results in a new file.
     pub amendment: MapRecordDelta,
 }
@@ -133,13 +133,22 @@ pub fn update(
         (present.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, order.len());
         (at, resolved)
     });
-    let looked_at = plan.unknown.len() + plan.removed.len();
-    let removed_contents = plan.removed.iter().map(|at| old.entries[*at].content).collect();
+    let rescanned = plan.unknown.len() + plan.removed.len();
+    let deleted_digests = plan.removed.iter().map(|at| old.entries[*at].content).collect();
     let resolved_count = resolved.len();
-    let BuiltRecord { record, answers, redrawn, amendment } =
-        RecordBuilder::new(old, &plan, present).finished(present, scans, resolved, answers, &changes)?;
+    let BuiltRecord { record, answers, changed_entries, amendment } =
+        RecordBuilder::new(old, &plan, present).finish(present, scans, resolved, answers, &changes)?;
     let resolved = resolved_count;
-    Ok(MapUpdate { record, changes, answers, resolved, looked_at, removed_contents, redrawn, amendment })
+    Ok(MapUpdate {
+        record,
+        changes,
+        answers,
+        resolved,
+        rescanned,
+        deleted_digests,
+        changed_entries,
+        amendment,
+    })
 }
 
 /// Up to this many files are held in memory between scan and resolution.

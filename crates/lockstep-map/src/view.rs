@@ -55,8 +55,9 @@ pub struct RenderedMap {
 impl<'r> MapView<'r> {
     /// Of a record; `hot` are the paths that changed in each of the last runs.
     pub fn new(record: &'r MapRecord, hot: &dyn Fn(&str) -> bool) -> Self {
-        let referring = record.referring();
-        let heat = |(entry, by): (&MapRecordEntry, &Vec<u32>)| Hotspot::of(by.len(), hot(&entry.path));
+        let referring = record.incoming_references();
+        let heat =
+            |(entry, by): (&MapRecordEntry, &Vec<u32>)| Hotspot::from_counts(by.len(), hot(&entry.path));
         let hotspots = record.entries.iter().zip(&referring).map(heat).collect();
         Self { record, referring, hotspots }
     }
@@ -77,7 +78,7 @@ impl<'r> MapView<'r> {
     pub fn document(&self, limit: Option<SizeLimit>) -> RenderedMap {
         match limit {
             None => self.whole(),
-            Some(limit) => self.limited(limit),
+            Some(limit) => self.render_pruned(limit),
         }
     }
 
@@ -97,7 +98,7 @@ impl<'r> MapView<'r> {
 
     /// Leaves out entries until the rest is within the limit: those of `low` before `medium` before `high`, and of each
     /// those first that were scanned longest ago.
-    fn limited(&self, limit: SizeLimit) -> RenderedMap {
+    fn render_pruned(&self, limit: SizeLimit) -> RenderedMap {
         let count = self.record.entries.len();
         let mut pen = self.pen();
         let entry = |at: usize| {
@@ -209,7 +210,7 @@ mod tests {
         let mut record = MapRecord::empty(date(2026, 2, 14));
         record.about.scope = ".claude/".to_owned();
         for at in 0..12 {
-            record.push_plain(&format!("f{at:02}, odd.md"), if at > 0 { &[0] } else { &[] });
+            record.push_minimal(&format!("f{at:02}, odd.md"), if at > 0 { &[0] } else { &[] });
             record.entries[usize::try_from(at).unwrap()].updated = date(2026, 2, 28 - at);
         }
         record

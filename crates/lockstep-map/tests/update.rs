@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use jiff::civil::date;
-use lockstep_map::incremental_render::{DocumentChunk, redraw};
+use lockstep_map::incremental_render::{DocumentChunk, render_incremental};
 use lockstep_map::record::MapRecord;
 use lockstep_map::update::{MapUpdate, MapUpdateInput, TraceSource, TraceWrite, update};
 use lockstep_map::view::MapView;
@@ -68,7 +68,7 @@ impl Map {
             }
         };
         let former_record = old.clone();
-        let MapUpdate { mut record, answers, resolved, redrawn, mut amendment, .. } =
+        let MapUpdate { mut record, answers, resolved, changed_entries, mut amendment, .. } =
             update(old, &present, &self.answers).unwrap();
         let is_appended = matches!(answers, TraceWrite::Append(_));
         match answers {
@@ -78,7 +78,7 @@ impl Map {
         assert_eq!(record.about.answer_bytes, self.answers.0.len() as u64);
         let cold = |_: &str| false;
         let former = |range: Range<u64>| Some(self.text.get(narrow(&range))?.as_bytes().to_vec());
-        let (text, blocks) = match redraw(&record, &cold, &redrawn, &former) {
+        let (text, blocks) = match render_incremental(&record, &cold, &changed_entries, &former) {
             Some(drawing) => {
                 let piece = |piece: &DocumentChunk| match piece {
                     DocumentChunk::Reused(range) => self.text[narrow(range)].to_owned(),
@@ -91,12 +91,12 @@ impl Map {
                 (made.text, made.blocks)
             }
         };
-        let other = record.set_blocks(&blocks);
+        let other = record.set_entry_sizes(&blocks);
         record.about.written.size = text.len() as u64;
         // A record read from a delta equals the complete record.
-        amendment.touch(redrawn.into_iter().chain(other));
+        amendment.mark_changed(changed_entries.into_iter().chain(other));
         if is_appended {
-            let after = former_record.after(&[&amendment.encode(&record)]).unwrap().0;
+            let after = former_record.apply_deltas(&[&amendment.encode(&record)]).unwrap().0;
             assert_eq!(after, record);
         }
         (self.record, self.text) = (record, text);

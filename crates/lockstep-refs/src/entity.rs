@@ -69,7 +69,7 @@ pub fn entities(path: &str, text: Option<&str>, aliases: &Aliases) -> Vec<Entity
             found.push(Entity { kind, name: name.into() });
         }
     };
-    if let Some((kind, name)) = by_place(path) {
+    if let Some((kind, name)) = entity_from_path(path) {
         add(kind, name);
     }
     if let Some((kind, text)) = declared_kind(path).zip(text) {
@@ -249,7 +249,7 @@ pub fn is_generic(basename: &str) -> bool {
 
 /// Returns true if a file records the past: change logs, memories, archives, records of runs, dated
 /// documents. They mention names without depending on them.
-pub fn is_history(path: &str) -> bool {
+pub fn is_historical_record(path: &str) -> bool {
     const STEMS: &[&str] =
         &["changes", "news", "releases", "release_notes", "release-notes", "l1-index", "l2-summary"];
     const STARTS: &[&str] = &["changelog", "gate-record"];
@@ -283,7 +283,7 @@ fn has_date(stem: &str) -> bool {
 }
 
 /// Returns true if a file instructs agents: skills with their resources, agents, commands, rules.
-pub(crate) fn instructs(path: &str) -> bool {
+pub(crate) fn is_agent_instruction(path: &str) -> bool {
     let prose = path.ends_with(".md");
     let folders = || parent(path).split('/');
     let held =
@@ -338,14 +338,14 @@ impl Names {
     }
 
     /// Returns true if other names begin with this one and a `-`: then it may mean all of them together.
-    pub fn is_family(&self, name: &str) -> bool {
+    pub fn is_name_prefix(&self, name: &str) -> bool {
         let start: Box<str> = format!("{name}-").into();
         self.0.range(start.clone()..).next().is_some_and(|(other, _)| other.starts_with(&*start))
     }
 }
 
 /// Returns true if a name cannot be confused with an ordinary word.
-pub fn is_distinctive(name: &str) -> bool {
+pub fn is_unlikely_word(name: &str) -> bool {
     let humps = name
         .as_bytes()
         .windows(2)
@@ -378,7 +378,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Returns the name that a framework derives from the file's path.
-fn by_place(path: &str) -> Option<(EntityKind, &str)> {
+fn entity_from_path(path: &str) -> Option<(EntityKind, &str)> {
     let kind = declared_kind(path)?;
     match kind {
         EntityKind::Skill => Some((kind, base(parent(path)))),
@@ -468,7 +468,7 @@ mod tests {
             "run/phase-2/gate-record-2.yaml",
             "t.jsonl",
         ] {
-            assert!(is_history(path), "{path}");
+            assert!(is_historical_record(path), "{path}");
         }
         for path in [
             "README.md",
@@ -478,17 +478,17 @@ mod tests {
             "docs/release.md",
             "src/log.rs",
         ] {
-            assert!(!is_history(path), "{path}");
+            assert!(!is_historical_record(path), "{path}");
         }
     }
 
     #[test]
     fn ordinary_words_are_not_distinctive() {
         for name in ["get", "analyst", "Error", "review", "a-b", "run2"] {
-            assert_eq!(is_distinctive(name), name == "run2", "{name}");
+            assert_eq!(is_unlikely_word(name), name == "run2", "{name}");
         }
         for name in ["plan-verify", "read_all", "readAll", "HttpClient"] {
-            assert!(is_distinctive(name), "{name}");
+            assert!(is_unlikely_word(name), "{name}");
         }
     }
 }

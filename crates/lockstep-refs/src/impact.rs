@@ -2,38 +2,38 @@
 //!
 //! Pure. The source of the change, the output and its freshness belong to the callers.
 
+mod added_definitions;
 mod alike;
-mod arrivals;
 mod broken_references;
+mod call_compat;
 mod declared;
 mod dependents;
 mod directories;
 mod edit;
 mod edited;
 mod former_modules;
-mod go_module;
-mod handed_on;
+mod go_module_rename;
 mod hunks;
 mod importers;
-mod in_text;
-mod kept;
 mod links;
-mod loose;
 mod lost_includes;
+mod lost_reexports;
 mod manifest_names;
 mod missing_paths;
 mod modifiers;
-mod no_module;
+mod module_to_script;
 mod obligations;
 mod overloads;
 mod own_file;
-mod promised;
 mod receivers;
 mod renamed_types;
 mod renamed_uses;
 mod results;
 mod shadows;
+mod stale_exports;
+mod still_resolves;
 mod subtypes;
+mod text_dependents;
 mod tree;
 mod unanalysed_content;
 mod unparsed;
@@ -48,7 +48,7 @@ pub use own_file::BrokenReference;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::entity::Aliases;
 use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role};
 use crate::language::{self, Language};
@@ -60,16 +60,16 @@ use crate::resolve::path_of;
 use crate::signature::Fit;
 use crate::work::Work;
 use crate::world::{FileId, World};
-use arrivals::Arrivals;
+use added_definitions::AddedDefinitions;
 use declared::Declared;
-use dependents::{Collector, Place};
+use dependents::{DependentSet, Place};
 use directories::EmptiedDirectories;
 use edited::{Edited, keywords};
 use former_modules::FormerModules;
-use kept::Kept;
 use obligations::Obligations;
-use promised::Promised;
 use renamed_types::TypeRenames;
+use stale_exports::StaleExports;
+use still_resolves::StillResolving;
 use tree::Trees;
 use unparsed::Unparsed;
 
@@ -125,7 +125,7 @@ pub struct FileImpact {
     /// unknown.
     pub problems: u32,
     /// The first line that parsed before the edit and does not after it. Nothing is known about the
-    /// definitions there, which have [`What::Unknown`].
+    /// definitions there, which have [`DefinitionChangeKind::Unknown`].
     pub unparsed: Option<u32>,
     /// Set if only comments and whitespace changed.
     pub only_comments: bool,
@@ -154,7 +154,7 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
     let worlds = Worlds {
         now: world,
         after: &after,
-        arrivals: Arrivals::new(world, &after, edits, is_over),
+        arrivals: AddedDefinitions::new(world, &after, edits, is_over),
         edited: Edited::new(world, edits),
         emptied: EmptiedDirectories::new(world, edits),
         renames: TypeRenames::new(edits, is_over),
@@ -204,7 +204,7 @@ struct Worlds<'a> {
     /// The files after the edits: another revision, a patch.
     after: &'a Overlay<'a>,
     /// The names that the edits add.
-    arrivals: Arrivals<'a>,
+    arrivals: AddedDefinitions<'a>,
     /// The lines that the edits change.
     edited: Edited<'a>,
     /// The directories in which the edits leave no file.
@@ -283,19 +283,13 @@ fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (Fi
     let reads = |former: &str| edit.present_text(&before).is_some_and(|now| is_same_code(edit, former, &now));
     found.only_comments =
         found.symbols.is_empty() && !unread && !edit.is_moved() && text.as_deref().is_some_and(reads);
-    let mut collector = Collector::new(world, edit, file);
-    let handed_on = after.as_deref().map(handed_on::names).unwrap_or_default();
+    let mut collector = DependentSet::new(world, edit, file);
+    let handed_on = after.as_deref().map(lost_reexports::names).unwrap_or_default();
     let mut kept =
-        Kept::new(worlds.after, edit, (&facts, after.as_deref()), &found.symbols, &worlds.arrivals);
-    let former = FormerFile {
-        before: &before,
-        file,
-        facts: &facts,
-        changes: &found.symbols,
-        unread,
-        modules: &modules,
-    };
-    let promised = Promised::new(world, edit, &former, after.as_deref());
+        StillResolving::new(worlds.after, edit, (&facts, after.as_deref()), &found.symbols, &worlds.arrivals);
+    let former =
+        OldFile { before: &before, file, facts: &facts, changes: &found.symbols, unread, modules: &modules };
+    let promised = StaleExports::new(world, edit, &former, after.as_deref());
     let obligations = Obligations::new(worlds.after, edit, known, after.as_deref(), &found.symbols);
     let around = Around {
         handed_on: &handed_on,
@@ -312,19 +306,26 @@ fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (Fi
     lost_includes::collect(worlds.after, edit, &facts, after.as_deref(), &mut collector, &mut found);
     // Exports that are missing from content that does not parse may still exist.
     if found.unparsed.is_none() {
-        handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
-        no_module::collect(&before, (&facts, after.as_deref()), file, &mut collector);
+        lost_reexports::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
+        module_to_script::collect(&before, (&facts, after.as_deref()), file, &mut collector);
     }
     let former_content = Some((&facts, text.as_ref()));
     let names = (aliases, &worlds.renames);
     let introduced = broken_references::introduced(worlds.after, edit, former_content, names);
     own_file::merge(&mut found.broken_in_file, introduced);
-    go_module::collect(&before, edit, text.as_deref(), &mut collector);
+    go_module_rename::collect(&before, edit, text.as_deref(), &mut collector);
     let emptied = worlds.emptied.of(edit.former_path());
     manifest_names::collect(worlds.after, edit, text.as_deref(), &mut collector, &mut found);
-    let left = in_text::left_behind(worlds.after, edit, text.as_deref(), aliases);
+    let left = text_dependents::left_behind(worlds.after, edit, text.as_deref(), aliases);
     own_file::merge(&mut found.broken_in_file, left);
-    in_text::collect((&before, emptied), edit, text.as_deref(), &found.symbols, aliases, &mut collector);
+    text_dependents::collect(
+        (&before, emptied),
+        edit,
+        text.as_deref(),
+        &found.symbols,
+        aliases,
+        &mut collector,
+    );
     found.content_not_analysed = unanalysed_content::is_affected(edit, &before, text.as_deref());
     let truncated = is_over() || collect_transitive(&before, &mut collector, is_over);
     let unbroken = found.symbols.iter_mut().enumerate().filter(|(at, _)| !broken.contains(at));
@@ -359,13 +360,13 @@ fn hide_unparsed(
 struct Around<'a> {
     /// The names that the file still re-exports.
     handed_on: &'a BTreeSet<&'a str>,
-    promised: &'a Promised,
+    promised: &'a StaleExports,
     edited: &'a Edited<'a>,
     obligations: &'a Obligations,
 }
 
 /// A file's former content, in an otherwise present world.
-struct FormerFile<'a> {
+struct OldFile<'a> {
     before: &'a Overlay<'a>,
     file: FileId,
     facts: &'a Facts,
@@ -377,14 +378,14 @@ struct FormerFile<'a> {
 
 /// Collects all references to the change. Returns the positions of the changes that break something.
 fn collect_direct(
-    former: &FormerFile<'_>,
+    former: &OldFile<'_>,
     edit: &Edit,
     after: Option<&Facts>,
     around: &Around<'_>,
-    kept: &mut Kept<'_>,
-    collector: &mut Collector<'_>,
+    kept: &mut StillResolving<'_>,
+    collector: &mut DependentSet<'_>,
 ) -> BTreeSet<usize> {
-    let FormerFile { before, file, facts, changes, unread, modules } = *former;
+    let OldFile { before, file, facts, changes, unread, modules } = *former;
     let moved = edit.is_moved();
     // If the file was moved, every definition in it is affected, changed or not.
     let symbols: Vec<Definition> = match moved {
@@ -419,8 +420,14 @@ fn collect_direct(
     for mut reference in references {
         let change = if moved { None } else { reference.symbol.and_then(|at| changes.get(at)) };
         // A harmless change cannot break, so undecided references need not be reported.
-        let is_harmless =
-            |change: &SymbolChange| matches!(change.what, What::Body | What::Compatible | What::Unknown);
+        let is_harmless = |change: &SymbolChange| {
+            matches!(
+                change.what,
+                DefinitionChangeKind::BodyChanged
+                    | DefinitionChangeKind::Compatible
+                    | DefinitionChangeKind::Unknown
+            )
+        };
         if reference.certainty == Certainty::Undecided && change.is_some_and(is_harmless) {
             continue;
         }
@@ -438,10 +445,10 @@ fn collect_direct(
 
 /// Decides which references to a changed file break.
 struct ReferenceJudge<'j, 'k> {
-    former: &'j FormerFile<'j>,
+    former: &'j OldFile<'j>,
     after: Option<&'j Facts>,
     around: &'j Around<'j>,
-    kept: &'j mut Kept<'k>,
+    kept: &'j mut StillResolving<'k>,
     symbols: &'j [Definition],
     own_types: OwnTypes,
     /// For each change: true if callers do not see the function's parameters.
@@ -465,26 +472,28 @@ impl ReferenceJudge<'_, '_> {
     fn misses_changed(&mut self, change: &SymbolChange, reference: &mut Reference) -> bool {
         let (before, after) = (self.former.before, self.after);
         // A re-exporting file shields its users from a removed name, not from a changed signature.
-        if takes_other(change) || is_missed(before, change, reference) {
+        if changes_parameters(change) || import_is_lost(before, change, reference) {
             reference.through = None;
         }
         // A checker does not report a wrong argument there; a removed name fails at run time.
-        if takes_other(change) && is_unchecked(before, reference) {
+        if changes_parameters(change) && is_unchecked(before, reference) {
             reference.certainty = reference.certainty.max(Certainty::Untyped);
         }
         if self.around.obligations.decides(change, reference) {
             return false;
         }
         let named = keywords(before, reference);
-        if change.what == What::Unknown || change.fit(reference, &named) == Some(Fit::Unknown) {
+        if change.what == DefinitionChangeKind::Unknown || change.fit(reference, &named) == Some(Fit::Unknown)
+        {
             reference.certainty = reference.certainty.max(Certainty::Possible);
         }
         let is_hidden = reference.symbol.and_then(|at| self.hidden.get(at)).is_some_and(|it| *it);
-        let is_misfit = change.breaks(reference, &named) && !loose::fits(before, change, after, reference);
+        let is_misfit =
+            change.breaks(reference, &named) && !call_compat::fits(before, change, after, reference);
         (is_misfit
             && !passes_by_place(before, change, reference)
             && !visibility::is_visible(before, change, after, (self.former.file, reference.file))
-            || loose::misses(before, change, after, reference)
+            || call_compat::misses(before, change, after, reference)
             || overloads::misfits(&self.trees, change, (self.former.facts, after), reference))
             && !is_hidden
             && !overloads::mean_another(&self.trees, change, after, reference)
@@ -494,7 +503,7 @@ impl ReferenceJudge<'_, '_> {
             && !alike::still_fits(change, after, reference)
             && !subtypes::still_fit(before, self.former.file, (change, after), reference)
             && !self.around.edited.follows(change, after, reference)
-            && !self.declared.shields(change, reference)
+            && !self.declared.reexport_outlives_removal(change, reference)
             && !self.kept.finds(change, reference)
             && !self.around.promised.keeps(change, reference)
     }
@@ -512,8 +521,8 @@ impl ReferenceJudge<'_, '_> {
 struct OwnTypes(BTreeSet<String>);
 
 impl OwnTypes {
-    fn new(former: &FormerFile<'_>, edit: &Edit) -> Self {
-        let FormerFile { before, file, facts, .. } = *former;
+    fn new(former: &OldFile<'_>, edit: &Edit) -> Self {
+        let OldFile { before, file, facts, .. } = *former;
         if !edit.is_moved() {
             return Self(BTreeSet::new());
         }
@@ -538,33 +547,36 @@ fn is_unchecked(world: &dyn World, reference: &Reference) -> bool {
     world.facts(reference.file).is_some_and(|facts| facts.unchecked.contains(&reference.line))
 }
 
-fn takes_other(change: &SymbolChange) -> bool {
-    matches!(change.what, What::Resigned { .. } | What::Relabelled { .. })
+fn changes_parameters(change: &SymbolChange) -> bool {
+    matches!(
+        change.what,
+        DefinitionChangeKind::SignatureChanged { .. } | DefinitionChangeKind::ParametersRenamed { .. }
+    )
 }
 
 /// Returns true if an import fails because its name was removed, although it imports from a re-exporting
 /// file; or if a call gets something from there that cannot be called.
-fn is_missed(world: &dyn World, change: &SymbolChange, reference: &Reference) -> bool {
-    let gone = matches!(change.what, What::Removed | What::Renamed(_));
+fn import_is_lost(world: &dyn World, change: &SymbolChange, reference: &Reference) -> bool {
+    let gone = matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_));
     let handing = reference.through.filter(|_| gone).and_then(|file| world.facts(file));
     handing.is_some_and(|facts| {
         let rules = language::rules(facts.language);
         match reference.kind {
-            Kind::Import => !rules.shields(&facts),
-            _ => reference.role == Role::Call && rules.stands_in_uncallable(&facts),
+            Kind::Import => !rules.reexport_outlives_removal(&facts),
+            _ => reference.role == Role::Call && rules.dynamic_export_is_uncallable(&facts),
         }
     })
 }
 
 /// Returns true if a function's parameters changed, and callers do not see them.
-fn hides(former: &FormerFile<'_>, change: &SymbolChange) -> bool {
+fn hides(former: &OldFile<'_>, change: &SymbolChange) -> bool {
     let rules = language::rules(former.facts.language);
-    takes_other(change) && rules.hides(former.before, former.file, &change.was)
+    changes_parameters(change) && rules.hides(former.before, former.file, &change.was)
 }
 
 /// Returns true if parameters were only renamed, and a call names none of the removed names.
 fn passes_by_place(world: &dyn World, change: &SymbolChange, reference: &Reference) -> bool {
-    let What::Relabelled { gone } = &change.what else { return false };
+    let DefinitionChangeKind::ParametersRenamed { gone } = &change.what else { return false };
     if !matches!(reference.role, Role::Call | Role::Covered) {
         return false;
     }
@@ -575,11 +587,15 @@ fn passes_by_place(world: &dyn World, change: &SymbolChange, reference: &Referen
 
 /// Collects the dependents of dependents: the users of the definitions in which a direct dependent uses the
 /// change. One search finds them for all direct dependents of a language. Returns true if the time is over.
-fn collect_transitive(world: &dyn World, collector: &mut Collector<'_>, is_over: &dyn Fn() -> bool) -> bool {
+fn collect_transitive(
+    world: &dyn World,
+    collector: &mut DependentSet<'_>,
+    is_over: &dyn Fn() -> bool,
+) -> bool {
     let mut groups: BTreeMap<Language, Vec<(FileId, Vec<Definition>)>> = BTreeMap::new();
     for (file, within) in collector.reached() {
         let Some(facts) = world.facts(file) else { continue };
-        let symbols = reached_symbols(&facts, &within);
+        let symbols = propagating_definitions(&facts, &within);
         if !symbols.is_empty() {
             groups.entry(language::family(facts.language)).or_default().push((file, symbols));
         }
@@ -604,7 +620,7 @@ fn collect_transitive(world: &dyn World, collector: &mut Collector<'_>, is_over:
 }
 
 /// Returns the definitions at these positions that other files can name, and their containers.
-fn reached_symbols(facts: &Facts, within: &BTreeSet<u32>) -> Vec<Definition> {
+fn propagating_definitions(facts: &Facts, within: &BTreeSet<u32>) -> Vec<Definition> {
     let mut symbols: BTreeMap<u32, Definition> = BTreeMap::new();
     for at in within {
         let Some(definition) = facts.definitions.get(*at as usize) else { continue };
@@ -616,7 +632,7 @@ fn reached_symbols(facts: &Facts, within: &BTreeSet<u32>) -> Vec<Definition> {
 }
 
 /// Returns true if a reference propagates a change to the users of its file.
-fn hands_on(reference: &Reference) -> bool {
+fn propagates(reference: &Reference) -> bool {
     reference.kind <= Kind::Name && reference.certainty != Certainty::Undecided
 }
 

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::with_budget;
 use crate::facts::{Definition, Facts};
-use crate::reference::{MissingName, Outgoing, Place, Reference, Target};
+use crate::reference::{FileReferences, MissingName, Place, Reference, Target};
 use crate::syntax::{is_same_tree, parse};
 use crate::world::{FileId, World, base};
 
@@ -135,7 +135,7 @@ pub trait Rules: Sync {
     }
 
     /// Returns the references of a file by this language's imports and symbols.
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing;
+    fn outgoing(&self, world: &dyn World, file: FileId) -> FileReferences;
 
     /// Returns the imports of a file that should resolve to the project and do not.
     fn unresolved_imports(&self, world: &dyn World, file: FileId) -> Vec<Place> {
@@ -183,18 +183,18 @@ pub trait Rules: Sync {
 
     /// Returns true if importers of a re-exported name still get something after the re-exporting file has
     /// lost it.
-    fn shields(&self, _handing: &Facts) -> bool {
+    fn reexport_outlives_removal(&self, _handing: &Facts) -> bool {
         true
     }
 
     /// Returns true if two texts are equal but for spaces and comments, for texts that cannot be parsed
     /// completely. `false` if unknown.
-    fn reads_alike(&self, _one: &str, _other: &str) -> bool {
+    fn same_tokens(&self, _one: &str, _other: &str) -> bool {
         false
     }
 
     /// Returns true if the value that a file provides for a missing name is known not to be callable.
-    fn stands_in_uncallable(&self, _handing: &Facts) -> bool {
+    fn dynamic_export_is_uncallable(&self, _handing: &Facts) -> bool {
         false
     }
 
@@ -325,7 +325,7 @@ impl Rules for Plain {
         Vec::new()
     }
 
-    fn outgoing(&self, _world: &dyn World, _file: FileId) -> Outgoing {
-        Outgoing::default()
+    fn outgoing(&self, _world: &dyn World, _file: FileId) -> FileReferences {
+        FileReferences::default()
     }
 }

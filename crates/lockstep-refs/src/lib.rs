@@ -9,18 +9,19 @@
 
 pub mod budget;
 mod by_name;
-pub mod change;
-mod collect;
-pub mod dangling;
+pub mod definition_diff;
 pub mod entity;
+mod error_regions;
+mod fact_builder;
 pub mod facts;
 #[cfg(test)]
 mod fixture;
 pub mod impact;
 pub mod language;
+pub mod lazy_array;
 pub mod limits;
 pub mod memo;
-pub mod module;
+pub mod module_lookup;
 pub mod overlay;
 mod package;
 mod parses;
@@ -30,14 +31,13 @@ mod resolve;
 pub mod schema;
 mod scope;
 pub mod signature;
-pub mod slots;
+pub mod stale_references;
 mod syntax;
 pub mod text;
-mod unread;
 mod walk;
 pub mod work;
 pub mod world;
 
 /// The version of the facts. It changes with every change of the extractors or their grammars, so that stored
 /// facts of another version are not used.
-pub const SEMANTICS: &str = env!("LOCKSTEP_SEMANTICS");
+pub const EXTRACTOR_VERSION: &str = env!("LOCKSTEP_SEMANTICS");

@@ -12,7 +12,7 @@ use crate::world::{FileId, World, base, named_in, parent, words};
 /// Another world with replaced contents of some files. The files need not be in that world.
 pub struct Overlay<'w> {
     world: &'w dyn World,
-    layers: Vec<Layer>,
+    layers: Vec<OverlayFile>,
     /// The positions of the layers by their files.
     files: HashMap<FileId, usize>,
     /// Files of the other world that do not exist here.
@@ -21,7 +21,7 @@ pub struct Overlay<'w> {
 }
 
 /// One replaced file.
-struct Layer {
+struct OverlayFile {
     file: FileId,
     path: String,
     /// `None` if only the facts are known.
@@ -52,7 +52,7 @@ impl<'w> Overlay<'w> {
         let spare = || FileId(u32::MAX - u32::try_from(self.layers.len()).unwrap_or(u32::MAX));
         let file = present.unwrap_or_else(spare);
         self.files.insert(file, self.layers.len());
-        self.layers.push(Layer { file, path: path.to_owned(), text, facts, is_new: present.is_none() });
+        self.layers.push(OverlayFile { file, path: path.to_owned(), text, facts, is_new: present.is_none() });
         file
     }
 
@@ -69,12 +69,12 @@ impl<'w> Overlay<'w> {
         self.world.text(self.world.find(path)?)
     }
 
-    fn layer(&self, file: FileId) -> Option<&Layer> {
+    fn layer(&self, file: FileId) -> Option<&OverlayFile> {
         self.layers.get(*self.files.get(&file)?)
     }
 
     /// Inserts a file into a list that is sorted by path if it `belongs` there; otherwise removes it.
-    fn put(&self, files: &mut Vec<FileId>, layer: &Layer, belongs: bool) {
+    fn put(&self, files: &mut Vec<FileId>, layer: &OverlayFile, belongs: bool) {
         let at = files.binary_search_by(|file| self.path(*file).cmp(&layer.path));
         match (at, belongs) {
             (Err(at), true) => files.insert(at, layer.file),
@@ -100,7 +100,7 @@ impl<'w> Overlay<'w> {
     }
 }
 
-impl Layer {
+impl OverlayFile {
     fn has(&self, name: &str) -> bool {
         match &self.text {
             Some(text) => {
@@ -161,17 +161,17 @@ impl World for Overlay<'_> {
         }
     }
 
-    fn text_once(&self, file: FileId) -> Option<Arc<str>> {
+    fn read_text_uncached(&self, file: FileId) -> Option<Arc<str>> {
         match self.layer(file) {
             Some(layer) => layer.text.clone(),
-            None => self.world.text_once(file),
+            None => self.world.read_text_uncached(file),
         }
     }
 
-    fn facts_once(&self, file: FileId) -> Option<Arc<Facts>> {
+    fn parse_facts_uncached(&self, file: FileId) -> Option<Arc<Facts>> {
         match self.layer(file) {
             Some(layer) => Some(Arc::clone(&layer.facts)),
-            None => self.world.facts_once(file),
+            None => self.world.parse_facts_uncached(file),
         }
     }
 

@@ -94,7 +94,7 @@ pub struct Reference {
 
 /// The references of one file, by its own language's rules.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Outgoing {
+pub struct FileReferences {
     /// The files it references, each place once per file.
     pub references: Vec<(FileId, Place)>,
     /// Imports that should resolve to the project and do not: `./gone`, `crate::gone`.

@@ -2,8 +2,8 @@
 //! Rendering is deterministic.
 
 mod json;
-mod l1;
-mod l2;
+mod markdown;
+mod yaml;
 
 pub use json::Timings;
 
@@ -22,7 +22,7 @@ const MAX_EVIDENCE_CHARS: usize = 200;
 
 /// The reliability of the answer, as far as the index knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Basis {
+pub struct IndexState {
     /// Set if every file was read in its present state.
     pub fresh: bool,
     /// The revision and generation of the index.
@@ -38,16 +38,16 @@ pub struct Report<'a> {
     /// The project's root, absolute.
     pub root: &'a str,
     pub impact: &'a Impact,
-    pub basis: &'a Basis,
+    pub basis: &'a IndexState,
     /// Further notes for the reader.
     pub notes: &'a [String],
     /// Files that changed together with the changed ones, if requested: no dependents, but possibly relevant.
-    pub history: &'a [Together],
+    pub history: &'a [CoChangedFile],
 }
 
 /// A file that tends to change when a changed one does (kind `history`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Together {
+pub struct CoChangedFile {
     pub changed_file: String,
     /// The other file.
     pub file: String,
@@ -70,14 +70,14 @@ pub enum Status {
 
 /// The recommended next action of the Lead (boundary B3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum NextAction {
     /// Inspect the dependents.
     Impact,
     Review,
     ContinueCascade,
 }
 
-impl Next {
+impl NextAction {
     /// Returns the route after an analysis; `None` if no alert was received.
     pub fn route(report: Option<&Report<'_>>, active_cascade: bool) -> Self {
         match report {
@@ -229,12 +229,12 @@ impl Report<'_> {
             };
             notes.push(format!("{}: {why}, so everything in it counts as changed.", file.path));
         }
-        notes.extend(self.notes_on_the_whole());
+        notes.extend(self.general_notes());
         notes
     }
 
     /// Returns the notes about the complete answer.
-    pub fn notes_on_the_whole(&self) -> Vec<String> {
+    pub fn general_notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.impact.truncated {
             notes.push("Analysis truncated: the time limit was reached.".to_owned());
@@ -345,7 +345,7 @@ fn absolute(root: &str, path: &str) -> String {
 
 /// A dependent of the complete change, with all changed files that it depends on.
 #[derive(Debug, Clone)]
-pub struct Ranked<'a> {
+pub struct RankedDependent<'a> {
     /// The strongest entry.
     pub dependent: &'a Dependent,
     /// Set if any of the changes breaks it.
@@ -356,8 +356,8 @@ pub struct Ranked<'a> {
 
 impl<'a> Report<'a> {
     /// Every dependent once, the most affected first.
-    pub fn ranked(&self) -> Vec<Ranked<'a>> {
-        let mut entries: Vec<Ranked<'a>> = Vec::new();
+    pub fn ranked(&self) -> Vec<RankedDependent<'a>> {
+        let mut entries: Vec<RankedDependent<'a>> = Vec::new();
         let mut known: BTreeMap<&str, usize> = BTreeMap::new();
         let impact: &'a Impact = self.impact;
         for (file, dependent) in impact.dependents() {
@@ -372,7 +372,11 @@ impl<'a> Report<'a> {
                 }
                 None => {
                     known.insert(&dependent.path, entries.len());
-                    entries.push(Ranked { dependent, breaks: dependent.breaks, refs: vec![&file.path] });
+                    entries.push(RankedDependent {
+                        dependent,
+                        breaks: dependent.breaks,
+                        refs: vec![&file.path],
+                    });
                 }
             }
         }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::facts::Shape;
 
 /// Shapes longer than this are followed no further.
-const MAX_LINKS: usize = 12;
+const MAX_CHAIN_LENGTH: usize = 12;
 /// The maximum number of alternatives that are tracked.
 const MAX_ALTERNATIVES: usize = 6;
 /// The maximum number of alternatives of a declared union.
@@ -185,7 +185,7 @@ pub(crate) fn awaited(of: Shape) -> Shape {
 fn link(of: Shape, make: impl FnOnce(Box<Shape>) -> Shape) -> Shape {
     match of {
         Shape::Unknown => Shape::Unknown,
-        of if links(&of) >= MAX_LINKS => Shape::Unknown,
+        of if links(&of) >= MAX_CHAIN_LENGTH => Shape::Unknown,
         of => make(Box::new(of)),
     }
 }

@@ -124,7 +124,7 @@ pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
 /// true are left out.
 ///
 /// Its upper half depends on the order of the tokens. Its lower half is their sum, so that the effect of a
-/// rename can be computed: see [`differs_by_name`].
+/// rename can be computed: see [`equal_after_rename`].
 pub(crate) fn digest<'t>(
     nodes: impl IntoIterator<Item = Node<'t>>,
     text: &str,
@@ -211,7 +211,7 @@ fn code_children(node: Node<'_>) -> Vec<Node<'_>> {
 }
 
 /// Returns true for the digest of no tokens: the body of something that is only declared.
-pub(crate) fn is_nothing(known: u64) -> bool {
+pub(crate) fn is_empty_digest(known: u64) -> bool {
     known == digest([], "", |_| false)
 }
 
@@ -226,7 +226,7 @@ pub(crate) fn digest_words<'a>(words: impl IntoIterator<Item = &'a str>) -> u64 
 }
 
 /// Returns true if the digests differ only by renaming `from` to `to`.
-pub(crate) fn differs_by_name(old: u64, new: u64, from: &str, to: &str) -> bool {
+pub(crate) fn equal_after_rename(old: u64, new: u64, from: &str, to: &str) -> bool {
     /// In one signature nothing is named more often.
     const MOST: u32 = 64;
     let sum = |digest: u64| (digest & u64::from(u32::MAX)) as u32;

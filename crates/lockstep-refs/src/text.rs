@@ -4,30 +4,32 @@
 //! Read [`Subject`] first: the target of a query. [`referrers`] finds references to it, [`outgoing`] the
 //! references of a file.
 
-mod anchor;
+mod context;
 mod directory;
 mod dotted;
+mod heading_links;
 mod names;
-mod path;
 mod path_place;
-mod place;
+mod paths;
 mod spelling;
-mod symbol;
+mod symbol_mentions;
 mod wiki;
 
 use std::sync::Arc;
 
-use crate::entity::{Entity, EntityKind, Names, directory_rank, is_distinctive, is_generic, is_history};
+use crate::entity::{
+    Entity, EntityKind, Names, directory_rank, is_generic, is_historical_record, is_unlikely_word,
+};
 use crate::facts::{Definition, Role};
 use crate::language::Language;
-use crate::reference::{Certainty, Kind, Outgoing, Place, Reference};
+use crate::reference::{Certainty, FileReferences, Kind, Place, Reference};
 use crate::world::{FileId, World, base, join, parent};
 
-pub(crate) use anchor::is_same_anchor;
+use context::{Document, Spot};
+pub(crate) use heading_links::is_same_anchor;
 use names::{NameUse, use_of_name, use_of_word};
-use path::{Enclosure, Paths, Token, ends_with, is_path_char};
 use path_place::holds_paths;
-use place::{Document, Spot};
+use paths::{Enclosure, Paths, Token, ends_with, is_path_char};
 pub(crate) use spelling::decode;
 use spelling::{enclosed, spellings};
 
@@ -55,8 +57,8 @@ pub fn referrers(world: &dyn World, subject: &Subject<'_>) -> Vec<Reference> {
             _ => name_referrers(world, subject, entity, &mut found),
         }
     }
-    symbol::referrers(world, subject, &mut found);
-    anchor::referrers(world, subject, &mut found);
+    symbol_mentions::referrers(world, subject, &mut found);
+    heading_links::referrers(world, subject, &mut found);
     wiki::referrers(world, subject, &mut found);
     dotted::referrers(world, subject, &mut found);
     only_links_of_history(world, subject, &mut found);
@@ -74,7 +76,7 @@ pub fn referrers(world: &dyn World, subject: &Subject<'_>) -> Vec<Reference> {
 /// Restricts references in files that record the past to links. Everything else becomes a mention, if those
 /// are requested.
 fn only_links_of_history(world: &dyn World, subject: &Subject<'_>, found: &mut Vec<Reference>) {
-    let is_told = |r: &Reference| r.kind != Kind::Path && is_history(world.path(r.file));
+    let is_told = |r: &Reference| r.kind != Kind::Path && is_historical_record(world.path(r.file));
     match subject.history {
         true => found.iter_mut().filter(|r| is_told(r)).for_each(|r| r.kind = Kind::Mention),
         false => found.retain(|r| !is_told(r)),
@@ -82,11 +84,11 @@ fn only_links_of_history(world: &dyn World, subject: &Subject<'_>, found: &mut V
 }
 
 /// Returns the references in a file's text to files of the world.
-pub fn outgoing(world: &dyn World, names: &Names, file: FileId) -> Outgoing {
-    let mut outgoing = Outgoing::default();
+pub fn outgoing(world: &dyn World, names: &Names, file: FileId) -> FileReferences {
+    let mut outgoing = FileReferences::default();
     let from = world.path(file);
     let Some(text) = world.text(file) else { return outgoing };
-    let history = is_history(from);
+    let history = is_historical_record(from);
     let document = Document::new(from, &text);
     let mut seen = std::collections::BTreeSet::new();
     let mut add = |(target, place): (FileId, Place)| {
@@ -143,7 +145,7 @@ fn named_by_path(
     let whole = run.text.trim_end_matches(['.', '/']);
     let name = base(whole);
     let end = run.start + whole.len();
-    let token = path::token(document.text, end - name.len(), end).filter(|_| !name.is_empty());
+    let token = paths::token(document.text, end - name.len(), end).filter(|_| !name.is_empty());
     if let Some(token) = token
         && let Some(kind) = path_meaning(document, &token, history)
         && let Some(lead) = paths.lead(document.path, &token)
@@ -175,7 +177,7 @@ fn named_by_name(
                 let entity = Entity { kind: *entity, name: name.into() };
                 let path = world.path(*target);
                 if let Some((kind, _)) =
-                    name_kind(world, document, &spot, &entity, (path, names.is_family(name)))
+                    name_kind(world, document, &spot, &entity, (path, names.is_name_prefix(name)))
                 {
                     found.push((*target, Place { line: spot.number, kind, pattern: name.into() }));
                 }
@@ -217,7 +219,7 @@ pub(crate) fn written_paths(path: &str, text: &str, is_wanted: &dyn Fn(&str) -> 
         let name = base(run.text.trim_end_matches(['.', '/']));
         let end = run.start + run.text.trim_end_matches(['.', '/']).len();
         if !name.is_empty() && is_wanted(name) {
-            path::token(text, end - name.len(), end).into_iter().for_each(&mut add);
+            paths::token(text, end - name.len(), end).into_iter().for_each(&mut add);
         }
     }
     let mut start = 0;
@@ -236,10 +238,10 @@ fn path_referrers(world: &dyn World, subject: &Subject<'_>, path: &str, found: &
         let from = world.path(file);
         let Some(text) = world.text(file).filter(|_| from != subject.path) else { continue };
         let text = with_slashes(from, text);
-        let history = is_history(from);
+        let history = is_historical_record(from);
         let document = Document::new(from, &text);
         for (at, written) in spellings.iter().flat_map(|spelling| text.match_indices(&**spelling)) {
-            let plain = path::token(&text, at, at + written.len());
+            let plain = paths::token(&text, at, at + written.len());
             let line = document.spot(at, at + written.len());
             let special = enclosed(line.line(), line.start());
             let special = special.into_iter().filter(|it| it.start <= at && at + written.len() <= it.end);
@@ -347,12 +349,12 @@ fn path_kind(document: &Document<'_>, spot: &Spot<'_>, token: &Token<'_>) -> Kin
 
 /// The places that use the subject's name in a framework.
 fn name_referrers(world: &dyn World, subject: &Subject<'_>, entity: &Entity, found: &mut Vec<Reference>) {
-    let family = is_family(world, &entity.name);
+    let family = is_name_prefix(world, &entity.name);
     for file in world.containing(&entity.name) {
         let from = world.path(file);
         let Some(text) = world.text(file).filter(|_| from != subject.path) else { continue };
         let names = names_in(world, file, &text, entity, (subject.path, family));
-        let history = is_history(from);
+        let history = is_historical_record(from);
         found.extend(names.into_iter().map(|it| match history {
             true => Reference { kind: Kind::Mention, ..it },
             false => it,
@@ -401,7 +403,7 @@ fn name_kind(
     if spot.is_stem() {
         return None;
     }
-    if !is_distinctive(&entity.name) {
+    if !is_unlikely_word(&entity.name) {
         return use_of_word(document, spot, entity.kind, path).map(|used| match used {
             NameUse::Declared => (Kind::Name, possible),
             NameUse::Likely => (Kind::Name, Certainty::Possible),
@@ -429,25 +431,25 @@ fn part_of_path(
     if entity.kind == EntityKind::Skill && is_skill_path(world, from, (lead, rest), path) {
         return Some(Kind::Path);
     }
-    let (lead, _) = path::origin(lead);
+    let (lead, _) = paths::origin(lead);
     let lead = lead.trim_start_matches(['.', '/', '@']);
-    let alternatives = !is_file && !lead.contains('.') && is_distinctive(&entity.name);
+    let alternatives = !is_file && !lead.contains('.') && is_unlikely_word(&entity.name);
     (alternatives
-        && lead.split('/').chain(rest.split('/')).filter(|part| !part.is_empty()).all(is_distinctive))
+        && lead.split('/').chain(rest.split('/')).filter(|part| !part.is_empty()).all(is_unlikely_word))
     .then_some(Kind::Name)
 }
 
 /// Returns true if a path through the directory of a skill resolves to that skill.
 fn is_skill_path(world: &dyn World, from: &str, (lead, rest): (&str, &str), path: &str) -> bool {
     let directory = parent(path);
-    let (lead, origin) = path::origin(lead);
-    if origin == path::Origin::Here {
+    let (lead, origin) = paths::origin(lead);
+    if origin == paths::Origin::Here {
         return join(parent(from), lead).is_some_and(|lead| lead == directory);
     }
     let lead = lead.trim_start_matches(['.', '/', '@']);
     let below = rest.trim_matches('/').trim_end_matches('.');
     let held = || base(path) == below || world.find(&format!("{directory}/{below}")).is_some();
-    let named = lead.contains('/') || is_distinctive(lead);
+    let named = lead.contains('/') || is_unlikely_word(lead);
     ends_with(directory, lead)
         && match below {
             "" => named && (lead.contains('/') || rest.starts_with('/')),
@@ -456,7 +458,7 @@ fn is_skill_path(world: &dyn World, from: &str, (lead, rest): (&str, &str), path
 }
 
 /// Returns true if other skills' names begin with this name: then it may mean their domain.
-fn is_family(world: &dyn World, name: &str) -> bool {
+fn is_name_prefix(world: &dyn World, name: &str) -> bool {
     let start = format!("{name}-");
     world.named("SKILL.md").iter().any(|file| base(parent(world.path(*file))).starts_with(&start))
 }

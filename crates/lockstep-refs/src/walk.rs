@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use tree_sitter::{Language as Parser, Node};
 
-use crate::collect::Collector;
+use crate::fact_builder::FactBuilder;
 use crate::facts::{Arity, DefinitionKind, Facts, Import, ImportForm, ImportedName, Reach, Role, Shape, Use};
 use crate::language::Language;
 use crate::package::is_type;
@@ -89,7 +89,8 @@ pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
     let Some(tree) = parse(&(grammar.parser)(), text) else {
         return Facts::unparsable(grammar.language);
     };
-    let mut walk = Walk { grammar, collector: Collector::new(grammar.language, text), seen: HashSet::new() };
+    let mut walk =
+        Walk { grammar, collector: FactBuilder::new(grammar.language, text), seen: HashSet::new() };
     if grammar.script {
         walk.collector.scopes.open();
     }
@@ -102,7 +103,7 @@ pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
 
 /// Returns true if two texts have the same tokens, and in unparsed parts the same words, ignoring comment
 /// lines.
-pub(crate) fn reads_alike(grammar: &Grammar, one: &str, other: &str) -> bool {
+pub(crate) fn same_tokens(grammar: &Grammar, one: &str, other: &str) -> bool {
     let tokens = |text: &str| {
         let tree = parse(&(grammar.parser)(), text)?;
         let unread = unread(&tree).into_iter().filter_map(|range| text.get(range));
@@ -116,7 +117,7 @@ pub(crate) fn reads_alike(grammar: &Grammar, one: &str, other: &str) -> bool {
 /// A walk through one tree.
 pub(crate) struct Walk<'t> {
     pub(crate) grammar: &'static Grammar,
-    pub(crate) collector: Collector<'t>,
+    pub(crate) collector: FactBuilder<'t>,
     /// Nodes that are already handled and must be skipped.
     seen: HashSet<usize>,
 }
@@ -157,7 +158,7 @@ impl<'t> Walk<'t> {
             return;
         }
         if !(self.grammar.special)(self, node) {
-            self.usual(node);
+            self.visit_default(node);
         }
         self.collector.ascend();
     }
@@ -206,7 +207,7 @@ impl<'t> Walk<'t> {
     }
 
     /// Visits a node in the common way.
-    pub(crate) fn usual(&mut self, node: Node<'_>) {
+    pub(crate) fn visit_default(&mut self, node: Node<'_>) {
         let (grammar, kind) = (self.grammar, node.kind());
         if grammar.skipped.contains(&kind) || kind.contains("comment") {
             return;
@@ -337,7 +338,7 @@ impl<'t> Walk<'t> {
 
     /// Records a call of the base type's constructor, in languages whose constructors have the names of their
     /// types.
-    pub(crate) fn parent_made(&mut self, node: Node<'_>, arguments: Option<Node<'_>>) {
+    pub(crate) fn super_constructor_call(&mut self, node: Node<'_>, arguments: Option<Node<'_>>) {
         let count = arguments.and_then(argument_count);
         let around = self.collector.container();
         let is_around = |it: &&crate::facts::Definition| {

@@ -40,12 +40,12 @@ pub trait World {
     fn facts(&self, file: FileId) -> Option<Arc<Facts>>;
 
     /// Returns the text without caching it, for callers that read every file once.
-    fn text_once(&self, file: FileId) -> Option<Arc<str>> {
+    fn read_text_uncached(&self, file: FileId) -> Option<Arc<str>> {
         self.text(file)
     }
 
-    /// The same facts, as [`text_once`](Self::text_once).
-    fn facts_once(&self, file: FileId) -> Option<Arc<Facts>> {
+    /// The same facts, as [`read_text_uncached`](Self::read_text_uncached).
+    fn parse_facts_uncached(&self, file: FileId) -> Option<Arc<Facts>> {
         self.facts(file)
     }
 

@@ -71,8 +71,8 @@ pub fn build(
         storage: Some(storage),
         writer: Some(&writer),
         settings,
-        effort: UpdatePolicy::Whole,
-        sight: ScanScope::Whole,
+        effort: UpdatePolicy::Complete,
+        sight: ScanScope::All,
         keep: PersistMode::Now,
         progress,
     };

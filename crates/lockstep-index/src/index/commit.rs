@@ -3,7 +3,7 @@
 //! memory.
 
 use super::compaction;
-use super::delta::{FileTableDelta, has_room};
+use super::delta::{FileTableDelta, fits_before_rewrite};
 use super::file_table::FileTable;
 use super::manifest::Manifest;
 use super::sorted_table::{SortedTable, TableSource};
@@ -22,14 +22,14 @@ pub(crate) struct ManifestCommit<'a> {
 
 impl<'a> ManifestCommit<'a> {
     /// Prepares the successor of `manifest`. `None` if that is no longer the one on disk.
-    pub(crate) fn after(
+    pub(crate) fn begin_after(
         writer: &'a IndexWriter,
         found: Option<&Manifest>,
         manifest: &Manifest,
     ) -> Result<Option<Self>, IndexError> {
         let present = writer.manifest()?;
         let is_found = match (&present, found) {
-            (Some(present), Some(found)) => present.reads_as(found),
+            (Some(present), Some(found)) => present.same_readable_content(found),
             (present, found) => present.is_none() && found.is_none(),
         };
         if !is_found {
@@ -39,7 +39,7 @@ impl<'a> ManifestCommit<'a> {
         manifest.generation = present.map_or(0, |present| present.generation) + 1;
         manifest.written_at = now();
         // Another process may still read the files that an unreadable manifest named.
-        manifest.next_number = manifest.next_number.max(writer.first_free());
+        manifest.next_number = manifest.next_number.max(writer.next_free_number());
         Ok(Some(Self { writer, manifest }))
     }
 
@@ -50,7 +50,7 @@ impl<'a> ManifestCommit<'a> {
         files: &FileTable,
         amendment: Option<FileTableDelta>,
     ) -> Result<(), IndexError> {
-        match amendment.filter(|amendment| has_room(&self.manifest.amendments, amendment)) {
+        match amendment.filter(|amendment| fits_before_rewrite(&self.manifest.amendments, amendment)) {
             Some(amendment) => self.manifest.amendments.push(amendment),
             None => {
                 self.manifest.files = self.put(IndexFileKind::Files, &files.encode())?;
@@ -146,6 +146,9 @@ mod tests {
         let foreign = ours.clone().of_another_program();
         storage.lock("test").unwrap().unwrap().replace(&foreign).unwrap();
         let again = built();
-        assert!(again.has_our_facts() && !again.facts.is_empty() && again.facts != ours.facts, "{again:?}");
+        assert!(
+            again.facts_are_compatible() && !again.facts.is_empty() && again.facts != ours.facts,
+            "{again:?}"
+        );
     }
 }

@@ -6,13 +6,13 @@ use super::codec::{ByteReader, put_varint};
 use super::sorted_table::{CorruptTable, SortedTable, TableCursor, TableWriter};
 
 /// The number of tables above which some are merged.
-const MANY: usize = 8;
+const COMPACTION_THRESHOLD: usize = 8;
 
 /// Chooses the tables to merge, by their sizes; none if there are few. The result has the smallest tables,
 /// and larger ones as long as each is not much larger than the sum of those before. Large tables are
 /// therefore seldom rewritten.
 pub(crate) fn choose(sizes: &[u64]) -> Vec<usize> {
-    if sizes.len() <= MANY {
+    if sizes.len() <= COMPACTION_THRESHOLD {
         return Vec::new();
     }
     let mut order: Vec<usize> = (0..sizes.len()).collect();

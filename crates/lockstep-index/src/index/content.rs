@@ -106,7 +106,8 @@ pub(crate) fn read<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> Opti
     let filled = fill(&file, limit, version.size, buffer);
     // A file that was written in the meantime has no known version.
     let after = file.metadata().map(|meta| FileVersion::of(&meta)).unwrap_or_default();
-    let version = if after.looks_like(&version) { version } else { FileVersion { changed: 0, ..version } };
+    let version =
+        if after.matches_metadata(&version) { version } else { FileVersion { changed: 0, ..version } };
     match filled {
         Err(state) => without(version, state),
         Ok(()) => Some(FileContent { version: version.of_content(buffer, at), text: text_of(buffer) }),

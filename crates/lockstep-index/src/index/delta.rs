@@ -12,7 +12,7 @@ use super::version::FileVersion;
 const MOST: usize = 300;
 
 /// The maximum number of deltas that add or remove entries. Each of them moves most of the table.
-const MOST_MOVES: usize = 8;
+const MAX_SHIFTING_DELTAS: usize = 8;
 
 /// The changes of one update.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,8 +32,8 @@ impl FileTableDelta {
 }
 
 /// Returns true if writing one more delta is cheaper than writing a new table.
-pub(crate) fn has_room(amendments: &[FileTableDelta], next: &FileTableDelta) -> bool {
+pub(crate) fn fits_before_rewrite(amendments: &[FileTableDelta], next: &FileTableDelta) -> bool {
     let all = || amendments.iter().chain([next]);
     all().map(|amendment| amendment.plan.size()).sum::<usize>() <= MOST
-        && all().filter(|amendment| amendment.plan.moves()).count() <= MOST_MOVES
+        && all().filter(|amendment| amendment.plan.shifts_positions()).count() <= MAX_SHIFTING_DELTAS
 }

@@ -30,7 +30,7 @@ use crate::IndexError;
 const BYTES_PER_TABLE: usize = 24 << 20;
 
 /// The number of files that are parsed between two checks of the table's size.
-const ROUND: usize = 1_024;
+const FILES_PER_ROUND: usize = 1_024;
 
 /// The layout of the tables. Tables of another one are not used.
 ///
@@ -92,7 +92,7 @@ impl Index {
 
     /// Like [`Index::find_facts`], but caches neither facts nor text.
     pub(super) fn find_facts_once(&self, file: u32) -> Option<Arc<Facts>> {
-        Some(self.facts_by(file, || self.text_once(FileId(file)))?.0)
+        Some(self.facts_by(file, || self.read_text_uncached(FileId(file)))?.0)
     }
 
     /// Returns the facts of a file. The boolean is true if they were parsed.
@@ -179,7 +179,7 @@ impl Index {
 
     /// Returns the facts of a file before this process found it changed or deleted. `None` if it did not
     /// change, or its facts were not stored.
-    pub fn former_facts(&self, path: &str) -> Option<Facts> {
+    pub fn old_facts(&self, path: &str) -> Option<Facts> {
         let (_, bytes) = self.replaced.iter().find(|(known, _)| known == path)?;
         postcard::from_bytes(bytes).ok()
     }
@@ -189,7 +189,7 @@ impl Index {
     ///
     /// It never waits: if another process is writing, or has already written, nothing is stored. Returns the
     /// number of stored facts.
-    pub fn keep_parsed(&mut self) -> Result<usize, IndexError> {
+    pub fn persist_facts(&mut self) -> Result<usize, IndexError> {
         let parsed = std::mem::take(self.parsed.get_mut().unwrap_or_else(PoisonError::into_inner));
         let nothing = parsed.is_empty() && !self.is_damaged() && self.unkept.is_none();
         let may_write = self.kept || self.unkept.is_some();
@@ -197,12 +197,10 @@ impl Index {
         let Ok(writer) = storage.lock("keep facts")? else { return Ok(0) };
         if self.is_damaged() {
             let present = writer.manifest()?;
-            let is_ours = self
-                .unkept
-                .as_ref()
-                .map_or(present.as_ref().is_some_and(|it| it.reads_as(&self.manifest)), |unkept| {
-                    unkept.is_after(present.as_ref())
-                });
+            let is_ours = self.unkept.as_ref().map_or(
+                present.as_ref().is_some_and(|it| it.same_readable_content(&self.manifest)),
+                |unkept| unkept.is_after(present.as_ref()),
+            );
             if is_ours {
                 writer.discard()?;
             }
@@ -232,7 +230,7 @@ impl Index {
             texts.into_iter().filter(|file| stored.binary_search(file).is_err()).collect();
         let mut encoded: Vec<EncodedFacts> = Vec::new();
         let (mut bytes, mut done, mut kept) = (0, 0, 0);
-        for round in missing.chunks(ROUND) {
+        for round in missing.chunks(FILES_PER_ROUND) {
             if progress.is_parsing_over() {
                 break;
             }
@@ -260,7 +258,8 @@ impl Index {
 
     /// Records the time it took to parse all facts.
     pub(super) fn note_facts_time(&mut self, writer: &IndexWriter, took: Duration) -> Result<(), IndexError> {
-        if let Some(mut edition) = ManifestCommit::after(writer, Some(&self.manifest), &self.manifest)? {
+        if let Some(mut edition) = ManifestCommit::begin_after(writer, Some(&self.manifest), &self.manifest)?
+        {
             let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
             edition.set_build_micros([self.manifest.build_micros[0], micros]);
             self.manifest = edition.publish()?;
@@ -276,7 +275,8 @@ impl Index {
         if encoded.is_empty() {
             return Ok(0);
         }
-        let Some(mut edition) = ManifestCommit::after(writer, Some(&self.manifest), &self.manifest)? else {
+        let Some(mut edition) = ManifestCommit::begin_after(writer, Some(&self.manifest), &self.manifest)?
+        else {
             return Ok(0);
         };
         encoded.sort_unstable_by_key(|it| it.document);

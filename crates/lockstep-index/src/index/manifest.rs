@@ -63,18 +63,18 @@ impl Manifest {
     }
 
     /// Returns true if its words can be used by this program with these settings. Its facts may still be of
-    /// another version: [`has_our_facts`](Self::has_our_facts).
-    pub(crate) fn is_ours(&self, settings: &IndexSettings) -> bool {
+    /// another version: [`facts_are_compatible`](Self::facts_are_compatible).
+    pub(crate) fn is_compatible(&self, settings: &IndexSettings) -> bool {
         self.words_version == tokenizer::VERSION && self.settings == settings.digest()
     }
 
-    pub(crate) fn has_our_facts(&self) -> bool {
+    pub(crate) fn facts_are_compatible(&self) -> bool {
         self.facts_version == facts_version()
     }
 
     /// Removes facts of another version.
-    pub(crate) fn with_our_facts(mut self) -> Self {
-        if !self.has_our_facts() {
+    pub(crate) fn without_foreign_facts(mut self) -> Self {
+        if !self.facts_are_compatible() {
             self.facts.clear();
             self.facts_version = facts_version();
         }
@@ -90,8 +90,8 @@ impl Manifest {
 
     /// Returns true if both manifests read the same. Facts of another version are never read, so they are
     /// ignored.
-    pub(crate) fn reads_as(&self, other: &Self) -> bool {
-        self == other || self.clone().with_our_facts() == other.clone().with_our_facts()
+    pub(crate) fn same_readable_content(&self, other: &Self) -> bool {
+        self == other || self.clone().without_foreign_facts() == other.clone().without_foreign_facts()
     }
 
     /// Returns the numbers of the tables of words or facts.
@@ -123,7 +123,7 @@ impl Manifest {
 
 /// Changes with every change to the extractors: facts of another version are not used.
 fn facts_version() -> u64 {
-    check(format!("{} {}", lockstep_refs::SEMANTICS, facts::LAYOUT).as_bytes())
+    check(format!("{} {}", lockstep_refs::EXTRACTOR_VERSION, facts::LAYOUT).as_bytes())
 }
 
 #[cfg(test)]
@@ -152,11 +152,11 @@ mod tests {
     fn an_index_of_other_rules_is_not_ours() {
         let settings = IndexSettings::default();
         let manifest = Manifest { facts: vec![1], ..Manifest::empty(&settings) };
-        assert!(manifest.is_ours(&settings) && manifest.has_our_facts());
-        assert!(!manifest.is_ours(&IndexSettings { max_file_bytes: 7, ..settings.clone() }));
-        assert!(!Manifest { words_version: 0, ..manifest.clone() }.is_ours(&settings));
+        assert!(manifest.is_compatible(&settings) && manifest.facts_are_compatible());
+        assert!(!manifest.is_compatible(&IndexSettings { max_file_bytes: 7, ..settings.clone() }));
+        assert!(!Manifest { words_version: 0, ..manifest.clone() }.is_compatible(&settings));
         let foreign = Manifest { facts_version: 0, ..manifest };
-        assert!(foreign.is_ours(&settings) && !foreign.has_our_facts());
-        assert!(foreign.with_our_facts().facts.is_empty());
+        assert!(foreign.is_compatible(&settings) && !foreign.facts_are_compatible());
+        assert!(foreign.without_foreign_facts().facts.is_empty());
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
-use lockstep_refs::slots::Slots;
+use lockstep_refs::lazy_array::LazyArray;
 use lockstep_store::StateDir;
 
 use super::commit::ManifestCommit;
@@ -19,10 +19,10 @@ use super::progress::IndexProgress;
 use super::scope_walk::list;
 use super::settings::IndexSettings;
 use super::sorted_table::{SortedTable, TableSource};
-use super::stat_scan::{ScanDiff, look, look_only};
+use super::stat_scan::{ScanDiff, scan, scan_paths};
 use super::storage::{IndexFileKind, IndexWriter, Storage};
 use super::update_plan::IndexUpdatePlan;
-use super::word_indexer::{WordTables, harvest};
+use super::word_indexer::{WordTables, index_words};
 use super::{Index, ignore_rules};
 use crate::IndexError;
 use lockstep_fs::now;
@@ -30,7 +30,7 @@ use lockstep_fs::now;
 #[derive(Debug, Clone, Copy)]
 pub enum IndexLocation<'a> {
     /// In the state directory of a project.
-    State(&'a StateDir),
+    Project(&'a StateDir),
     /// In memory only. Nothing is written.
     Memory,
 }
@@ -38,7 +38,7 @@ pub enum IndexLocation<'a> {
 impl IndexLocation<'_> {
     pub(super) fn storage(self) -> Option<Storage> {
         match self {
-            Self::State(state) => Some(Storage::new(state)),
+            Self::Project(state) => Some(Storage::new(state)),
             Self::Memory => None,
         }
     }
@@ -49,25 +49,25 @@ impl IndexLocation<'_> {
 pub enum UpdatePolicy {
     /// A few changed files are read. If there are many, the index stays outdated and reports that. A missing
     /// index is not built.
-    Few,
+    Bounded,
     /// Read all changed files, or build the index.
-    Whole,
+    Complete,
 }
 
 /// The files that are checked when an index is opened.
 #[derive(Debug, Clone, Copy)]
 pub enum ScanScope<'a> {
-    Whole,
+    All,
     /// These paths, relative to the root, and their directories. Answers about other files are as of the last
     /// full check.
-    Only(&'a HashSet<String>),
+    Paths(&'a HashSet<String>),
 }
 
 /// The number of changed files up to which they are read before a quick answer.
-const FEW: usize = 300;
+const MAX_INLINE_UPDATES: usize = 300;
 
 /// The number of attempts to read a manifest whose files are being replaced.
-const TRIES: usize = 20;
+const MANIFEST_READ_RETRIES: usize = 20;
 
 impl Index {
     /// Opens the index of the project at `root` and updates it. `None` if there is none and building it
@@ -81,17 +81,17 @@ impl Index {
     ) -> Result<Option<Self>, IndexError> {
         let storage = home.storage();
         let loaded = load_from(storage.as_ref(), settings)?;
-        if loaded.base.is_none() && effort == UpdatePolicy::Few {
+        if loaded.base.is_none() && effort == UpdatePolicy::Bounded {
             return Ok(None);
         }
-        let (sight, keep) = (ScanScope::Whole, PersistMode::Now);
+        let (sight, keep) = (ScanScope::All, PersistMode::Now);
         let opening = OpenRequest { root, storage, writer: None, settings, effort, sight, keep, progress };
         opening.bring_up_to_date(loaded).map(Some)
     }
 
-    /// Like [`Index::open_or_build`], but a small update is written to disk only when [`Index::keep_parsed`]
+    /// Like [`Index::open_or_build`], but a small update is written to disk only when [`Index::persist_facts`]
     /// is called. Files outside `sight` stay as they are indexed.
-    pub fn open_and_keep_later(
+    pub fn open_deferred(
         root: &Path,
         home: IndexLocation<'_>,
         settings: &IndexSettings,
@@ -100,7 +100,7 @@ impl Index {
     ) -> Result<Self, IndexError> {
         let storage = home.storage();
         let loaded = load_from(storage.as_ref(), settings)?;
-        let (effort, keep) = (UpdatePolicy::Whole, PersistMode::Later);
+        let (effort, keep) = (UpdatePolicy::Complete, PersistMode::Deferred);
         OpenRequest { root, storage, writer: None, settings, effort, sight, keep, progress }
             .bring_up_to_date(loaded)
     }
@@ -112,7 +112,7 @@ impl Index {
         settings: &IndexSettings,
         progress: &dyn IndexProgress,
     ) -> Result<Self, IndexError> {
-        let opened = Self::open(root, home, settings, UpdatePolicy::Whole, progress)?;
+        let opened = Self::open(root, home, settings, UpdatePolicy::Complete, progress)?;
         Ok(opened.expect("with whole effort an index is built"))
     }
 }
@@ -142,11 +142,11 @@ impl StoredIndex {
     /// Returns the stored facts of the files that a plan changes; none for a large plan, where they are not
     /// needed.
     fn facts_of(&self, plan: &IndexUpdatePlan) -> Vec<(String, Vec<u8>)> {
-        if plan.read.len() + plan.dropped.len() > FEW {
+        if plan.read.len() + plan.removed.len() > MAX_INLINE_UPDATES {
             return Vec::new();
         }
         let read = plan.read.iter().filter_map(|path| self.files.paths.find(path));
-        let dropped = plan.dropped.iter().map(|file| *file as usize);
+        let dropped = plan.removed.iter().map(|file| *file as usize);
         let known = read.chain(dropped).filter_map(|file| {
             let document = u64::from(self.files.records.get(file)?.document);
             let bytes = self.facts.iter().rev().find_map(|table| table.get(document).ok().flatten())?;
@@ -182,11 +182,11 @@ pub(super) fn load_from(
 
 pub(super) fn load(storage: &Storage, settings: &IndexSettings) -> Result<LoadResult, IndexError> {
     let mut loaded = LoadResult::default();
-    for _ in 0..TRIES {
+    for _ in 0..MANIFEST_READ_RETRIES {
         loaded.found = storage.manifest()?;
-        let ours = loaded.found.clone().filter(|manifest| manifest.is_ours(settings));
+        let ours = loaded.found.clone().filter(|manifest| manifest.is_compatible(settings));
         let Some(manifest) = ours else { break };
-        match load_parts(storage, manifest.with_our_facts()) {
+        match load_parts(storage, manifest.without_foreign_facts()) {
             Ok(base) => {
                 loaded.base = base;
                 break;
@@ -229,7 +229,7 @@ pub(super) struct OpenRequest<'a> {
 pub(super) enum PersistMode {
     Now,
     /// Together with the facts, if the update is small.
-    Later,
+    Deferred,
 }
 
 /// An update that is only in memory so far.
@@ -270,8 +270,8 @@ impl OpenRequest<'_> {
         let limit = self.settings.max_file_bytes;
         let outside_rules = ignore_rules::outside(self.root);
         let mut look = match self.sight {
-            ScanScope::Whole => look(self.root, files, limit, outdated),
-            ScanScope::Only(paths) => look_only(self.root, files, limit, paths),
+            ScanScope::All => scan(self.root, files, limit, outdated),
+            ScanScope::Paths(paths) => scan_paths(self.root, files, limit, paths),
         };
         look.rules_changed |= manifest.outside_rules != outside_rules;
         ScanOutcome { look, outside_rules }
@@ -292,7 +292,7 @@ impl OpenRequest<'_> {
         if plan.is_empty() && base.manifest.outside_rules == outside_rules {
             return Ok(self.opened(base, true));
         }
-        if self.effort == UpdatePolicy::Few && plan.read.len() > FEW {
+        if self.effort == UpdatePolicy::Bounded && plan.read.len() > MAX_INLINE_UPDATES {
             return Ok(self.behind(base, &plan));
         }
         self.update(base, found, plan, outside_rules, None)
@@ -316,7 +316,7 @@ impl OpenRequest<'_> {
         building: Option<Instant>,
     ) -> Result<Index, IndexError> {
         base.manifest.outside_rules = outside_rules;
-        let is_small = building.is_none() && plan.read.len() + plan.dropped.len() <= FEW;
+        let is_small = building.is_none() && plan.read.len() + plan.removed.len() <= MAX_INLINE_UPDATES;
         let (tables, amendment, skipped) = self.apply(&mut base, plan)?;
         if skipped > 0 {
             // The index on disk must not lose files that were not read.
@@ -328,7 +328,7 @@ impl OpenRequest<'_> {
         if let Some(start) = building {
             base.manifest.build_micros = [u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX), 0];
         }
-        if self.keep == PersistMode::Later && is_small && self.storage.is_some() {
+        if self.keep == PersistMode::Deferred && is_small && self.storage.is_some() {
             base.words
                 .extend(tables.iter().map(|bytes| SortedTable::new(TableSource::Memory(bytes.clone()))));
             base.manifest.written_at = now();
@@ -349,7 +349,7 @@ impl OpenRequest<'_> {
         let first = base.manifest.next_document;
         let limit = self.settings.max_file_bytes;
         let WordTables { files, tables, skipped } =
-            harvest(self.root, &plan.read, first, limit, self.progress)
+            index_words(self.root, &plan.read, first, limit, self.progress)
                 .map_err(IndexError::io("index", self.root))?;
         base.replaced = base.facts_of(&plan);
         base.manifest.next_document += u32::try_from(plan.read.len()).unwrap_or(u32::MAX);
@@ -377,7 +377,7 @@ impl OpenRequest<'_> {
             (None, None) => None,
         };
         let edition = match writer {
-            Some(writer) => ManifestCommit::after(writer, found, &base.manifest)?,
+            Some(writer) => ManifestCommit::begin_after(writer, found, &base.manifest)?,
             None => None,
         };
         let Some(edition) = edition else {
@@ -426,8 +426,8 @@ impl OpenRequest<'_> {
             by_directory: OnceLock::new(),
             by_name: OnceLock::new(),
             named_asked: AtomicUsize::new(0),
-            texts: Slots::new(count),
-            known_facts: Slots::new(count),
+            texts: LazyArray::new(count),
+            known_facts: LazyArray::new(count),
             parsed: Mutex::default(),
             replaced,
         }
@@ -436,9 +436,9 @@ impl OpenRequest<'_> {
     fn behind(self, base: StoredIndex, plan: &IndexUpdatePlan) -> Index {
         let known = plan.read.iter().filter_map(|path| base.files.paths.find(path));
         let mut differing: Vec<u32> = known.filter_map(|file| u32::try_from(file).ok()).collect();
-        differing.extend_from_slice(&plan.dropped);
+        differing.extend_from_slice(&plan.removed);
         differing.sort_unstable();
-        let behind = plan.read.len() + plan.dropped.len();
+        let behind = plan.read.len() + plan.removed.len();
         Index { differing, behind, ..self.opened(base, true) }
     }
 }
@@ -447,7 +447,7 @@ impl Index {
     /// Writes an update that is only in memory, like [`OpenRequest::keep`].
     pub(super) fn keep_update(&mut self, writer: &IndexWriter) -> Result<(), IndexError> {
         let Some(PendingUpdate { words, amendment, found }) = self.unkept.take() else { return Ok(()) };
-        let Some(edition) = ManifestCommit::after(writer, found.as_ref(), &self.manifest)? else {
+        let Some(edition) = ManifestCommit::begin_after(writer, found.as_ref(), &self.manifest)? else {
             return Ok(());
         };
         self.words.truncate(self.words.len().saturating_sub(words.len()));

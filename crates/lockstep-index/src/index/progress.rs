@@ -19,7 +19,7 @@ pub trait IndexProgress: Sync {
 
     /// Returns true if the result is no longer needed. Checked between files; the build then ends with an
     /// error.
-    fn is_abandoned(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         false
     }
 

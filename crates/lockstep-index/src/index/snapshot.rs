@@ -89,13 +89,13 @@ impl World for Index {
         self.known_facts.get(at)?.get_or_init(|| self.find_facts(file.0)).clone()
     }
 
-    fn text_once(&self, file: FileId) -> Option<Arc<str>> {
+    fn read_text_uncached(&self, file: FileId) -> Option<Arc<str>> {
         self.files.records.get(file.0 as usize)?;
         let known = self.texts.known(file.0 as usize);
         known.cloned().unwrap_or_else(|| self.read(file.0).0)
     }
 
-    fn facts_once(&self, file: FileId) -> Option<Arc<Facts>> {
+    fn parse_facts_uncached(&self, file: FileId) -> Option<Arc<Facts>> {
         self.files.records.get(file.0 as usize)?;
         let known = self.known_facts.known(file.0 as usize);
         known.cloned().unwrap_or_else(|| if self.is_expired() { None } else { self.find_facts_once(file.0) })
@@ -269,7 +269,7 @@ impl Index {
         let read = content::read(&path, self.settings.max_file_bytes, &mut buffer);
         let version = read.as_ref().map(|content| content.version).unwrap_or_default();
         let text = read.and_then(|content| content.text.ok()).map(Arc::from);
-        let is_known = record.version.is_of(&version, &buffer);
+        let is_known = record.version.matches_content(&version, &buffer);
         if !is_known {
             self.moved.store(true, Ordering::Relaxed);
         }

@@ -1,13 +1,13 @@
 //! A sorted table in one immutable file: numbers and what belongs to each, looked up without loading it.
 //!
 //! ```text
-//! MAGIC  block*  fence  footer
+//! MAGIC  block*  block_index  footer
 //! block  = (key delta, length, payload)*         keys ascend
-//! fence  = (first key, offset, length, check)*   one per block
-//! footer = fence offset, blocks, check of the fence, MAGIC
+//! block_index  = (first key, offset, length, check)*   one per block
+//! footer = block_index offset, blocks, check of the block_index, MAGIC
 //! ```
 //!
-//! A lookup reads the fence once and then one block. Every byte that is read is checked against a digest, so that a file
+//! A lookup reads the block_index once and then one block. Every byte that is read is checked against a digest, so that a file
 //! that a power failure damaged is noticed and not believed: nothing needs to be synced.
 
 use std::fs::File;
@@ -42,7 +42,7 @@ pub(crate) struct TableWriter<W> {
     block: Vec<u8>,
     first: u64,
     last: u64,
-    fence: Vec<u8>,
+    block_index: Vec<u8>,
     blocks: u64,
 }
 
@@ -50,7 +50,7 @@ impl<W: Write> TableWriter<W> {
     pub(crate) fn new(mut out: W) -> io::Result<Self> {
         out.write_all(MAGIC)?;
         let offset = MAGIC.len() as u64;
-        Ok(Self { out, offset, block: Vec::new(), first: 0, last: 0, fence: Vec::new(), blocks: 0 })
+        Ok(Self { out, offset, block: Vec::new(), first: 0, last: 0, block_index: Vec::new(), blocks: 0 })
     }
 
     pub(crate) fn put(&mut self, key: u64, payload: &[u8]) -> io::Result<()> {
@@ -70,10 +70,10 @@ impl<W: Write> TableWriter<W> {
             return Ok(());
         }
         let length = u32::try_from(self.block.len()).map_err(io::Error::other)?;
-        self.fence.extend_from_slice(&self.first.to_le_bytes());
-        self.fence.extend_from_slice(&self.offset.to_le_bytes());
-        self.fence.extend_from_slice(&length.to_le_bytes());
-        self.fence.extend_from_slice(&check(&self.block).to_le_bytes());
+        self.block_index.extend_from_slice(&self.first.to_le_bytes());
+        self.block_index.extend_from_slice(&self.offset.to_le_bytes());
+        self.block_index.extend_from_slice(&length.to_le_bytes());
+        self.block_index.extend_from_slice(&check(&self.block).to_le_bytes());
         self.out.write_all(&self.block)?;
         self.offset += u64::from(length);
         self.blocks += 1;
@@ -81,13 +81,13 @@ impl<W: Write> TableWriter<W> {
         Ok(())
     }
 
-    /// Appends the blocks of a part: a table without its fence, whose keys are greater than all keys so far.
+    /// Appends the blocks of a part: a table without its block_index, whose keys are greater than all keys so far.
     pub(crate) fn append(&mut self, part: &TableSegment) -> io::Result<()> {
         self.close_block()?;
-        let mut fence = ByteReader(&part.fence);
-        while let Some(entry) = BlockIndexEntry::read(&mut fence) {
+        let mut block_index = ByteReader(&part.block_index);
+        while let Some(entry) = BlockIndexEntry::read(&mut block_index) {
             let entry = BlockIndexEntry { offset: entry.offset + self.offset, ..entry };
-            entry.write(&mut self.fence);
+            entry.write(&mut self.block_index);
             self.blocks += 1;
         }
         self.out.write_all(&part.blocks)?;
@@ -97,10 +97,10 @@ impl<W: Write> TableWriter<W> {
 
     pub(crate) fn finish(mut self) -> io::Result<W> {
         self.close_block()?;
-        self.out.write_all(&self.fence)?;
+        self.out.write_all(&self.block_index)?;
         self.out.write_all(&self.offset.to_le_bytes())?;
         self.out.write_all(&self.blocks.to_le_bytes())?;
-        self.out.write_all(&check(&self.fence).to_le_bytes())?;
+        self.out.write_all(&check(&self.block_index).to_le_bytes())?;
         self.out.write_all(MAGIC)?;
         self.out.flush()?;
         Ok(self.out)
@@ -110,7 +110,7 @@ impl<W: Write> TableWriter<W> {
 /// A range of a table that is built in parallel to others.
 pub(crate) struct TableSegment {
     blocks: Vec<u8>,
-    fence: Vec<u8>,
+    block_index: Vec<u8>,
 }
 
 impl TableSegment {
@@ -122,12 +122,12 @@ impl TableSegment {
             block: Vec::new(),
             first: 0,
             last: 0,
-            fence: Vec::new(),
+            block_index: Vec::new(),
             blocks: 0,
         };
         fill(&mut writer)?;
         writer.close_block()?;
-        Ok(Self { blocks: writer.out, fence: writer.fence })
+        Ok(Self { blocks: writer.out, block_index: writer.block_index })
     }
 }
 
@@ -195,12 +195,12 @@ impl TableSource {
 #[derive(Debug)]
 pub(crate) struct SortedTable {
     source: TableSource,
-    fence: OnceLock<Option<Vec<BlockIndexEntry>>>,
+    block_index: OnceLock<Option<Vec<BlockIndexEntry>>>,
 }
 
 impl SortedTable {
     pub(crate) fn new(source: TableSource) -> Self {
-        Self { source, fence: OnceLock::new() }
+        Self { source, block_index: OnceLock::new() }
     }
 
     /// Returns the size in bytes.
@@ -208,8 +208,8 @@ impl SortedTable {
         self.source.len()
     }
 
-    fn fence(&self) -> Result<&[BlockIndexEntry], CorruptTable> {
-        self.fence.get_or_init(|| self.read_fence().ok()).as_deref().ok_or(CorruptTable)
+    fn block_index(&self) -> Result<&[BlockIndexEntry], CorruptTable> {
+        self.block_index.get_or_init(|| self.read_fence().ok()).as_deref().ok_or(CorruptTable)
     }
 
     fn read_fence(&self) -> Result<Vec<BlockIndexEntry>, CorruptTable> {
@@ -240,13 +240,13 @@ impl SortedTable {
 
     /// Returns the payload of `key`.
     pub(crate) fn get(&self, key: u64) -> Result<Option<Vec<u8>>, CorruptTable> {
-        let fence = self.fence()?;
-        let Some(at) = fence.partition_point(|entry| entry.first <= key).checked_sub(1) else {
+        let block_index = self.block_index()?;
+        let Some(at) = block_index.partition_point(|entry| entry.first <= key).checked_sub(1) else {
             return Ok(None);
         };
-        let block = self.block(&fence[at])?;
+        let block = self.block(&block_index[at])?;
         let mut found = None;
-        walk(&fence[at], &block, |known, payload| {
+        walk(&block_index[at], &block, |known, payload| {
             if known == key {
                 found = Some(payload.to_vec());
             }
@@ -267,7 +267,7 @@ pub(crate) struct TableCursor<'a> {
 
 impl<'a> TableCursor<'a> {
     pub(crate) fn new(table: &'a SortedTable) -> Result<Self, CorruptTable> {
-        Ok(Self { table, blocks: table.fence()?.iter(), block: Vec::new(), at: 0, key: 0 })
+        Ok(Self { table, blocks: table.block_index()?.iter(), block: Vec::new(), at: 0, key: 0 })
     }
 
     /// Returns the next key with its payload.

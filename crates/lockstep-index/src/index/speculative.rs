@@ -18,7 +18,7 @@ impl Index {
     ///
     /// The answer is returned only if the index was up to date. If it was not, if there was no index, or if
     /// `ask` declined, the caller has to query the returned index again.
-    pub fn open_and_ask<T>(
+    pub fn query_speculatively<T>(
         root: &Path,
         home: IndexLocation<'_>,
         settings: &IndexSettings,
@@ -27,7 +27,7 @@ impl Index {
     ) -> Result<(Self, Option<T>), IndexError> {
         let storage = home.storage();
         let mut loaded = load_from(storage.as_ref(), settings)?;
-        let (effort, sight, keep) = (UpdatePolicy::Whole, ScanScope::Whole, PersistMode::Now);
+        let (effort, sight, keep) = (UpdatePolicy::Complete, ScanScope::All, PersistMode::Now);
         let opening = OpenRequest { root, storage, writer: None, settings, effort, sight, keep, progress };
         let Some(base) = loaded.base.take() else {
             return Ok((opening.bring_up_to_date(loaded)?, None));
@@ -45,11 +45,11 @@ impl Index {
     }
 
     /// Returns true if the file on disk matches the index, or neither has it. The content is not read.
-    pub fn knows(&self, path: &str) -> bool {
+    pub fn is_current(&self, path: &str) -> bool {
         let known = self.files.paths.find(path).map(|file| &self.files.records[file].version);
         let present = self.root.join(path).symlink_metadata().ok();
         match (known, present) {
-            (Some(known), Some(present)) => known.looks_like(&FileVersion::of(&present)),
+            (Some(known), Some(present)) => known.matches_metadata(&FileVersion::of(&present)),
             (known, present) => known.is_none() && present.is_none(),
         }
     }

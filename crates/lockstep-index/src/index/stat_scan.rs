@@ -65,9 +65,9 @@ const WORTH_OPENING: usize = 3;
 
 /// Checks every file of the table, on as many threads as there are cores. Sets `outdated` as soon as it finds
 /// a difference.
-pub(crate) fn look(root: &Path, files: &FileTable, limit: u64, outdated: &AtomicBool) -> ScanDiff {
+pub(crate) fn scan(root: &Path, files: &FileTable, limit: u64, outdated: &AtomicBool) -> ScanDiff {
     let by_directory = files.by_directory();
-    let helpers = parallelism::besides(files.len() / FILES_PER_THREAD);
+    let helpers = parallelism::extra_threads(files.len() / FILES_PER_THREAD);
     let next = AtomicUsize::new(0);
     let opened = open_root(root);
     let eye = StatScanner { root, base: opened.as_ref(), files, limit };
@@ -101,7 +101,7 @@ pub(crate) fn look(root: &Path, files: &FileTable, limit: u64, outdated: &Atomic
 /// are directories.
 ///
 /// The table keeps its state for all other paths, so the next full check finds their changes.
-pub(crate) fn look_only(root: &Path, files: &FileTable, limit: u64, paths: &HashSet<String>) -> ScanDiff {
+pub(crate) fn scan_paths(root: &Path, files: &FileTable, limit: u64, paths: &HashSet<String>) -> ScanDiff {
     let opened = open_root(root);
     let eye = StatScanner { root, base: opened.as_ref(), files, limit };
     let mut look = ScanDiff::default();
@@ -222,7 +222,7 @@ impl StatScanner<'_> {
 
     fn compare(&self, file: u32, present: &FileVersion, look: &mut ScanDiff) {
         let known = &self.files.records[file as usize].version;
-        if !known.looks_like(present) {
+        if !known.matches_metadata(present) {
             look.changed.push(file);
         } else if known.digest != 0 {
             self.read_again(file, known, look);
@@ -236,7 +236,7 @@ impl StatScanner<'_> {
         let mut buffer = Vec::new();
         let content = content::read(&path, self.limit, &mut buffer);
         let present = content.map(|content| content.version).unwrap_or_default();
-        if !known.is_of(&present, &buffer) {
+        if !known.matches_content(&present, &buffer) {
             look.changed.push(file);
         } else if !known.is_racy(now()) {
             look.settled.push(file);

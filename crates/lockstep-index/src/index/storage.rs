@@ -139,7 +139,7 @@ impl IndexWriter {
     }
 
     /// Returns the first number above all existing files, including unnamed ones, which may still be read.
-    pub(crate) fn first_free(&self) -> u32 {
+    pub(crate) fn next_free_number(&self) -> u32 {
         let entries = fs::read_dir(self.storage.state.index()).into_iter().flatten().flatten();
         let numbers = entries.filter_map(|entry| Some(numbered(entry.file_name().to_str()?)?.0));
         numbers.max().map_or(1, |number| number.saturating_add(1))
@@ -150,7 +150,7 @@ impl IndexWriter {
     pub(crate) fn replace(&self, manifest: &Manifest) -> Result<(), IndexError> {
         let dir = self.storage.state.index();
         lockstep_fs::replace_unsynced(&dir.join(MANIFEST), &manifest.encode())?;
-        self.clean(&dir, manifest);
+        self.remove_unreferenced(&dir, manifest);
         Ok(())
     }
 
@@ -163,7 +163,7 @@ impl IndexWriter {
     /// Removes numbered files that no manifest names: those of older manifests, and of writers that were
     /// killed. A reader of an older manifest finds them missing and reads the new manifest. Files that cannot
     /// be removed are left for the next time.
-    fn clean(&self, dir: &Path, manifest: &Manifest) {
+    fn remove_unreferenced(&self, dir: &Path, manifest: &Manifest) {
         for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let Some((number, part)) = name.to_str().and_then(numbered) else { continue };

@@ -94,7 +94,7 @@ impl Default for SeenWords {
 
 impl SeenWords {
     /// Starts another text.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn start_document(&mut self) {
         self.count = 0;
         self.text = self.text.checked_add(1).unwrap_or_else(|| {
             self.slots.fill((0, 0));
@@ -158,7 +158,7 @@ mod tests {
         ) {
             let mut seen = SeenWords::default();
             for text in texts {
-                seen.forget();
+                seen.start_document();
                 let first: Vec<_> = text.iter().filter(|number| seen.is_first(**number)).collect();
                 let set: BTreeSet<_> = text.iter().collect();
                 prop_assert_eq!(first.len(), set.len());

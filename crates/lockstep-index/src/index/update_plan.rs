@@ -21,7 +21,7 @@ use directories::{DirectoryDiff, DirectoryDiffBuilder};
 
 /// The maximum number of changed files and directories for an update in place. Larger plans that add or
 /// remove entries copy the table, because each insertion moves the rest of it.
-const MOST_IN_PLACE: usize = 16;
+const MAX_IN_PLACE_SHIFTS: usize = 16;
 
 /// The changes that update a file table.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub(crate) struct IndexUpdatePlan {
     /// Paths to read, sorted: new files, and known files with another version.
     pub(crate) read: Vec<String>,
     /// Known files that are no longer in scope.
-    pub(crate) dropped: Vec<u32>,
+    pub(crate) removed: Vec<u32>,
     /// Known files whose digest is no longer needed.
     settled: Vec<u32>,
     directories: DirectoryDiff,
@@ -38,22 +38,22 @@ pub(crate) struct IndexUpdatePlan {
 impl IndexUpdatePlan {
     /// Returns true if the plan changes nothing.
     pub(crate) fn is_empty(&self) -> bool {
-        self.is_settling() && self.settled.is_empty() && self.directories.is_empty()
+        self.only_settles_stamps() && self.settled.is_empty() && self.directories.is_empty()
     }
 
     /// Returns true if no file differs. At most, racy times have become old enough to be trusted.
-    pub(crate) fn is_settling(&self) -> bool {
-        self.read.is_empty() && self.dropped.is_empty()
+    pub(crate) fn only_settles_stamps(&self) -> bool {
+        self.read.is_empty() && self.removed.is_empty()
     }
 
     /// Returns the number of files and directories in the plan.
     pub(crate) fn size(&self) -> usize {
-        self.read.len() + self.dropped.len() + self.settled.len() + self.directories.len()
+        self.read.len() + self.removed.len() + self.settled.len() + self.directories.len()
     }
 
     /// Returns true if entries are added or removed, so that files move in the table.
-    pub(crate) fn moves(&self) -> bool {
-        !(self.dropped.is_empty() && self.directories.is_empty())
+    pub(crate) fn shifts_positions(&self) -> bool {
+        !(self.removed.is_empty() && self.directories.is_empty())
     }
 
     /// Creates a plan that reads every file.
@@ -110,7 +110,7 @@ impl IndexUpdatePlan {
         read: &[Option<(FileVersion, ContentClass)>],
         first: u32,
     ) -> FileTable {
-        if !self.moves() || self.size() <= MOST_IN_PLACE {
+        if !self.shifts_positions() || self.size() <= MAX_IN_PLACE_SHIFTS {
             self.apply_in_place(&mut old, read, first);
             return old;
         }
@@ -130,7 +130,7 @@ impl IndexUpdatePlan {
             }
         }
         // In reverse order, so that earlier indices stay valid.
-        for file in self.dropped.iter().rev().map(|file| *file as usize) {
+        for file in self.removed.iter().rev().map(|file| *file as usize) {
             if file < files.len() {
                 files.remove(file);
             }
@@ -162,7 +162,7 @@ impl IndexUpdatePlan {
         let mut table = TableBuilder::new(old, &self.directories);
         let mut fresh = self.read.iter().zip((first..).zip(read)).peekable();
         let places = self.read.iter().filter_map(|path| old.paths.find(path).map(number));
-        let mut stops: Vec<u32> = places.chain(self.dropped.iter().copied()).collect();
+        let mut stops: Vec<u32> = places.chain(self.removed.iter().copied()).collect();
         stops.extend_from_slice(&self.settled);
         stops.extend(self.read.iter().map(|path| number(old.paths.first_after(path))));
         stops.sort_unstable();
@@ -178,7 +178,7 @@ impl IndexUpdatePlan {
             }
             if let Some((path, (document, read))) = fresh.next_if(|(new, _)| *new == path) {
                 table.add_read(path, document, *read);
-            } else if self.dropped.binary_search(&stop).is_err() {
+            } else if self.removed.binary_search(&stop).is_err() {
                 let mut record = old.records[stop as usize];
                 if self.settled.binary_search(&stop).is_ok() {
                     record.version.digest = 0;
@@ -208,7 +208,7 @@ struct PlanBuilder<'a> {
 impl<'a> PlanBuilder<'a> {
     fn new(files: &'a FileTable, look: &ScanDiff) -> Self {
         let read = look.changed.iter().map(|file| files.paths.get(*file as usize).to_owned()).collect();
-        let plan = IndexUpdatePlan { read, dropped: look.vanished.clone(), ..IndexUpdatePlan::default() };
+        let plan = IndexUpdatePlan { read, removed: look.vanished.clone(), ..IndexUpdatePlan::default() };
         Self { files, by_directory: OnceCell::new(), plan }
     }
 
@@ -217,7 +217,7 @@ impl<'a> PlanBuilder<'a> {
     }
 
     fn drop(&mut self, file: u32) {
-        self.plan.dropped.push(file);
+        self.plan.removed.push(file);
     }
 
     /// Lists one known directory again, including new trees in it.
@@ -243,7 +243,7 @@ impl<'a> PlanBuilder<'a> {
             let known = self.files_of(directory).iter().copied();
             let gone: Vec<u32> =
                 known.filter(|file| !is_listed(self.files.paths.get(*file as usize))).collect();
-            self.plan.dropped.extend(gone);
+            self.plan.removed.extend(gone);
         }
         // Removed subdirectories, which may not have been checked themselves. `finish` removes everything
         // below them.
@@ -265,15 +265,15 @@ impl<'a> PlanBuilder<'a> {
         let gone = self.plan.directories.gone.iter();
         let known = gone.filter_map(|path| self.files.directory_paths.find(path));
         let files: Vec<u32> = known.flat_map(|directory| self.files_of(directory)).copied().collect();
-        self.plan.dropped.extend(files);
+        self.plan.removed.extend(files);
     }
 
     fn finish(mut self) -> IndexUpdatePlan {
-        let dropped = &mut self.plan.dropped;
-        dropped.sort_unstable();
-        dropped.dedup();
+        let removed = &mut self.plan.removed;
+        removed.sort_unstable();
+        removed.dedup();
         let is_dropped = |path: &str| {
-            self.files.paths.find(path).is_some_and(|file| dropped.binary_search(&number(file)).is_ok())
+            self.files.paths.find(path).is_some_and(|file| removed.binary_search(&number(file)).is_ok())
         };
         let read = &mut self.plan.read;
         read.sort_unstable();
@@ -332,12 +332,12 @@ mod tests {
                 directories.put.insert(parent(path).to_owned(), directory);
             }
             directories.gone = old.directory_paths.iter().filter(|path| is_gone(path)).map(str::to_owned).collect();
-            let dropped = vec![place(numbers[1])];
-            let is_dropped = |path: &String| old.paths.find(path).is_some_and(|at| dropped == [number(at)]);
+            let removed = vec![place(numbers[1])];
+            let is_dropped = |path: &String| old.paths.find(path).is_some_and(|at| removed == [number(at)]);
             let plan = IndexUpdatePlan {
                 read: now.iter().filter(|path| !is_dropped(path)).cloned().collect(),
                 settled: vec![place(numbers[2])],
-                dropped: dropped.clone(),
+                removed: removed.clone(),
                 directories,
             };
             let read: Vec<_> = (1..).map(read_of).take(plan.read.len()).collect();

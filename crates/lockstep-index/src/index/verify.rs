@@ -12,7 +12,7 @@ use super::ignore_rules;
 use super::open::load;
 use super::settings::IndexSettings;
 use super::sorted_table::{CorruptTable, SortedTable, TableCursor};
-use super::stat_scan::look;
+use super::stat_scan::scan;
 use super::storage::Storage;
 use super::update_plan::IndexUpdatePlan;
 use crate::IndexError;
@@ -54,13 +54,13 @@ fn differing(
     settings: &IndexSettings,
     outside: bool,
 ) -> Result<usize, IndexError> {
-    let mut look = look(root, files, settings.max_file_bytes, &AtomicBool::default());
+    let mut look = scan(root, files, settings.max_file_bytes, &AtomicBool::default());
     look.rules_changed |= outside;
     if look.is_as_before() {
         return Ok(0);
     }
     let plan = IndexUpdatePlan::new(root, files, look, &settings.filter(root)?);
-    Ok(plan.read.len() + plan.dropped.len())
+    Ok(plan.read.len() + plan.removed.len())
 }
 
 fn every_word(table: &SortedTable) -> Result<(), CorruptTable> {

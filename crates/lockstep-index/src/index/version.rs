@@ -59,13 +59,13 @@ impl FileVersion {
     }
 
     /// Returns true if the two can only differ in content.
-    pub(crate) fn looks_like(&self, other: &Self) -> bool {
+    pub(crate) fn matches_metadata(&self, other: &Self) -> bool {
         (self.size, self.changed, self.inode) == (other.size, other.changed, other.inode)
     }
 
     /// Returns true if `content`, read from a file with version `now`, has this version.
-    pub(crate) fn is_of(&self, now: &Self, content: &[u8]) -> bool {
-        self.looks_like(now) && (self.digest == 0 || self.digest == digest(content))
+    pub(crate) fn matches_content(&self, now: &Self, content: &[u8]) -> bool {
+        self.matches_metadata(now) && (self.digest == 0 || self.digest == digest(content))
     }
 }
 

@@ -17,7 +17,7 @@ use super::version::FileVersion;
 const PAIRS_PER_TABLE: usize = 12_000_000;
 
 /// The number of files that are read between two checks of the number of pairs.
-const ROUND: usize = 8_192;
+const FILES_PER_ROUND: usize = 8_192;
 
 /// The number of files per task of a thread.
 const BATCH: usize = 256;
@@ -42,7 +42,7 @@ pub(crate) struct WordTables {
 }
 
 /// Reads the files at `paths` (sorted, relative to the root). They get the document numbers from `first` on.
-pub(crate) fn harvest<P: AsRef<str> + Sync>(
+pub(crate) fn index_words<P: AsRef<str> + Sync>(
     root: &Path,
     paths: &[P],
     first: u32,
@@ -52,10 +52,10 @@ pub(crate) fn harvest<P: AsRef<str> + Sync>(
     let mut harvest = WordTables::default();
     let mut batches: Vec<HashBuckets> = Vec::new();
     let done = AtomicUsize::new(0);
-    for (round, chunk) in paths.chunks(ROUND).enumerate() {
-        let first = first + u32::try_from(round * ROUND).map_err(io::Error::other)?;
+    for (round, chunk) in paths.chunks(FILES_PER_ROUND).enumerate() {
+        let first = first + u32::try_from(round * FILES_PER_ROUND).map_err(io::Error::other)?;
         let read = |reader: &mut WordReader, (at, chunk): (usize, &[P])| {
-            let chunk = if progress.is_abandoned() { &[] } else { chunk };
+            let chunk = if progress.is_cancelled() { &[] } else { chunk };
             if progress.is_out_of_time() {
                 return WordBatch::skipped(chunk.len());
             }
@@ -69,7 +69,7 @@ pub(crate) fn harvest<P: AsRef<str> + Sync>(
             0..WORTH_THREADS => vec![read(&mut WordReader::default(), (0, chunk))],
             _ => chunk.par_chunks(BATCH).enumerate().map_init(WordReader::default, read).collect(),
         };
-        if progress.is_abandoned() {
+        if progress.is_cancelled() {
             return Err(io::Error::new(io::ErrorKind::Interrupted, "nobody waits for it any more"));
         }
         for batch in read {
@@ -131,7 +131,7 @@ impl WordReader {
                     .map(|content| (content.version, content.text.err().unwrap_or(ContentClass::Text))),
             );
             let Some(Ok(text)) = content.map(|content| content.text) else { continue };
-            self.seen.forget();
+            self.seen.start_document();
             each_word(text.as_bytes(), |word| {
                 if self.seen.is_first(word) {
                     let heap = usize::try_from(word >> LOW_BITS).unwrap_or(0) % HEAPS;

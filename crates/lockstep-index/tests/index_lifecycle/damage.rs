@@ -46,7 +46,7 @@ fn corruption_gives_no_wrong_answer_and_is_repaired() {
                 let is_there = expected.split(' ').all(|part| answer.contains(part));
                 assert!(is_there, "{} at {at}: {question}: {answer}", path.display());
             }
-            index.keep_parsed().unwrap();
+            index.persist_facts().unwrap();
             tree.assert_true(&words, &format!("after {} at {at}", path.display()));
             // Restores the parts for the next round.
             parts().keys().for_each(|path| fs::remove_file(path).unwrap());
@@ -89,7 +89,7 @@ fn readers_never_wait_and_never_see_a_partial_write() {
                             index.facts(file);
                         }
                     }
-                    index.keep_parsed().unwrap();
+                    index.persist_facts().unwrap();
                 }
             });
         }
@@ -113,7 +113,7 @@ fn the_claude_preset_indexes_the_frameworks_own_files() {
     ]);
     let paths = |settings: &IndexSettings| -> Vec<String> {
         let index =
-            Index::open_or_build(tree.root(), IndexLocation::State(&tree.state), settings, &NoProgress)
+            Index::open_or_build(tree.root(), IndexLocation::Project(&tree.state), settings, &NoProgress)
                 .unwrap();
         index.files().into_iter().map(|file| index.path(file).to_owned()).collect()
     };
@@ -148,7 +148,7 @@ impl IndexProgress for Impatient {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn is_abandoned(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -157,7 +157,7 @@ impl IndexProgress for Impatient {
 fn a_cancelled_build_ends_and_leaves_the_old_index() {
     let tree = Tree::new(&[]);
     (0..2_000).for_each(|n| tree.write(&format!("m{n}.py"), &format!("alpha = {n}\n")));
-    let home = || IndexLocation::State(&tree.state);
+    let home = || IndexLocation::Project(&tree.state);
     let opened = Index::open_or_build(tree.root(), home(), &IndexSettings::default(), &Impatient::default());
     assert!(opened.is_err_and(|error| error.to_string().contains("index")));
     assert_eq!(tree.verdict(), VerifyResult::Missing);

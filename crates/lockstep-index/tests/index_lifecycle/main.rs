@@ -45,7 +45,7 @@ impl Tree {
     fn open(&self) -> Index {
         Index::open_or_build(
             self.root(),
-            IndexLocation::State(&self.state),
+            IndexLocation::Project(&self.state),
             &IndexSettings::default(),
             &NoProgress,
         )
@@ -60,8 +60,14 @@ impl Tree {
             meanwhile(index);
             Some(index.containing(word).len())
         };
-        Index::open_and_ask(self.root(), IndexLocation::State(&self.state), &settings, &NoProgress, ask)
-            .unwrap()
+        Index::query_speculatively(
+            self.root(),
+            IndexLocation::Project(&self.state),
+            &settings,
+            &NoProgress,
+            ask,
+        )
+        .unwrap()
     }
 
     /// Builds the index with its facts.
@@ -194,7 +200,7 @@ fn a_file_that_changes_after_the_scan_makes_the_answer_stale_and_is_not_stored()
     tree.write("a.py", "def two(): pass\n");
     assert!(format!("{:?}", index.facts(a).unwrap()).contains("two"), "what is told stands in the file");
     assert!(!index.condition().fresh, "but the answers are no longer of one moment");
-    index.keep_parsed().unwrap();
+    index.persist_facts().unwrap();
     tree.assert_true(&["one", "two"], "afterwards");
 }
 
@@ -207,7 +213,7 @@ fn a_speculative_answer_counts_only_if_nothing_changed() {
     // This settles times that were too recent to be trusted.
     tree.open();
     let (index, early) =
-        tree.ask_early("one", |index| assert!(index.knows("a.py") && index.knows("gone.py")));
+        tree.ask_early("one", |index| assert!(index.is_current("a.py") && index.is_current("gone.py")));
     assert!(early == Some(1) && index.condition().fresh && !index.is_outdated());
     let changes: [(&str, &dyn Fn()); 4] = [
         ("another content", &|| tree.write("a.py", "def one(): two()\n")),
@@ -233,7 +239,7 @@ fn change_during_a_speculative_query_is_never_reported_as_fresh() {
         tree.open();
         let (index, early) = tree.ask_early("one", |index| {
             tree.write("a.py", &format!("def one(): return {turn}\n"));
-            assert!(!index.knows("a.py"));
+            assert!(!index.is_current("a.py"));
             assert!(index.text(index.find("a.py").unwrap()).unwrap().contains(&turn.to_string()));
         });
         // Either the check or the query read the file first; one of them has noticed the change.
@@ -254,9 +260,9 @@ fn many_changes_are_deferred_and_the_answer_is_stale() {
     fs::remove_file(tree.root().join("a.py")).unwrap();
     let few = Index::open(
         tree.root(),
-        IndexLocation::State(&tree.state),
+        IndexLocation::Project(&tree.state),
         &IndexSettings::default(),
-        UpdatePolicy::Few,
+        UpdatePolicy::Bounded,
         &NoProgress,
     );
     let few = few.unwrap().unwrap();
@@ -282,7 +288,7 @@ fn facts_survive_many_updates() {
         assert_eq!(index.stats().facts_kept, 1, "of the other file");
         let b = index.find("b.py").unwrap();
         assert!(index.facts(b).is_some());
-        assert_eq!(index.keep_parsed().unwrap(), 1);
+        assert_eq!(index.persist_facts().unwrap(), 1);
         assert_eq!(tree.open().stats().facts_kept, 2);
         assert!(tree.open().containing(&format!("number_{}", round.max(1) - 1)).len() < 2);
     }
@@ -306,12 +312,11 @@ fn unscanned_changes_are_found_by_the_next_full_scan() {
     let words = ["one", "two", "three", "four", "five", "import", "six"];
     let glance = |paths: &[&str]| {
         let paths: HashSet<String> = paths.iter().map(|path| (*path).to_owned()).collect();
-        let home = IndexLocation::State(&tree.state);
-        let sight = ScanScope::Only(&paths);
+        let home = IndexLocation::Project(&tree.state);
+        let sight = ScanScope::Paths(&paths);
         let mut index =
-            Index::open_and_keep_later(tree.root(), home, &IndexSettings::default(), sight, &NoProgress)
-                .unwrap();
-        index.keep_parsed().unwrap();
+            Index::open_deferred(tree.root(), home, &IndexSettings::default(), sight, &NoProgress).unwrap();
+        index.persist_facts().unwrap();
         index
     };
     let paths_with = |index: &Index, word: &str| -> Vec<String> {
@@ -353,15 +358,9 @@ fn a_deferred_write_stores_the_update_that_was_computed() {
     let tree = Tree::new(&[("a.py", "def one(): pass\n"), ("b.py", "import a\n")]);
     tree.build();
     let later = || {
-        let home = IndexLocation::State(&tree.state);
-        Index::open_and_keep_later(
-            tree.root(),
-            home,
-            &IndexSettings::default(),
-            ScanScope::Whole,
-            &NoProgress,
-        )
-        .unwrap()
+        let home = IndexLocation::Project(&tree.state);
+        Index::open_deferred(tree.root(), home, &IndexSettings::default(), ScanScope::All, &NoProgress)
+            .unwrap()
     };
     let manifest = || fs::read(tree.state.index().join("manifest")).unwrap();
     for round in 0..20 {
@@ -380,11 +379,11 @@ fn a_deferred_write_stores_the_update_that_was_computed() {
             // Another process finds the same change first.
             tree.open();
             let before = manifest();
-            assert_eq!(index.keep_parsed().unwrap(), 0, "{name}");
+            assert_eq!(index.persist_facts().unwrap(), 0, "{name}");
             assert_eq!(manifest(), before, "{name}");
         } else {
             let before = manifest();
-            index.keep_parsed().unwrap();
+            index.persist_facts().unwrap();
             assert_ne!(manifest(), before, "{name}");
             assert_eq!(tree.verdict(), VerifyResult::Fresh, "{name}");
         }

@@ -18,7 +18,7 @@ pub struct MapRecordDelta {
 
 impl MapRecordDelta {
     /// Adds changed entries.
-    pub fn touch(&mut self, places: impl IntoIterator<Item = u32>) {
+    pub fn mark_changed(&mut self, places: impl IntoIterator<Item = u32>) {
         self.touched.extend(places);
         self.touched.sort_unstable();
         self.touched.dedup();
@@ -45,7 +45,7 @@ impl MapRecordDelta {
 impl MapRecord {
     /// The record after amendments of which the first was made from it, each other from the one before; with how many of them moved entries.
     /// `None` if the bytes are those of no such amendments.
-    pub fn after(self, amendments: &[&[u8]]) -> Option<(Self, usize)> {
+    pub fn apply_deltas(self, amendments: &[&[u8]]) -> Option<(Self, usize)> {
         let mut record = self;
         let mut moving = 0;
         for amendment in amendments {
@@ -63,7 +63,7 @@ impl MapRecord {
         self.about = MapMetadata::decode(&mut bytes)?;
         let moves = Renumbering { removed: take_places(&mut bytes)?, added: take_places(&mut bytes)? };
         if !moves.is_empty() {
-            self.make_moves(&moves)?;
+            self.renumber(&moves)?;
         }
         let count = self.entries.len();
         for _ in 0..bytes.count()? {
@@ -91,7 +91,8 @@ impl MapRecord {
 
 fn take_places(bytes: &mut ByteInput<'_>) -> Option<Vec<u32>> {
     let count = bytes.count()?;
-    let places: Vec<u32> = bytes.column::<4>(count)?.iter().map(|place| u32::from_le_bytes(*place)).collect();
+    let places: Vec<u32> =
+        bytes.fixed_width::<4>(count)?.iter().map(|place| u32::from_le_bytes(*place)).collect();
     places.is_sorted_by(|a, b| a < b).then_some(places)
 }
 
@@ -119,10 +120,10 @@ fn take_entry(bytes: &mut ByteInput<'_>, entry: &mut MapRecordEntry, is_new: boo
     entry.name_bytes = bytes.u32()?;
     (entry.version, entry.content, entry.interface) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
     entry.updated = bytes.date()?;
-    (entry.is_read, entry.is_hot) = flags(bytes.u8()?);
+    (entry.text_was_read, entry.changed_every_run) = flags(bytes.u8()?);
     entry.block = EntrySpan { start: 0, bytes: bytes.u32()? };
     let count = bytes.count()?;
-    let refs = bytes.column::<4>(count)?.iter().map(|to| u32::from_le_bytes(*to)).collect();
+    let refs = bytes.fixed_width::<4>(count)?.iter().map(|to| u32::from_le_bytes(*to)).collect();
     entry.answers = TraceRange::decode(bytes)?;
     entry.names = take_names_of(bytes)?;
     Some(refs)
@@ -139,7 +140,7 @@ mod tests {
         let mut record = MapRecord::empty(date(2026, 2, 14));
         let count = u32::try_from(paths.len()).unwrap();
         for (at, path) in (0_u32..).zip(paths) {
-            record.push_plain(path, &[(at + 1) % count]);
+            record.push_minimal(path, &[(at + 1) % count]);
         }
         record
     }
@@ -152,15 +153,15 @@ mod tests {
         present.set_refs(2, &[]);
         present.set_refs(3, &[0]);
         present.entries[1].names = vec![(lockstep_refs::entity::EntityKind::Skill, "s".into())];
-        present.entries[3].is_hot = true;
+        present.entries[3].changed_every_run = true;
         present.about.next_run = 9;
-        present.set_blocks(&[1, 2, 3, 4]);
+        present.set_entry_sizes(&[1, 2, 3, 4]);
         let moves = Renumbering { removed: vec![2], added: vec![1] };
         let amendment = MapRecordDelta { moves, touched: vec![0, 1, 2, 3] }.encode(&present);
-        assert_eq!(former.clone().after(&[&amendment]), Some((present.clone(), 1)));
+        assert_eq!(former.clone().apply_deltas(&[&amendment]), Some((present.clone(), 1)));
         present.entries[1].version = 5;
         let second = MapRecordDelta { touched: vec![1], ..MapRecordDelta::default() }.encode(&present);
-        assert_eq!(former.after(&[&amendment, &second]), Some((present, 1)));
+        assert_eq!(former.apply_deltas(&[&amendment, &second]), Some((present, 1)));
     }
 
     #[test]
@@ -172,7 +173,7 @@ mod tests {
             (Renumbering { removed: vec![0, 1], added: vec![] }, vec![1]),
         ] {
             let amendment = MapRecordDelta { moves, touched }.encode(&former);
-            assert_eq!(former.clone().after(&[&amendment]), None);
+            assert_eq!(former.clone().apply_deltas(&[&amendment]), None);
         }
     }
 
@@ -187,7 +188,7 @@ mod tests {
             if cut {
                 amendment.truncate(at);
             }
-            let _ = former.after(&[&amendment]);
+            let _ = former.apply_deltas(&[&amendment]);
         }
     }
 }

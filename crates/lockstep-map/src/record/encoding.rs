@@ -317,8 +317,8 @@ mod tests {
                     content: numbers[1],
                     interface: numbers[2],
                     updated: date(2025, 12, 31),
-                    is_read: flag,
-                    is_hot: !flag,
+                    text_was_read: flag,
+                    changed_every_run: !flag,
                     names: flag.then(|| (EntityKind::Skill, "name".into())).into_iter().collect(),
                     answers: TraceRange::put(&mut piece, 8, &[1, 2], &[at]).unwrap(),
                     ..MapRecordEntry::empty()

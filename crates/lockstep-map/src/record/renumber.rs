@@ -17,13 +17,13 @@ impl Renumbering {
         self.removed.is_empty() && self.added.is_empty()
     }
 
-    /// Returns the new place of each old entry, or [`GONE`].
+    /// Returns the new place of each old entry, or [`REMOVED`].
     fn after(&self, former: usize) -> Vec<u32> {
         let (mut removed, mut added) = (self.removed.iter().peekable(), self.added.iter().peekable());
         let mut next = 0_u32;
         let mut place = |place: u32| {
             if removed.next_if_eq(&&place).is_some() {
-                return GONE;
+                return REMOVED;
             }
             while added.next_if_eq(&&next).is_some() {
                 next += 1;
@@ -35,12 +35,12 @@ impl Renumbering {
     }
 }
 
-const GONE: u32 = u32::MAX;
+const REMOVED: u32 = u32::MAX;
 
 impl MapRecord {
     /// Moves entries to their new indices and updates their references; new entries are empty. Returns the
     /// entries that referenced removed ones. `None` if the moves do not fit the number of entries.
-    pub(crate) fn make_moves(&mut self, moves: &Renumbering) -> Option<Vec<u32>> {
+    pub(crate) fn renumber(&mut self, moves: &Renumbering) -> Option<Vec<u32>> {
         let former = self.entries.len();
         let count = (former + moves.added.len()).checked_sub(moves.removed.len())?;
         let is_within =
@@ -51,31 +51,32 @@ impl MapRecord {
         let after = moves.after(former);
         for to in &mut self.referenced {
             // A place without an entry may have any value.
-            *to = after.get(*to as usize).copied().unwrap_or(GONE);
+            *to = after.get(*to as usize).copied().unwrap_or(REMOVED);
         }
         let mut lost = Vec::new();
         if !moves.removed.is_empty() {
-            for (entry, place) in self.entries.iter_mut().zip(&after).filter(|(_, place)| **place != GONE) {
+            for (entry, place) in self.entries.iter_mut().zip(&after).filter(|(_, place)| **place != REMOVED)
+            {
                 let refs = &mut self.referenced[entry.refs.range()];
-                let kept = without_gone(refs);
+                let kept = drop_removed(refs);
                 if kept < refs.len() {
                     entry.refs = entry.refs.first(kept);
                     lost.push(*place);
                 }
             }
             let mut places = after.iter();
-            self.entries.retain(|_| places.next() != Some(&GONE));
+            self.entries.retain(|_| places.next() != Some(&REMOVED));
         }
-        open_gaps(&mut self.entries, &moves.added);
+        insert_gaps(&mut self.entries, &moves.added);
         Some(lost)
     }
 }
 
 /// Moves the remaining references to the front and returns their number.
-fn without_gone(refs: &mut [u32]) -> usize {
+fn drop_removed(refs: &mut [u32]) -> usize {
     let mut kept = 0;
     for at in 0..refs.len() {
-        if refs[at] != GONE {
+        if refs[at] != REMOVED {
             refs.swap(kept, at);
             kept += 1;
         }
@@ -85,7 +86,7 @@ fn without_gone(refs: &mut [u32]) -> usize {
 
 /// Inserts empty entries at these indices. Moves the others instead of copying all, because there are
 /// megabytes of them.
-fn open_gaps(entries: &mut Vec<MapRecordEntry>, places: &[u32]) {
+fn insert_gaps(entries: &mut Vec<MapRecordEntry>, places: &[u32]) {
     let mut end = entries.len();
     entries.resize_with(end + places.len(), MapRecordEntry::empty);
     // In reverse order: entries between this gap and the next move by the number of gaps before them.
@@ -115,7 +116,7 @@ mod tests {
         ) {
             let mut record = MapRecord::empty(date(2026, 2, 14));
             for (at, refs) in graph.iter().enumerate() {
-                record.push_plain(&format!("f{at}"), &refs.iter().copied().collect::<Vec<_>>());
+                record.push_minimal(&format!("f{at}"), &refs.iter().copied().collect::<Vec<_>>());
             }
             let told = |record: &MapRecord| -> BTreeMap<String, Vec<String>> {
                 let path = |at: usize| record.entries[at].path.to_string();
@@ -133,7 +134,7 @@ mod tests {
                 added: added.iter().copied().collect(),
             };
             let is_possible = added.last().is_none_or(|last| (*last as usize) < count);
-            let lost = record.make_moves(&moves);
+            let lost = record.renumber(&moves);
             prop_assert_eq!(lost.is_some(), is_possible);
             let Some(lost) = lost else { return Ok(()) };
             prop_assert_eq!(record.entries.len(), count);

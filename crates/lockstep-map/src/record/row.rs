@@ -62,7 +62,7 @@ impl<'a> RowReader<'a> {
         if self.day.1.is_none() || self.day.0 != day {
             self.day = (day, Some(date(day)?));
         }
-        let (is_read, is_hot) = flags(row.u8()?);
+        let (text_was_read, changed_every_run) = flags(row.u8()?);
         row.take(3)?;
         let entry = MapRecordEntry {
             path: SharedStr::part(self.paths, self.path_start, path_end)?,
@@ -71,8 +71,8 @@ impl<'a> RowReader<'a> {
             content,
             interface,
             updated: self.day.1?,
-            is_read,
-            is_hot,
+            text_was_read,
+            changed_every_run,
             block,
             refs: IndexRange::of(self.ref_start, ref_end, self.refs)?,
             names: Vec::new(),
@@ -85,7 +85,7 @@ impl<'a> RowReader<'a> {
 }
 
 pub(super) fn put_flags(out: &mut ByteWriter, entry: &MapRecordEntry) {
-    out.0.push(u8::from(entry.is_read) | u8::from(entry.is_hot) << 1);
+    out.0.push(u8::from(entry.text_was_read) | u8::from(entry.changed_every_run) << 1);
 }
 
 /// Decodes the flags for a read text and a hot file.

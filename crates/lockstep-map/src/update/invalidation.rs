@@ -78,7 +78,7 @@ impl Invalidation<'_> {
         before: &MapRecordEntry,
         now: &FileScan,
     ) -> Result<(), CorruptRecord> {
-        if before.is_read {
+        if before.text_was_read {
             touched.questions.insert(ResolutionQuery::Text(&before.path).number());
         }
         if before.interface != now.interface {
@@ -155,7 +155,7 @@ impl QueryReaders<'_> {
             let start = first.range().start;
             let part = self.answers.read(start..end).ok_or(CorruptRecord)?;
             for (at, answers) in near {
-                if self.has_asked(*answers, answers.within(&part, start).ok_or(CorruptRecord)?) {
+                if self.reads_any(*answers, answers.within(&part, start).ok_or(CorruptRecord)?) {
                     found.push(*at);
                 }
             }
@@ -163,7 +163,7 @@ impl QueryReaders<'_> {
         Ok(found)
     }
 
-    fn has_asked(&self, answers: TraceRange, piece: &[u8]) -> bool {
+    fn reads_any(&self, answers: TraceRange, piece: &[u8]) -> bool {
         let mut asked = answers.asked(piece).filter(|question| self.filter.may_have(*question));
         asked.any(|question| self.questions.contains(&question))
     }

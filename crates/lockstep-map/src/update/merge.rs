@@ -16,7 +16,7 @@ const SLACK: u64 = 1 << 20;
 /// A record in the making.
 pub(super) struct RecordBuilder {
     record: MapRecord,
-    redrawn: HashSet<u32>,
+    changed_entries: HashSet<u32>,
     moves: Renumbering,
     /// Changed entries.
     touched: HashSet<u32>,
@@ -28,7 +28,7 @@ pub(super) struct RecordBuilder {
 pub(super) struct BuiltRecord {
     pub(super) record: MapRecord,
     pub(super) answers: TraceWrite,
-    pub(super) redrawn: HashSet<u32>,
+    pub(super) changed_entries: HashSet<u32>,
     pub(super) amendment: MapRecordDelta,
 }
 
@@ -36,14 +36,14 @@ impl RecordBuilder {
     /// The former entries in their new places, with new ones for new files.
     pub(super) fn new(old: MapRecord, plan: &RecordMatching, present: &MapUpdateInput<'_>) -> Self {
         let mut record = old;
-        let (mut redrawn, mut touched) = (HashSet::new(), HashSet::new());
+        let (mut changed_entries, mut touched) = (HashSet::new(), HashSet::new());
         let today = present.today;
         let moves = plan.moves();
         if !moves.is_empty() {
             for gone in &plan.removed {
-                redrawn.extend(record.refs(*gone).iter().filter_map(|to| plan.after[*to as usize]));
+                changed_entries.extend(record.refs(*gone).iter().filter_map(|to| plan.after[*to as usize]));
             }
-            redrawn.extend(record.make_moves(&moves).expect("a plan moves the entries that there are"));
+            changed_entries.extend(record.renumber(&moves).expect("a plan moves the entries that there are"));
             for at in &moves.added {
                 let entry = &mut record.entries[*at as usize];
                 entry.path = present.world.path(present.files[*at as usize].0).into();
@@ -57,11 +57,11 @@ impl RecordBuilder {
             entry.block = EntrySpan::default();
             touched.insert(at);
         }
-        Self { record, redrawn, moves, touched, appended: Vec::new(), today }
+        Self { record, changed_entries, moves, touched, appended: Vec::new(), today }
     }
 
     /// Applies the findings, and returns the result.
-    pub(super) fn finished(
+    pub(super) fn finish(
         mut self,
         present: &MapUpdateInput<'_>,
         scans: Vec<(usize, FileScan)>,
@@ -70,7 +70,7 @@ impl RecordBuilder {
         changes: &FileChanges,
     ) -> Result<BuiltRecord, CorruptRecord> {
         for to in resolved.iter().flat_map(|(_, resolved)| &resolved.read) {
-            if !std::mem::replace(&mut self.record.entries[*to as usize].is_read, true) {
+            if !std::mem::replace(&mut self.record.entries[*to as usize].text_was_read, true) {
                 self.touched.insert(*to);
             }
         }
@@ -101,7 +101,7 @@ impl RecordBuilder {
         let entry = &mut self.record.entries[at];
         if entry.content != scanned.content {
             entry.updated = self.today;
-            self.redrawn.extend(u32::try_from(at).ok());
+            self.changed_entries.extend(u32::try_from(at).ok());
         }
         entry.version = version;
         (entry.content, entry.interface, entry.names) = (scanned.content, scanned.interface, scanned.names);
@@ -115,8 +115,8 @@ impl RecordBuilder {
         if *refs != *fresh.refs {
             let (before, now): (BTreeSet<u32>, BTreeSet<u32>) =
                 (refs.iter().copied().collect(), fresh.refs.iter().copied().collect());
-            self.redrawn.extend(before.symmetric_difference(&now));
-            self.redrawn.extend(u32::try_from(at).ok());
+            self.changed_entries.extend(before.symmetric_difference(&now));
+            self.changed_entries.extend(u32::try_from(at).ok());
             self.record.set_refs(at, &fresh.refs);
         }
         let put = TraceRange::put(&mut self.appended, self.record.about.answer_bytes, &fresh.asked, offered);
@@ -150,16 +150,16 @@ impl RecordBuilder {
         // A new short name changes the entries of all neighbours.
         for (at, refs) in (0_u32..).zip(self.record.all_refs()) {
             if is_renamed[at as usize] {
-                self.redrawn.extend(refs);
+                self.changed_entries.extend(refs);
             }
             if refs.iter().any(|to| is_renamed[*to as usize]) {
-                self.redrawn.insert(at);
+                self.changed_entries.insert(at);
             }
         }
     }
 
     fn assembled(self, answers: &dyn TraceSource) -> Result<BuiltRecord, CorruptRecord> {
-        let Self { mut record, redrawn, moves, touched, appended, .. } = self;
+        let Self { mut record, changed_entries, moves, touched, appended, .. } = self;
         let live: u64 = record.entries.iter().map(|entry| entry.answers.bytes() as u64).sum();
         record.about.answer_bytes += appended.len() as u64;
         let is_wasteful = record.about.answer_bytes > 2 * live + SLACK;
@@ -169,7 +169,7 @@ impl RecordBuilder {
         };
         let mut touched: Vec<u32> = touched.into_iter().collect();
         touched.sort_unstable();
-        Ok(BuiltRecord { record, answers, redrawn, amendment: MapRecordDelta { moves, touched } })
+        Ok(BuiltRecord { record, answers, changed_entries, amendment: MapRecordDelta { moves, touched } })
     }
 }
 

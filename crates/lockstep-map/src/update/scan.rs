@@ -12,7 +12,7 @@ use lockstep_refs::world::{FileId, World};
 
 use super::MapUpdateInput;
 use crate::fast_hash::content;
-use crate::interface::{fingerprint, interface, offered};
+use crate::interface::{exported_words, interface_fingerprint, public_facts};
 use crate::recording_snapshot::{RecordingSnapshot, ScopeView};
 
 /// The scanned content of a file.
@@ -40,7 +40,7 @@ pub(super) struct ResolvedFile {
 fn read(world: &dyn World, file: FileId, keep: bool) -> (Option<Arc<str>>, Option<Arc<Facts>>) {
     match keep {
         true => (world.text(file), world.facts(file)),
-        false => (world.text_once(file), world.facts_once(file)),
+        false => (world.read_text_uncached(file), world.parse_facts_uncached(file)),
     }
 }
 
@@ -52,8 +52,8 @@ pub(super) fn scan(present: &MapUpdateInput<'_>, file: FileId, keep: bool) -> Fi
     let others = named.into_iter().filter(|entity| entity.is_name());
     FileScan {
         content: text.as_deref().map_or(0, content),
-        interface: facts.as_deref().map_or(0, |facts| fingerprint(&interface(facts))),
-        offered: facts.as_deref().map(offered).unwrap_or_default(),
+        interface: facts.as_deref().map_or(0, |facts| interface_fingerprint(&public_facts(facts))),
+        offered: facts.as_deref().map(exported_words).unwrap_or_default(),
         names: others.map(|entity| (entity.kind, entity.name)).collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! Definitions of TypeScript that were replaced by another kind of the same name: a class by an interface, an interface by an alias, a
 //! method by a property that holds a function.
 
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, DefinitionKind, Facts, Role};
 use crate::language::{self, Language};
 use crate::reference::Reference;
@@ -14,7 +14,7 @@ pub(super) fn still_fits(change: &SymbolChange, after: Option<&Facts>, reference
         return false;
     };
     let was = &change.was;
-    if !matches!(change.what, What::Removed | What::Resigned { .. }) {
+    if !matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::SignatureChanged { .. }) {
         return false;
     }
     let same = |it: &&Definition| {

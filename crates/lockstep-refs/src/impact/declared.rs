@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role};
 use crate::reference::Reference;
-use crate::syntax::is_nothing;
+use crate::syntax::is_empty_digest;
 use crate::world::{FileId, World, base};
 
 /// The changed definitions of a source file, by their positions.
@@ -48,16 +48,16 @@ impl Declared {
 
     /// Returns true if a reference is the declaration or a use that fits it, which a changed signature of the definition leaves as it is, or if another
     /// definition is there for it.
-    pub(super) fn shields(&self, change: &SymbolChange, reference: &Reference) -> bool {
+    pub(super) fn reexport_outlives_removal(&self, change: &SymbolChange, reference: &Reference) -> bool {
         let Some(at) = reference.symbol else { return false };
         let is_use = matches!(reference.role, Role::Call | Role::Covered | Role::Value);
         // The compiler rejects the definition, not the declaration.
         let is_declaration = reference.role == Role::Override && self.conflicting.contains(&change.was.name);
-        let is_resigned = matches!(change.what, What::Resigned { .. });
+        let is_resigned = matches!(change.what, DefinitionChangeKind::SignatureChanged { .. });
         self.defined_again.contains(&at)
             || self.declared.contains(&at)
                 && (is_resigned && (is_use || is_declaration)
-                    || is_declaration && change.what == What::Narrowed)
+                    || is_declaration && change.what == DefinitionChangeKind::VisibilityReduced)
     }
 }
 
@@ -76,7 +76,7 @@ fn is_defined_again(world: &dyn World, file: FileId, own: &Definition, headers: 
             && it.name == own.name
             && it.container.is_none()
             && it.reach != Reach::File
-            && !is_nothing(it.body)
+            && !is_empty_digest(it.body)
     };
     let includes = |facts: &Facts| facts.imports.iter().any(|import| headers.contains(&base(&import.module)));
     let others =

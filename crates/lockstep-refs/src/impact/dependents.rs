@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Edit, hands_on};
-use crate::entity::is_history;
+use super::{Edit, propagates};
+use crate::entity::is_historical_record;
 use crate::reference::{Certainty, Kind, Reference};
 use crate::world::{FileId, World};
 
@@ -36,8 +36,16 @@ impl Dependent {
     /// past come last.
     pub fn strength(&self) -> impl Ord + use<> {
         let places = Reverse(self.evidence.len());
-        let is_history = is_history(&self.path);
-        (self.is_undecided(), is_history, self.hop.count(), !self.breaks, self.kind, self.certainty, places)
+        let is_historical_record = is_historical_record(&self.path);
+        (
+            self.is_undecided(),
+            is_historical_record,
+            self.hop.count(),
+            !self.breaks,
+            self.kind,
+            self.certainty,
+            places,
+        )
     }
 
     /// Returns true if it only uses members of that name, which may belong to other types.
@@ -98,7 +106,7 @@ pub(super) struct Place {
 }
 
 /// Collects references by file.
-pub(super) struct Collector<'w> {
+pub(super) struct DependentSet<'w> {
     world: &'w dyn World,
     /// Files that are no dependents: the changed one itself, under each of its names.
     own: BTreeSet<FileId>,
@@ -106,7 +114,7 @@ pub(super) struct Collector<'w> {
     transitive: BTreeMap<FileId, (FileId, Vec<Place>)>,
 }
 
-impl<'w> Collector<'w> {
+impl<'w> DependentSet<'w> {
     pub(super) fn new(world: &'w dyn World, edit: &Edit, file: FileId) -> Self {
         let own = [Some(file), world.find(&edit.path)].into_iter().flatten().collect();
         Self { world, own, direct: BTreeMap::new(), transitive: BTreeMap::new() }
@@ -144,7 +152,7 @@ impl<'w> Collector<'w> {
     /// do.
     pub(super) fn reached(&self) -> Vec<(FileId, BTreeSet<u32>)> {
         let within = |places: &[Place]| -> BTreeSet<u32> {
-            let handing = places.iter().filter(|place| hands_on(&place.reference));
+            let handing = places.iter().filter(|place| propagates(&place.reference));
             handing.filter_map(|place| place.reference.within).collect()
         };
         self.direct.iter().map(|(file, places)| (*file, within(places))).collect()

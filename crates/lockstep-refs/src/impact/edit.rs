@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::change::{SymbolChange, What, compare};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange, compare};
 use crate::entity::{Aliases, Entity, entities};
 use crate::facts::{Definition, Facts, Reach};
 use crate::language::{self, Language};
@@ -154,7 +154,7 @@ impl Edit {
 
     /// Returns the changes of the former content's definitions.
     pub(super) fn symbol_changes(&self, old: &Facts, new: Option<&Facts>) -> Vec<SymbolChange> {
-        let removed = |change: SymbolChange| SymbolChange { what: What::Removed, ..change };
+        let removed = |change: SymbolChange| SymbolChange { what: DefinitionChangeKind::Removed, ..change };
         match (&self.before, new) {
             (Before::Unknown, _) => Self::everything_inside(old),
             (_, None) if self.after == After::Gone => {
@@ -178,13 +178,15 @@ impl Edit {
         let (old, Some(former)) = was else { return false };
         let Some(new) = is.filter(|new| old.problems > 0 || new.problems > 0) else { return false };
         let present = self.present_text(before);
-        present.is_some_and(|text| !language::rules(new.language).reads_alike(former, &text))
+        present.is_some_and(|text| !language::rules(new.language).same_tokens(former, &text))
     }
 
     /// Returns every visible definition, as if only its body had changed.
     pub(super) fn everything_inside(old: &Facts) -> Vec<SymbolChange> {
         let reachable = old.definitions.iter().filter(|definition| definition.reach > Reach::File);
-        reachable.map(|was| SymbolChange { was: was.clone(), what: What::Body }).collect()
+        reachable
+            .map(|was| SymbolChange { was: was.clone(), what: DefinitionChangeKind::BodyChanged })
+            .collect()
     }
 }
 
@@ -203,9 +205,13 @@ fn repackaged(mut changes: Vec<SymbolChange>, old: &Facts, new: &Facts) -> Vec<S
         let package = new.package.as_deref().unwrap_or_default();
         let full =
             [package, &was.name].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(".");
-        let change = SymbolChange { was: was.clone(), what: What::Renamed(full.into()) };
+        let change = SymbolChange { was: was.clone(), what: DefinitionChangeKind::Renamed(full.into()) };
         match known(&changes, was) {
-            Some(at) if matches!(changes[at].what, What::Removed | What::Renamed(_)) => {}
+            Some(at)
+                if matches!(
+                    changes[at].what,
+                    DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_)
+                ) => {}
             Some(at) => changes[at] = change,
             None => changes.push(change),
         }

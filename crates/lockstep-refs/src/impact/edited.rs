@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::edit::{After, Before, Edit};
 use super::hunks::Hunks;
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, Facts, Role, Use};
 use crate::reference::Reference;
 use crate::signature::{self, Agreement};
@@ -34,8 +34,8 @@ impl<'a> Edited<'a> {
         reference: &Reference,
     ) -> bool {
         let (arity, effect) = match &change.what {
-            What::Resigned { arity, effect, .. } => (*arity, effect.as_deref()),
-            What::Relabelled { .. } => (None, None),
+            DefinitionChangeKind::SignatureChanged { arity, effect, .. } => (*arity, effect.as_deref()),
+            DefinitionChangeKind::ParametersRenamed { .. } => (None, None),
             _ => return false,
         };
         if effect.is_some_and(|it| it.forbids_overrides) && reference.role == Role::Override {
@@ -51,7 +51,7 @@ impl<'a> Edited<'a> {
         }
         let keywords = keywords(self.world, reference);
         let gone = |name: &str| match &change.what {
-            What::Relabelled { gone } => gone.iter().any(|it| **it == *name),
+            DefinitionChangeKind::ParametersRenamed { gone } => gone.iter().any(|it| **it == *name),
             _ => effect.is_some_and(|it| it.misses(name)),
         };
         let takes = reference.arguments.zip(arity).is_none_or(|(arguments, arity)| arity.takes(arguments));

@@ -1,7 +1,7 @@
 //! Links of Markdown texts into the project, and those among them without a target.
 
 use super::broken_references::Missing;
-use crate::entity::instructs;
+use crate::entity::is_agent_instruction;
 use crate::language::Language;
 use crate::reference::Kind;
 use crate::text::{decode, is_same_anchor};
@@ -14,7 +14,7 @@ const IMPORTED: [&str; 6] = [".md", ".txt", ".json", ".yaml", ".yml", ".toml"];
 pub(super) fn missing_links(world: &dyn World, from: &str, text: &str) -> Vec<Missing> {
     let mut found = Vec::new();
     for (line, number) in prose(text) {
-        let imports = instructs(from).then(|| imports(line)).into_iter().flatten();
+        let imports = is_agent_instruction(from).then(|| imports(line)).into_iter().flatten();
         for target in links(line).into_iter().chain(imports) {
             let reason = missing_target(world, from, target);
             let missing =

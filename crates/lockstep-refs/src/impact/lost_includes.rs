@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::FileImpact;
-use super::dependents::{Collector, Evidence, Place};
+use super::dependents::{DependentSet, Evidence, Place};
 use super::edit::Edit;
 use super::own_file::{self, BrokenReference};
 use crate::facts::{Facts, Role};
@@ -22,7 +22,7 @@ pub(super) fn collect(
     edit: &Edit,
     old: &Facts,
     new: Option<&Facts>,
-    collector: &mut Collector<'_>,
+    collector: &mut DependentSet<'_>,
     found: &mut FileImpact,
 ) {
     let (Some(new), Some(file)) = (new, world.find(&edit.path)) else { return };

@@ -7,7 +7,7 @@ mod definitions;
 use std::collections::BTreeSet;
 
 use super::FileImpact;
-use super::dependents::{Collector, Evidence, Place};
+use super::dependents::{DependentSet, Evidence, Place};
 use super::edit::Edit;
 use super::own_file::{self, BrokenReference};
 use crate::facts::Role;
@@ -57,7 +57,7 @@ pub(super) fn collect(
     world: &dyn World,
     edit: &Edit,
     former: Option<&str>,
-    collector: &mut Collector<'_>,
+    collector: &mut DependentSet<'_>,
     found: &mut FileImpact,
 ) {
     let Some(former) = former.filter(|_| !edit.is_moved()) else { return };
@@ -118,7 +118,7 @@ impl Search<'_> {
         let mut found = Vec::new();
         for file in files {
             let path = world.path(file);
-            if is_locked(path) || crate::entity::is_history(path) || !self.may_mean(path, &others) {
+            if is_locked(path) || crate::entity::is_historical_record(path) || !self.may_mean(path, &others) {
                 continue;
             }
             let Some(text) = world.text(file) else { continue };

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::obligations::is_anonymous_base;
 use super::results::{call_of, member_of};
 use super::tree::{Source, Trees, ancestors};
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, DefinitionKind, Facts, Role, Shape, Use};
 use crate::language::Language;
 use crate::reference::Reference;
@@ -54,7 +54,12 @@ pub(super) fn is_unaffected(
     (change, after): (&SymbolChange, Option<&Facts>),
     reference: &Reference,
 ) -> bool {
-    let Some(after) = after.filter(|_| matches!(change.what, What::Resigned { .. } | What::Narrowed)) else {
+    let Some(after) = after.filter(|_| {
+        matches!(
+            change.what,
+            DefinitionChangeKind::SignatureChanged { .. } | DefinitionChangeKind::VisibilityReduced
+        )
+    }) else {
         return false;
     };
     let Some(now) = present(after, &change.was) else { return false };

@@ -23,17 +23,17 @@ use std::collections::BTreeSet;
 pub(super) use instances::is_anonymous_base;
 
 use super::FileImpact;
-use super::dependents::{Collector, Evidence, Place};
+use super::dependents::{DependentSet, Evidence, Place};
 use super::edit::{Before, Edit};
 use super::own_file::{self, BrokenReference};
 use super::tree::{Source, Trees};
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{ABSTRACT, Definition, DefinitionKind, Facts, OPTIONAL, Role, STATIC};
 use crate::language::Language;
 use crate::package::is_type;
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::resolve::path_of;
-use crate::syntax::{TOKEN_END, is_nothing};
+use crate::syntax::{TOKEN_END, is_empty_digest};
 use crate::world::{FileId, World};
 
 /// The action that an obligation asks for.
@@ -196,7 +196,7 @@ impl Obligations {
     /// Returns true if the place of a reference was checked by itself, or if a change only requires what it gives.
     pub(super) fn decides(&self, change: &SymbolChange, reference: &Reference) -> bool {
         let path = path_of(&change.was);
-        let is_resigned = matches!(change.what, What::Resigned { .. });
+        let is_resigned = matches!(change.what, DefinitionChangeKind::SignatureChanged { .. });
         is_resigned
             && (reference.role == Role::Extend
                 && (self.implemented.contains(&path)
@@ -210,7 +210,7 @@ impl Obligations {
     pub(super) fn add_to(
         &self,
         world: &dyn World,
-        collector: &mut Collector<'_>,
+        collector: &mut DependentSet<'_>,
         found: &mut FileImpact,
     ) -> Vec<usize> {
         let mut broken = Vec::new();
@@ -333,7 +333,7 @@ fn actions(language: Language, owner: &Definition, member: &Definition) -> Vec<A
 /// Returns true if a member of a type has no body.
 fn is_abstract(owner: &Definition, member: &Definition) -> bool {
     match owner.kind == DefinitionKind::Interface {
-        true => is_nothing(member.body),
+        true => is_empty_digest(member.body),
         false => is_marked(member, ABSTRACT) || member.header.split(TOKEN_END).any(|it| it == "abstract"),
     }
 }
@@ -344,7 +344,7 @@ fn is_marked(definition: &Definition, mark: &str) -> bool {
 
 /// Returns true if an extension of an interface defines the member for all implementers.
 fn has_default(facts: &Facts, member: &Definition) -> bool {
-    let is_default = |it: &Definition| it.line != member.line && !is_nothing(it.body);
+    let is_default = |it: &Definition| it.line != member.line && !is_empty_digest(it.body);
     facts
         .definitions
         .iter()

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::results::call_of;
 use super::tree::{Source, Trees, ancestors, descendants};
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, Facts, Role};
 use crate::language::Language;
 use crate::reference::{Certainty, Reference};
@@ -35,7 +35,9 @@ pub(super) fn mean_another(
     let Some(after) = after else { return false };
     let language = after.language;
     let was = &change.was;
-    if change.what == What::Removed && is_one_of_several(after, was) && !matches!(reference.role, Role::Call)
+    if change.what == DefinitionChangeKind::Removed
+        && is_one_of_several(after, was)
+        && !matches!(reference.role, Role::Call)
     {
         return true;
     }
@@ -80,7 +82,7 @@ pub(super) fn misfits(
     let was = &change.was;
     let (Some(after), Some(count)) = (after, reference.arguments) else { return false };
     let takes = |it: &Definition| it.arity.is_some_and(|arity| arity.takes(count));
-    let is_asked = matches!(change.what, What::Resigned { .. })
+    let is_asked = matches!(change.what, DefinitionChangeKind::SignatureChanged { .. })
         && reference.role == Role::Call
         && reference.certainty <= Certainty::Resolved
         && matches!(after.language, CSharp | Java | Kotlin)

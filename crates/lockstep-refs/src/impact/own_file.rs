@@ -16,14 +16,16 @@ use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::call_compat;
 use super::dependents::Evidence;
 use super::edit::{Before, Edit};
 use super::edited::{Edited, keywords};
-use super::kept::Kept;
-use super::loose;
+use super::still_resolves::StillResolving;
 use super::tree::Trees;
 use super::{modifiers, overloads, passes_by_place, receivers, results};
-use crate::change::{SymbolChange, What, compare_reaching, is_implicit, renamed_path, renamed_types};
+use crate::definition_diff::{
+    DefinitionChangeKind, SymbolChange, compare_reaching, is_implicit, renamed_path, renamed_types,
+};
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Import, Reach, Role, Use};
 use crate::language::{self, Language};
 use crate::memo::Memo;
@@ -31,7 +33,7 @@ use crate::overlay::Overlay;
 use crate::parses::Parses;
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::signature::Fit;
-use crate::syntax::{TOKEN_END, is_nothing};
+use crate::syntax::{TOKEN_END, is_empty_digest};
 use crate::world::{FileId, World, base};
 use unbound::Versions;
 
@@ -63,7 +65,7 @@ pub(super) fn broken(
     edit: &Edit,
     contents: &Contents<'_>,
     public: &[SymbolChange],
-    kept: &mut Kept<'_>,
+    kept: &mut StillResolving<'_>,
     edited: &Edited<'_>,
 ) -> Vec<BrokenReference> {
     let (Some(present), Some(file)) = (contents.present, world.find(&edit.path)) else { return Vec::new() };
@@ -88,7 +90,7 @@ pub(super) fn broken(
         let is_misfit = misfits(present.language, change, &reference, &named);
         let is_broken = (is_misfit && !passes_by_place(world, change, &reference)
             || present.language == Language::Python
-                && loose::misses(world, change, Some(present), &reference)
+                && call_compat::misses(world, change, Some(present), &reference)
             || overloads::misfits(&trees, change, (contents.facts, Some(present)), &reference))
             && means_gone(&trees, present, change, &reference)
             && !elsewhere.contains(&(reference.line, reference.pattern.clone()))
@@ -190,7 +192,7 @@ fn means_gone(trees: &Trees<'_>, present: &Facts, change: &SymbolChange, referen
     let was = &change.was;
     let left: Vec<&Definition> =
         present.definitions.iter().filter(|it| is_overload(present.language, it, was)).collect();
-    let is_gone = matches!(change.what, What::Removed | What::Renamed(_));
+    let is_gone = matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_));
     let takes =
         |it: &Definition| reference.arguments.zip(it.arity).is_some_and(|(count, arity)| arity.takes(count));
     let left: Vec<&Definition> = left.into_iter().filter(|it| takes(it)).collect();
@@ -262,7 +264,7 @@ impl Broken<'_> {
 ///
 /// `keywords` are the names by which a call passes arguments.
 fn misfits(language: Language, change: &SymbolChange, reference: &Reference, keywords: &[Box<str>]) -> bool {
-    let What::Resigned { arity, effect, .. } = &change.what else {
+    let DefinitionChangeKind::SignatureChanged { arity, effect, .. } = &change.what else {
         return change.breaks(reference, keywords);
     };
     // The expected type of a value is unknown here.
@@ -298,7 +300,7 @@ fn misfits_as_value(language: Language, was: Arity, is: Arity) -> bool {
 
 /// Returns true if a reference to a removed definition is a bare name that an import of the file binds.
 fn is_imported(change: &SymbolChange, facts: &Facts, reference: &Reference) -> bool {
-    if !matches!(change.what, What::Removed | What::Renamed(_)) {
+    if !matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_)) {
         return false;
     }
     let name = &reference.pattern;
@@ -314,8 +316,10 @@ fn is_imported(change: &SymbolChange, facts: &Facts, reference: &Reference) -> b
 fn reason(change: &SymbolChange) -> String {
     let name = &change.was.name;
     match &change.what {
-        What::Renamed(to) => format!("{name} is now {to}"),
-        What::Resigned { arity: Some(arity), .. } if change.was.arity != Some(*arity) => {
+        DefinitionChangeKind::Renamed(to) => format!("{name} is now {to}"),
+        DefinitionChangeKind::SignatureChanged { arity: Some(arity), .. }
+            if change.was.arity != Some(*arity) =>
+        {
             let takes = match arity.most {
                 Some(most) if most == arity.least => format!("{most}"),
                 Some(most) => format!("{} to {most}", arity.least),
@@ -323,10 +327,12 @@ fn reason(change: &SymbolChange) -> String {
             };
             format!("{name} now takes {takes} argument{}", if arity.most == Some(1) { "" } else { "s" })
         }
-        What::Relabelled { gone } if !gone.is_empty() => {
+        DefinitionChangeKind::ParametersRenamed { gone } if !gone.is_empty() => {
             format!("{name} has no parameter called {}", gone.join(" or "))
         }
-        What::Resigned { .. } | What::Relabelled { .. } => format!("the signature of {name} changed"),
+        DefinitionChangeKind::SignatureChanged { .. } | DefinitionChangeKind::ParametersRenamed { .. } => {
+            format!("the signature of {name} changed")
+        }
         _ => format!("{name} was removed"),
     }
 }
@@ -375,7 +381,7 @@ impl Suspects {
 fn suspect(new: &Facts, change: &SymbolChange, container: Option<Box<str>>) -> Option<Definition> {
     let same_path = |it: &&Definition| it.name == change.was.name && it.container == container;
     match &change.what {
-        What::Removed | What::Renamed(_) => {
+        DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_) => {
             let is_there = new.definitions.iter().any(|it| {
                 same_path(&it)
                     && !is_apart(new, it, &change.was)
@@ -385,7 +391,7 @@ fn suspect(new: &Facts, change: &SymbolChange, container: Option<Box<str>>) -> O
             let gone = Definition { container, line: NO_LINE, end_line: NO_LINE, ..change.was.clone() };
             (!is_there).then_some(gone)
         }
-        What::Resigned { .. } | What::Relabelled { .. } => {
+        DefinitionChangeKind::SignatureChanged { .. } | DefinitionChangeKind::ParametersRenamed { .. } => {
             let mut present =
                 new.definitions.iter().filter(same_path).filter(|it| it.kind == change.was.kind);
             let present = present
@@ -396,13 +402,16 @@ fn suspect(new: &Facts, change: &SymbolChange, container: Option<Box<str>>) -> O
             // A call with the former number of arguments meant this one.
             Some(Definition { arity: change.was.arity, ..present })
         }
-        What::Narrowed | What::Body | What::Compatible | What::Unknown => None,
+        DefinitionChangeKind::VisibilityReduced
+        | DefinitionChangeKind::BodyChanged
+        | DefinitionChangeKind::Compatible
+        | DefinitionChangeKind::Unknown => None,
     }
 }
 
 /// Returns true if a function of C that had a body is only declared.
 fn is_only_declared(is: &Definition, was: &Definition) -> bool {
-    is.kind == DefinitionKind::Function && is_nothing(is.body) && !is_nothing(was.body)
+    is.kind == DefinitionKind::Function && is_empty_digest(is.body) && !is_empty_digest(was.body)
 }
 
 /// Returns true if two definitions may share a path and are distinguished by their use: a field and a method

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::tree::{Source, Trees, ancestors, descendants};
-use crate::change::SymbolChange;
+use crate::definition_diff::SymbolChange;
 use crate::facts::{Definition, Facts, Role};
 use crate::language::Language;
 use crate::reference::Reference;

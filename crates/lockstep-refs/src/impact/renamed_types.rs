@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::edit::{Before, Edit};
-use crate::change::{SymbolChange, What, renamed_types, settle_foreign_renames};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange, renamed_types, settle_foreign_renames};
 use crate::facts::Facts;
 use crate::world::World;
 
@@ -33,7 +33,8 @@ impl<'a> TypeRenames<'a> {
     /// Takes back the changes of signatures that a renamed type explains. `present` is the content of the changed file, `world` has
     /// every file as the edits leave it.
     pub(super) fn settle(&self, world: &dyn World, present: Option<&Facts>, changes: &mut [SymbolChange]) {
-        let has_resigned = changes.iter().any(|it| matches!(it.what, What::Resigned { .. }));
+        let has_resigned =
+            changes.iter().any(|it| matches!(it.what, DefinitionChangeKind::SignatureChanged { .. }));
         if let Some(present) = present.filter(|_| self.edits.len() > 1 && has_resigned) {
             settle_foreign_renames(changes, present, self.names.get_or_init(|| self.collect(world)));
         }
@@ -45,7 +46,7 @@ impl<'a> TypeRenames<'a> {
             let mut names = BTreeMap::new();
             for (edit, old, new) in self.compared(world) {
                 for change in edit.symbol_changes(&old, Some(&new)) {
-                    if let What::Renamed(to) = change.what {
+                    if let DefinitionChangeKind::Renamed(to) = change.what {
                         names.insert(change.was.name, to);
                     }
                 }

@@ -5,7 +5,7 @@ mod value_places;
 use tree_sitter::Node;
 
 use super::tree::{Source, Trees, ancestors, descendants};
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, DefinitionKind, Facts, Role};
 use crate::language::Language;
 use crate::reference::Reference;
@@ -72,7 +72,9 @@ pub(super) fn is_indifferent(
         return true;
     }
     let is_field = matches!(was.kind, DefinitionKind::Field | DefinitionKind::Value);
-    let is_read = is_field && reference.role == Role::Value && matches!(change.what, What::Resigned { .. });
+    let is_read = is_field
+        && reference.role == Role::Value
+        && matches!(change.what, DefinitionChangeKind::SignatureChanged { .. });
     if !is_read && !change.fits_besides_result(reference, keywords) {
         return false;
     }

@@ -2,7 +2,7 @@
 //! is a subtype of the former one.
 
 use super::modifiers::present;
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Facts, Role};
 use crate::language::{self, Language};
 use crate::reference::Reference;
@@ -17,10 +17,12 @@ pub(super) fn still_fit(
     (change, after): (&SymbolChange, Option<&Facts>),
     reference: &Reference,
 ) -> bool {
-    if change.what == What::Removed && is_method_of_its_own(world, reference) {
+    if change.what == DefinitionChangeKind::Removed && is_method_of_its_own(world, reference) {
         return true;
     }
-    let (Some(after), Role::Call, What::Resigned { .. }) = (after, reference.role, &change.what) else {
+    let (Some(after), Role::Call, DefinitionChangeKind::SignatureChanged { .. }) =
+        (after, reference.role, &change.what)
+    else {
         return false;
     };
     let (was, language) = (&change.was, after.language);

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::impact::{After, Before};
 use crate::reference::Certainty;
-use crate::report::{Basis, Report};
+use crate::report::{IndexState, Report};
 use crate::world::MemoryWorld;
 
 fn ask(world: &MemoryWorld, edits: &[Edit]) -> Impact {
@@ -237,7 +237,7 @@ proptest! {
             paths.dedup();
             prop_assert_eq!(paths.len(), file.dependents.len());
         }
-        let basis = Basis { fresh: true, revision: "r".into(), time: "t".into(), unseen: 0 };
+        let basis = IndexState { fresh: true, revision: "r".into(), time: "t".into(), unseen: 0 };
         let report = Report { root: "/r", impact: &impact, basis: &basis, notes: &[], history: &[] };
         let again = ask(&world, &edits);
         let same = Report { root: "/r", impact: &again, basis: &basis, notes: &[], history: &[] };
@@ -794,7 +794,7 @@ fn the_content_of_a_manifest_is_not_analysed() {
         let world = MemoryWorld::new([(path, "changed"), ("README.md", "text\n")]);
         let impact = ask(&world, &[edited(path, before)]);
         assert!(impact.files[0].content_not_analysed, "{path}");
-        let basis = Basis { fresh: true, revision: String::new(), time: String::new(), unseen: 0 };
+        let basis = IndexState { fresh: true, revision: String::new(), time: String::new(), unseen: 0 };
         let report = Report { root: "/r", impact: &impact, basis: &basis, notes: &[], history: &[] };
         assert!(report.l1().contains("confidence: medium"), "{}", report.l1());
         assert!(report.l2().contains(&format!("- The content of {path} is not analysed")), "{}", report.l2());

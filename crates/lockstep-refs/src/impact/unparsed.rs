@@ -1,7 +1,7 @@
 //! Content that no longer parses: nothing is known about the definitions there.
 
 use super::hunks::Hunks;
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, Facts};
 
 /// A parser may stumble so many lines away from the definition: an empty line separates definitions.
@@ -49,8 +49,11 @@ impl Unparsed {
         if self.places.is_empty() {
             return;
         }
-        for change in changes.iter_mut().filter(|it| it.what != What::Body && self.covers(&it.was)) {
-            change.what = What::Unknown;
+        for change in changes
+            .iter_mut()
+            .filter(|it| it.what != DefinitionChangeKind::BodyChanged && self.covers(&it.was))
+        {
+            change.what = DefinitionChangeKind::Unknown;
         }
     }
 

@@ -1,6 +1,6 @@
 //! Rust: places in the crate of a definition that only other crates no longer see.
 
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, Facts};
 use crate::language::Language;
 use crate::syntax::TOKEN_END;
@@ -13,7 +13,7 @@ pub(super) fn is_visible(
     after: Option<&Facts>,
     (definition, place): (FileId, FileId),
 ) -> bool {
-    let (What::Narrowed, Some(after)) = (&change.what, after) else { return false };
+    let (DefinitionChangeKind::VisibilityReduced, Some(after)) = (&change.what, after) else { return false };
     let was = &change.was;
     let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
     let mut present = after.definitions.iter().filter(same);

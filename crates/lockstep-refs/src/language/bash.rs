@@ -9,7 +9,7 @@ use super::Rules;
 use crate::facts::{DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
 use crate::language::Language;
 use crate::package::{self, Leads, Packages, Query};
-use crate::reference::{Outgoing, Reference, Target};
+use crate::reference::{FileReferences, Reference, Target};
 use crate::syntax::children;
 use crate::walk::{self, Function, Grammar, ImportOf, Walk};
 use crate::world::{FileId, World, base, join, parent};
@@ -36,7 +36,7 @@ impl Rules for Bash {
         package::referrers(world, self, target)
     }
 
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+    fn outgoing(&self, world: &dyn World, file: FileId) -> FileReferences {
         package::outgoing(world, self, file)
     }
 }

@@ -207,13 +207,13 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             let (walked, arguments): (Vec<_>, Vec<_>) =
                 children(node).into_iter().partition(|it| it.kind() != "argument_list");
             walked.into_iter().for_each(|part| walk.visit_type(part));
-            arguments.into_iter().for_each(|part| walk.parent_made(node, Some(part)));
+            arguments.into_iter().for_each(|part| walk.super_constructor_call(node, Some(part)));
         }
         "constructor_initializer" => {
             let is_parent = node.children(&mut node.walk()).any(|it| it.kind() == "base");
             let arguments = child(node, "argument_list");
             match is_parent {
-                true => walk.parent_made(node, arguments),
+                true => walk.super_constructor_call(node, arguments),
                 false => walk.own_creation(node, arguments),
             }
         }

@@ -76,7 +76,7 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "explicit_constructor_invocation" => {
             let is_parent = field("constructor").is_some_and(|it| it.kind() == "super");
             match is_parent {
-                true => walk.parent_made(node, field("arguments")),
+                true => walk.super_constructor_call(node, field("arguments")),
                 false => walk.own_creation(node, field("arguments")),
             }
         }

@@ -146,7 +146,7 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             let is_parent = node.child(0).is_some_and(|it| it.kind() == "super");
             let arguments = child(node, "value_arguments");
             match is_parent {
-                true => walk.parent_made(node, arguments),
+                true => walk.super_constructor_call(node, arguments),
                 false => walk.own_creation(node, arguments),
             }
         }

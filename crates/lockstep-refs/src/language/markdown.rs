@@ -6,7 +6,7 @@ use super::Rules;
 use crate::entity::frontmatter;
 use crate::facts::{Definition, DefinitionKind, Facts};
 use crate::language::Language;
-use crate::reference::{Outgoing, Reference, Target};
+use crate::reference::{FileReferences, Reference, Target};
 use crate::syntax::digest_words;
 use crate::world::{FileId, World};
 
@@ -21,8 +21,8 @@ impl Rules for Markdown {
         Vec::new()
     }
 
-    fn outgoing(&self, _world: &dyn World, _file: FileId) -> Outgoing {
-        Outgoing::default()
+    fn outgoing(&self, _world: &dyn World, _file: FileId) -> FileReferences {
+        FileReferences::default()
     }
 }
 

@@ -3,28 +3,28 @@
 mod alias;
 mod assignment;
 mod class;
+mod dataclasses;
 mod expression;
 mod flow;
 mod function;
 mod import;
 mod modules;
-mod record;
 mod statement;
 mod string;
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::collect::Collector;
+use crate::error_regions::{self, CommentSyntax};
+use crate::fact_builder::FactBuilder;
 use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role, Shape};
 use crate::language::{Language, Rules};
-use crate::reference::{MissingName, Outgoing, Place, Reference, Target};
+use crate::reference::{FileReferences, MissingName, Place, Reference, Target};
 use crate::resolve;
 use crate::syntax::{parse, problems, unread_lines};
-use crate::unread::{self, Script};
 use crate::world::{FileId, World};
 
-const SCRIPT: Script = Script { comment: "#", quotes: &['"', '\''] };
+const SCRIPT: CommentSyntax = CommentSyntax { comment: "#", quotes: &['"', '\''] };
 
 pub(super) struct Python;
 
@@ -47,9 +47,9 @@ impl Rules for Python {
         let Some(tree) = parse(&tree_sitter_python::LANGUAGE.into(), text) else {
             return Facts::unparsable(Language::Python);
         };
-        let mut walk = Walk::new(Collector::new(Language::Python, text));
+        let mut walk = Walk::new(FactBuilder::new(Language::Python, text));
         walk.module(tree.root_node());
-        unread::add_uses(&tree, text, SCRIPT, &mut walk.found.facts);
+        error_regions::add_uses(&tree, text, SCRIPT, &mut walk.found.facts);
         let mut facts = walk.finish();
         facts.problems += problems(&tree);
         facts.unread = unread_lines(&tree, text);
@@ -81,16 +81,16 @@ impl Rules for Python {
         resolve::unresolved_imports(world, &modules::Packages, file)
     }
 
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+    fn outgoing(&self, world: &dyn World, file: FileId) -> FileReferences {
         resolve::outgoing(world, &modules::Packages, file)
     }
 
-    fn shields(&self, handing: &Facts) -> bool {
+    fn reexport_outlives_removal(&self, handing: &Facts) -> bool {
         // A module with `__getattr__` creates missing names.
         handing.definitions.iter().any(|it| &*it.name == "__getattr__" && it.container.is_none())
     }
 
-    fn stands_in_uncallable(&self, handing: &Facts) -> bool {
+    fn dynamic_export_is_uncallable(&self, handing: &Facts) -> bool {
         let made = handing.definitions.iter().find(|it| &*it.name == "__getattr__" && it.container.is_none());
         let gives = match made.and_then(|it| it.gives.as_ref()) {
             Some(Shape::Function(_, gives)) => Some(&**gives),
@@ -106,7 +106,7 @@ impl Rules for Python {
 
 /// A walk through one module.
 struct Walk<'t> {
-    found: Collector<'t>,
+    found: FactBuilder<'t>,
     /// The return values of the open functions.
     returns: Vec<Returns>,
     /// The enclosing classes (by their names in the file) and functions (`None`).
@@ -133,7 +133,7 @@ struct Returns {
 }
 
 impl<'t> Walk<'t> {
-    fn new(found: Collector<'t>) -> Self {
+    fn new(found: FactBuilder<'t>) -> Self {
         Self {
             found,
             returns: Vec::new(),

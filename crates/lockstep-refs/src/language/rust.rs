@@ -5,6 +5,7 @@
 mod cargo;
 mod conditions;
 mod expressions;
+mod extractor;
 mod grammar;
 mod imports;
 mod items;
@@ -17,7 +18,6 @@ mod operators;
 mod outgoing;
 mod paths;
 mod patterns;
-mod reader;
 mod referrers;
 mod standard;
 #[cfg(test)]
@@ -30,7 +30,7 @@ pub(crate) use operators::{TraitUses, trait_uses};
 
 use super::{Language, Rules};
 use crate::facts::Facts;
-use crate::reference::{Outgoing, Place, Reference, Target};
+use crate::reference::{FileReferences, Place, Reference, Target};
 use crate::world::{FileId, World};
 
 /// Returns the name of the library in paths, for the package in a directory. `None` if there is no package.
@@ -42,7 +42,7 @@ pub(super) struct Rust;
 
 impl Rules for Rust {
     fn facts(&self, _path: &str, text: &str) -> Facts {
-        reader::read(text).unwrap_or_else(|| Facts::unparsable(Language::Rust))
+        extractor::read(text).unwrap_or_else(|| Facts::unparsable(Language::Rust))
     }
 
     fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
@@ -53,7 +53,7 @@ impl Rules for Rust {
         outgoing::unresolved_imports(world, file)
     }
 
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+    fn outgoing(&self, world: &dyn World, file: FileId) -> FileReferences {
         outgoing::find(world, file)
     }
 }

@@ -7,7 +7,7 @@ mod element;
 mod exchange;
 mod expression;
 mod function;
-mod mend;
+mod grammar_workarounds;
 mod mock;
 pub(crate) mod modules;
 mod name;
@@ -19,16 +19,16 @@ mod variable;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::collect::Collector;
+use crate::error_regions::{self, CommentSyntax};
+use crate::fact_builder::FactBuilder;
 use crate::facts::{DefinitionKind, Facts, Reach, Shape};
 use crate::language::{Language, Rules};
-use crate::reference::{MissingName, Outgoing, Place, Reference, Target};
+use crate::reference::{FileReferences, MissingName, Place, Reference, Target};
 use crate::resolve;
 use crate::syntax::{problems, unread_lines};
-use crate::unread::{self, Script};
 use crate::world::{FileId, World};
 
-const SCRIPT: Script = Script { comment: "//", quotes: &['"', '\''] };
+const SCRIPT: CommentSyntax = CommentSyntax { comment: "//", quotes: &['"', '\''] };
 
 /// The rules of TypeScript and JavaScript.
 pub(super) struct TypeScript;
@@ -56,12 +56,12 @@ impl Rules for TypeScript {
             _ => tree_sitter_javascript::LANGUAGE.into(),
         };
         let elements = language != Language::TypeScript;
-        let Some(tree) = mend::parsed(&grammar, text, elements) else {
+        let Some(tree) = grammar_workarounds::parsed(&grammar, text, elements) else {
             return Facts::unparsable(language);
         };
-        let mut walk = Walk::new(Collector::new(language, text));
+        let mut walk = Walk::new(FactBuilder::new(language, text));
         walk.program(tree.root_node());
-        unread::add_uses(&tree, text, SCRIPT, &mut walk.found.facts);
+        error_regions::add_uses(&tree, text, SCRIPT, &mut walk.found.facts);
         let mut facts = walk.finish();
         facts.problems += problems(&tree);
         facts.unread = unread_lines(&tree, text);
@@ -94,14 +94,14 @@ impl Rules for TypeScript {
         resolve::unresolved_imports(world, &*modules::Modules::new(world), file)
     }
 
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+    fn outgoing(&self, world: &dyn World, file: FileId) -> FileReferences {
         resolve::outgoing(world, &*modules::Modules::new(world), file)
     }
 }
 
 /// A walk through one module.
 struct Walk<'t> {
-    found: Collector<'t>,
+    found: FactBuilder<'t>,
     /// The return values of the open functions: declared and found.
     returns: Vec<Returns>,
     /// The expected result of the next function, which declares none.
@@ -123,7 +123,7 @@ struct Returns {
 }
 
 impl<'t> Walk<'t> {
-    fn new(found: Collector<'t>) -> Self {
+    fn new(found: FactBuilder<'t>) -> Self {
         Self {
             found,
             returns: Vec::new(),

@@ -5,7 +5,7 @@ use super::search::{container_of, written};
 use super::types::{Place, Value};
 use super::wanted::Wanted;
 use super::{is_member, is_type};
-use crate::entity::is_distinctive;
+use crate::entity::is_unlikely_word;
 use crate::facts::{Definition, DefinitionKind, Reach, Role, Shape, Use};
 use crate::reference::Certainty;
 use crate::world::FileId;
@@ -275,7 +275,7 @@ impl Wanted<'_, '_> {
         };
         let has_own = view.definitions_named(&used.name).next().is_some();
         // A block may run inside another object: the helpers of a framework are called so.
-        let is_telling = used.arguments.is_some_and(|count| count > 0) || is_distinctive(&used.name);
+        let is_telling = used.arguments.is_some_and(|count| count > 0) || is_unlikely_word(&used.name);
         let is_helper = self.owners == 1 && is_telling;
         let may_have = self.owner.is_some_and(is_mixin) && (class.is_none_or(is_mixin) || is_helper);
         let certainty = self.perhaps(place.file, view, used, "").filter(|_| may_have && !has_own)?;
@@ -317,7 +317,7 @@ impl Wanted<'_, '_> {
         let near = view.package == self.package && !self.package.is_empty();
         let name = &*self.definition.name;
         let rare =
-            (self.owners <= 3 && is_distinctive(name)) || (self.owners == 1 && !COMMON.contains(&name));
+            (self.owners <= 3 && is_unlikely_word(name)) || (self.owners == 1 && !COMMON.contains(&name));
         let close = near || rare || self.mentions(file);
         let certainty = if close { Certainty::Possible } else { Certainty::Undecided };
         self.query.sees(file, self.file).then_some(certainty)

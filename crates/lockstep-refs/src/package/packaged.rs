@@ -8,7 +8,7 @@ use super::{
 };
 use crate::facts::{Definition, Facts};
 use crate::language::Rules;
-use crate::reference::{MissingName, Outgoing, Place, Reference, Target};
+use crate::reference::{FileReferences, MissingName, Place, Reference, Target};
 use crate::walk::{self, Grammar};
 use crate::world::{FileId, World};
 
@@ -23,8 +23,8 @@ impl Rules for Packaged {
         walk::facts(self.grammar, text)
     }
 
-    fn reads_alike(&self, one: &str, other: &str) -> bool {
-        walk::reads_alike(self.grammar, one, other)
+    fn same_tokens(&self, one: &str, other: &str) -> bool {
+        walk::same_tokens(self.grammar, one, other)
     }
 
     fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
@@ -56,7 +56,7 @@ impl Rules for Packaged {
         unfit_conversions(world, self.packages, interface, method)
     }
 
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+    fn outgoing(&self, world: &dyn World, file: FileId) -> FileReferences {
         outgoing(world, self.packages, file)
     }
 }

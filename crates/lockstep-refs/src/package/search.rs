@@ -6,7 +6,7 @@ use super::names::{Query, Symbol, View, full_name};
 use super::wanted::{Wanted, reference};
 use super::{Leads, Packages, is_member, is_type};
 use crate::facts::{Declaration, Definition, Import, Reach, Role, Shape, Use};
-use crate::reference::{Kind, Outgoing, Place, Reference, Target};
+use crate::reference::{FileReferences, Kind, Place, Reference, Target};
 use crate::world::{FileId, World, base};
 
 /// The places that reference the target: in other files, or in its own if [`Target::own_file`] is set.
@@ -55,12 +55,12 @@ fn importers(query: &Query<'_>, target: FileId) -> Vec<Reference> {
 }
 
 /// Returns the references of a file: by its imports, and by the names it uses of its own package.
-pub(crate) fn outgoing(world: &dyn World, packages: &dyn Packages, file: FileId) -> Outgoing {
+pub(crate) fn outgoing(world: &dyn World, packages: &dyn Packages, file: FileId) -> FileReferences {
     let query = Query::new(world, packages);
-    let mut outgoing = Outgoing::default();
+    let mut outgoing = FileReferences::default();
     let Some(view) = query.view(file) else { return outgoing };
     let mut seen = BTreeSet::new();
-    let mut add = |outgoing: &mut Outgoing, to: FileId, line, kind, pattern: &str| {
+    let mut add = |outgoing: &mut FileReferences, to: FileId, line, kind, pattern: &str| {
         if to != file && seen.insert((to, line)) {
             outgoing.references.push((to, Place { line, kind, pattern: pattern.into() }));
         }

@@ -11,7 +11,7 @@ use crate::facts::{Declaration, Definition, DefinitionKind, Import, Reach, Role,
 use crate::language::Language;
 use crate::limits::Limit;
 use crate::reference::{Certainty, Kind, Reference};
-use crate::syntax::{TOKEN_END, is_nothing};
+use crate::syntax::{TOKEN_END, is_empty_digest};
 use crate::world::{FileId, parent, words};
 
 /// Of the files that contain a name, so many are looked into.
@@ -347,7 +347,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
     /// including its definition.
     pub(super) fn is_promised(&self, view: &View) -> bool {
         let defined = match self.definition.kind {
-            DefinitionKind::Function => !is_nothing(self.definition.body),
+            DefinitionKind::Function => !is_empty_digest(self.definition.body),
             kind => kind == DefinitionKind::Value,
         };
         if !defined || !self.query.packages.includes() {
@@ -358,7 +358,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
         };
         let named = view.definitions_named(&self.definition.name).map(|(_, it)| it);
         let mut own = named.filter(of_it).peekable();
-        own.peek().is_some() && own.all(|it| it.reach != Reach::File && is_nothing(it.body))
+        own.peek().is_some() && own.all(|it| it.reach != Reach::File && is_empty_digest(it.body))
     }
 
     /// In languages with includes: returns the same entity in another file, its declaration or its
@@ -406,7 +406,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
     /// without that.
     fn is_unmarked(&self, definition: &Definition, view: &View) -> bool {
         view.facts.language == Language::Java
-            && !is_nothing(self.definition.body)
+            && !is_empty_digest(self.definition.body)
             && !definition.header.split(TOKEN_END).any(|it| it == "Override" || it == "@Override")
     }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Next, Report, Together, absolute, evidence_line};
+use super::{CoChangedFile, NextAction, Report, absolute, evidence_line};
 use crate::impact::{Dependent, Evidence, FileChange, FileImpact, Hop};
 use crate::limits::Limits;
 use crate::reference::{Certainty, Kind};
@@ -41,7 +41,7 @@ pub(super) struct Document<'a> {
     #[serde(skip_serializing_if = "Limits::is_empty")]
     limits: &'a Limits,
     index: Index<'a>,
-    ranked: Vec<Ranked<'a>>,
+    ranked: Vec<JsonRanked<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     history: Vec<History<'a>>,
     notes: Vec<String>,
@@ -129,7 +129,7 @@ struct Placed<'a> {
 
 /// A dependent of the complete change: the files it depends on, the most affected first.
 #[derive(Serialize)]
-struct Ranked<'a> {
+struct JsonRanked<'a> {
     file: &'a str,
     r#type: &'static str,
     kind: Kind,
@@ -142,7 +142,7 @@ struct Ranked<'a> {
 struct History<'a> {
     kind: &'static str,
     #[serde(flatten)]
-    together: &'a Together,
+    together: &'a CoChangedFile,
 }
 
 impl Report<'_> {
@@ -171,7 +171,7 @@ impl Report<'_> {
             ranked: self.ranked().iter().map(ranked).collect(),
             history: self.history.iter().map(|together| History { kind: "history", together }).collect(),
             notes: self.all_notes(),
-            next: Next::route(Some(self), active_cascade).word(),
+            next: NextAction::route(Some(self), active_cascade).word(),
             timings_ms: timings,
             work: self.impact.work,
         };
@@ -246,8 +246,8 @@ fn placed(place: &Evidence) -> Placed<'_> {
     }
 }
 
-fn ranked<'a>(entry: &super::Ranked<'a>) -> Ranked<'a> {
-    Ranked {
+fn ranked<'a>(entry: &super::RankedDependent<'a>) -> JsonRanked<'a> {
+    JsonRanked {
         file: &entry.dependent.path,
         r#type: entry.dependent.hop.word(),
         kind: entry.dependent.kind,

@@ -15,7 +15,7 @@ use super::types::{Place as At, Type};
 use super::{Found, Module, Scheme, Symbol, position_of};
 use crate::facts::{Definition, DefinitionKind, Import, ImportedName, Role, Shape, Use};
 use crate::limits::Limit;
-use crate::reference::{Certainty, Kind, Outgoing, Place, Reference, Target};
+use crate::reference::{Certainty, FileReferences, Kind, Place, Reference, Target};
 use crate::world::{FileId, World};
 
 /// The maximum number of subtypes that are followed.
@@ -712,9 +712,9 @@ pub(crate) fn unresolved_imports(world: &dyn World, scheme: &dyn Scheme, file: F
 }
 
 /// Returns the references of a file by its imports and by the names it uses.
-pub(crate) fn outgoing(world: &dyn World, scheme: &dyn Scheme, file: FileId) -> Outgoing {
+pub(crate) fn outgoing(world: &dyn World, scheme: &dyn Scheme, file: FileId) -> FileReferences {
     let resolver = Resolver::new(world, scheme);
-    let mut outgoing = Outgoing::default();
+    let mut outgoing = FileReferences::default();
     let Some(view) = resolver.view(file) else { return outgoing };
     let mut places: BTreeMap<(FileId, u32), Place> = BTreeMap::new();
     let mut note = |to: FileId, line: u32, kind: Kind, pattern: &str| {

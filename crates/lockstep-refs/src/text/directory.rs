@@ -1,12 +1,12 @@
 //! Directories in text: `members = ["crates/a"]`, `uses: ./.github/actions/x`, `COPY web /srv`. A path to a
 //! directory references the file that represents it, such as `package.json`.
 
-use super::path::{Enclosure, Paths, Token, directory_token};
+use super::context::{Document, Spot};
 use super::path_place::holds_paths;
-use super::place::{Document, Spot};
+use super::paths::{Enclosure, Paths, Token, directory_token};
 use super::spelling::spellings;
 use super::{Subject, path_kind, reference, with_slashes};
-use crate::entity::{directory_rank, is_history};
+use crate::entity::{directory_rank, is_historical_record};
 use crate::language::Language;
 use crate::reference::{Certainty, Kind, Reference};
 use crate::world::{FileId, World, base, parent};
@@ -85,7 +85,7 @@ pub(super) fn named(
 
 /// Returns true if a path to a directory is expected: it has a slash and is no list of alternatives, or paths are written there.
 fn is_meant(document: &Document<'_>, spot: &Spot<'_>, token: &Token<'_>) -> bool {
-    let is_past = is_history(document.path) && token.enclosure != Enclosure::Link;
+    let is_past = is_historical_record(document.path) && token.enclosure != Enclosure::Link;
     if is_past || document.is_code() && !token.is_delimited() || is_imported(document, spot) {
         return false;
     }

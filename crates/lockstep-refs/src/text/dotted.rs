@@ -1,8 +1,8 @@
 //! Modules and classes by their full names in settings and strings: `com.example.Main`, `pkg.module:function`.
 
-use super::place::Document;
+use super::context::Document;
 use super::{Subject, reference};
-use crate::entity::{EntityKind, is_history};
+use crate::entity::{EntityKind, is_historical_record};
 use crate::facts::DefinitionKind;
 use crate::language::Language;
 use crate::reference::{Certainty, Kind, Reference};
@@ -36,7 +36,7 @@ pub(super) fn referrers(world: &dyn World, subject: &Subject<'_>, found: &mut Ve
         );
         // Strings of Python are read by the rules of the language.
         let is_other = matches!(Language::of(from), Language::Markdown | Language::Python);
-        if from == subject.path || is_history(from) || is_other {
+        if from == subject.path || is_historical_record(from) || is_other {
             continue;
         }
         let Some(text) = world.text(file) else { continue };

@@ -1,7 +1,7 @@
 //! Spots at which skills, agents and commands are named. A distinctive name (`plan-order`) needs only a place
 //! where names occur; an ordinary word (`status`) needs a place where names of its kind are used.
 
-use super::place::{Document, Spot};
+use super::context::{Document, Spot};
 use crate::entity::{EntityKind, framework_root};
 use crate::language::Language;
 

@@ -1,7 +1,7 @@
 //! Places where paths are written. A word without a slash and without an extension (`check`, `LICENSE`) is a
 //! path only there.
 
-use super::place::{Document, Spot};
+use super::context::{Document, Spot};
 use crate::world::{base, parent};
 
 /// Words in the names of keys that hold paths.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::path::{Enclosure, Token, is_path_char};
+use super::paths::{Enclosure, Token, is_path_char};
 
 /// The longest quoted string that is treated as a path.
 const MAX_PATH_BYTES: usize = 300;

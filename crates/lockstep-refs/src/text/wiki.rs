@@ -1,6 +1,6 @@
 //! Links of wikis and notebooks to a document by its title: `[[Page]]`, `[[Page|text]]`, `[[folder/Page#Heading]]`.
 
-use super::place::Document;
+use super::context::Document;
 use super::{Subject, reference};
 use crate::entity::EntityKind;
 use crate::language::Language;

@@ -1,7 +1,7 @@
 //! References to deleted files.
 
-use lockstep_refs::dangling::{Former, dangling};
 use lockstep_refs::entity::{Aliases, entities};
+use lockstep_refs::stale_references::{Former, dangling};
 use lockstep_refs::world::{MemoryWorld, World};
 
 fn former(path: &str, text: &str) -> Former {
@@ -9,7 +9,7 @@ fn former(path: &str, text: &str) -> Former {
 }
 
 fn places(world: &MemoryWorld, former: &[Former]) -> Vec<(String, u32, String, String)> {
-    let show = |place: lockstep_refs::dangling::Dangling| {
+    let show = |place: lockstep_refs::stale_references::Dangling| {
         (world.path(place.file).to_owned(), place.line, place.pattern.into_string(), place.target)
     };
     dangling(world, former, &Aliases::default(), &|| false).found.into_iter().map(show).collect()

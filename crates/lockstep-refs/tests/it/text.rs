@@ -160,9 +160,9 @@ proptest::proptest! {
                 proptest::prop_assert!(line.contains(&*reference.pattern), "{line:?} has no {:?}", reference.pattern);
                 proptest::prop_assert_ne!(world.path(reference.file), path);
             }
-            lockstep_refs::dangling::dangling(
+            lockstep_refs::stale_references::dangling(
                 &world,
-                &[lockstep_refs::dangling::Former { path: path.into(), entities }],
+                &[lockstep_refs::stale_references::Former { path: path.into(), entities }],
                 &Aliases::default(),
                 &|| false,
             );

@@ -208,7 +208,7 @@ impl<'a> DiskInspector<'a> {
         now: &ContentDigests,
         assigned: &BTreeSet<String>,
     ) -> Vec<UnassignedChange> {
-        let changed: Vec<String> = base.changed(now).into_iter().map(str::to_owned).collect();
+        let changed: Vec<String> = base.diff_paths(now).into_iter().map(str::to_owned).collect();
         let mut others = Vec::new();
         for path in changed.into_iter().filter(|path| !assigned.contains(path)) {
             let (before, content) = (base.digest(&path), now.digest(&path));

@@ -11,7 +11,7 @@ use lockstep_cascade::prompt::{
 use lockstep_cascade::state::{Group, OriginalDigest, RootCause};
 use lockstep_cascade::tier::Tier;
 use lockstep_index::index::NoProgress;
-use lockstep_refs::change::What;
+use lockstep_refs::definition_diff::DefinitionChangeKind;
 use lockstep_refs::entity::{Entity, entities};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -136,7 +136,9 @@ impl DiskInspector<'_> {
             }
         }
         for file in analysis.impact.files.iter().filter(|file| !file.whole_file) {
-            for change in file.symbols.iter().filter(|change| change.what != What::Body) {
+            for change in
+                file.symbols.iter().filter(|change| change.what != DefinitionChangeKind::BodyChanged)
+            {
                 symbols.entry(file.path.clone()).or_default().push(ChangedSymbol {
                     name: change.was.name.to_string(),
                     what: describe_change(&change.what).to_owned(),
@@ -218,15 +220,15 @@ impl DiskInspector<'_> {
     }
 }
 
-fn describe_change(what: &What) -> &'static str {
+fn describe_change(what: &DefinitionChangeKind) -> &'static str {
     match what {
-        What::Removed => "was removed",
-        What::Renamed(_) => "was renamed",
-        What::Resigned { .. } => "has another signature",
-        What::Relabelled { .. } => "has parameters of other names",
-        What::Narrowed => "is less visible",
-        What::Body => "changed inside",
-        What::Compatible => "changed, callers still fit",
-        What::Unknown => "was not analysed",
+        DefinitionChangeKind::Removed => "was removed",
+        DefinitionChangeKind::Renamed(_) => "was renamed",
+        DefinitionChangeKind::SignatureChanged { .. } => "has another signature",
+        DefinitionChangeKind::ParametersRenamed { .. } => "has parameters of other names",
+        DefinitionChangeKind::VisibilityReduced => "is less visible",
+        DefinitionChangeKind::BodyChanged => "changed inside",
+        DefinitionChangeKind::Compatible => "changed, callers still fit",
+        DefinitionChangeKind::Unknown => "was not analysed",
     }
 }

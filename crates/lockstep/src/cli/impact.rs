@@ -231,13 +231,13 @@ fn show(
         }
         OutputFormat::Sarif => {
             let findings = Findings::new(analysis, args.all || terminal.verbose());
-            terminal.print(&sarif::render(&findings, &report.notes_on_the_whole()));
+            terminal.print(&sarif::render(&findings, &report.general_notes()));
         }
         OutputFormat::Text if analysis.impact.files.is_empty() => terminal.print(&nothing_changed(asked)),
         OutputFormat::Text => {
             let (limit, all) = (args.limit()?, args.all || terminal.verbose());
             terminal.print(&ImpactView { analysis, origin, limit, all }.render(terminal));
-            for note in report.notes_on_the_whole() {
+            for note in report.general_notes() {
                 terminal.print_note(&format!("note: {note}\n"));
             }
             show_unread(context, analysis);

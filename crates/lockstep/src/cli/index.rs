@@ -137,8 +137,8 @@ fn open_while_locked(
     if !args.stats || args.rebuild {
         return Ok(None);
     }
-    let home = IndexLocation::State(state);
-    Ok(Index::open(&tree.root, home, &tree.index_settings(), UpdatePolicy::Few, &NoProgress)?)
+    let home = IndexLocation::Project(state);
+    Ok(Index::open(&tree.root, home, &tree.index_settings(), UpdatePolicy::Bounded, &NoProgress)?)
 }
 
 fn busy(holder: &LockHolder) -> CommandError {

@@ -104,8 +104,8 @@ fn catalogue(project: &ActiveProject) -> DoctorCheck {
 
 fn index(project: &ActiveProject) -> DoctorCheck {
     const NAME: &str = "index";
-    let home = IndexLocation::State(&project.state);
-    match Index::open(&project.root, home, &project.index_settings(), UpdatePolicy::Few, &NoProgress) {
+    let home = IndexLocation::Project(&project.state);
+    match Index::open(&project.root, home, &project.index_settings(), UpdatePolicy::Bounded, &NoProgress) {
         Ok(Some(index)) => {
             let condition = index.condition();
             match condition.behind {

@@ -58,7 +58,7 @@ impl HookRun {
     /// Records our own change of the cache file, so that a sweep does not attribute it to an agent.
     fn account_for_cache(&mut self) {
         let Ok(cache) = crate::cache::open(&self.project) else { return };
-        let noted = reported_writes::note(&self.project.root, &self.project.state, &cache.path());
+        let noted = reported_writes::record(&self.project.root, &self.project.state, &cache.path());
         self.faults.extend(noted.err().map(HookError::from));
     }
 }

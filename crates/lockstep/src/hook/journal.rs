@@ -34,7 +34,7 @@ impl HookRun {
             attribution: Attribution::Exact,
         };
         self.project.journal().append(session, std::slice::from_ref(&line))?;
-        reported_writes::note(&self.project.root, &self.project.state, &line.path)?;
+        reported_writes::record(&self.project.root, &self.project.state, &line.path)?;
         self.save_original(session, &line, former.clone(), undo)?;
         Ok(Decision::Silent)
     }

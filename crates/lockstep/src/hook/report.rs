@@ -320,7 +320,7 @@ impl HookRun {
         analysis.drop_already_updated(&last_changes(store, session)?);
         analysis.drop_dismissed(store)?;
         // Facts parsed for this answer are saved for the next. Failing to save them changes no answer.
-        let _ = index.keep_parsed();
+        let _ = index.persist_facts();
         Ok(Some(analysis))
     }
 
@@ -332,9 +332,9 @@ impl HookRun {
         let open = || {
             Index::open(
                 &project.root,
-                IndexLocation::State(&project.state),
+                IndexLocation::Project(&project.state),
                 &settings,
-                UpdatePolicy::Few,
+                UpdatePolicy::Bounded,
                 &NoProgress,
             )
         };

@@ -6,7 +6,7 @@ use std::path::Path;
 use lockstep_model::alert::{
     Alert, AlertDependent, AlertFindings, BrokenInFile, ChangedFile, display_names, is_generic_name,
 };
-use lockstep_refs::change::{SymbolChange, What};
+use lockstep_refs::definition_diff::{DefinitionChangeKind, SymbolChange};
 use lockstep_refs::impact::{Dependent, FileChange, FileImpact};
 
 use super::analysis::ImpactAnalysis;
@@ -127,11 +127,11 @@ fn symbol(change: &SymbolChange) -> (u8, String) {
         None => change.was.name.to_string(),
     };
     match &change.what {
-        What::Renamed(to) => (0, format!("{name} → {to}")),
-        What::Removed => (1, format!("{name} removed")),
-        What::Body => (INSIDE, format!("{name} changed inside")),
-        What::Compatible => (INSIDE, format!("{name} changed, callers still fit")),
-        What::Unknown => (2, format!("{name} not analysed")),
+        DefinitionChangeKind::Renamed(to) => (0, format!("{name} → {to}")),
+        DefinitionChangeKind::Removed => (1, format!("{name} removed")),
+        DefinitionChangeKind::BodyChanged => (INSIDE, format!("{name} changed inside")),
+        DefinitionChangeKind::Compatible => (INSIDE, format!("{name} changed, callers still fit")),
+        DefinitionChangeKind::Unknown => (2, format!("{name} not analysed")),
         _ => (2, format!("{name}: other signature")),
     }
 }

@@ -10,7 +10,7 @@ use lockstep_index::index::Index;
 use lockstep_refs::entity::Aliases;
 use lockstep_refs::impact::{After, Edit, Impact, Question, broken_importers, impact};
 use lockstep_refs::reference::Certainty;
-use lockstep_refs::report::{Basis, Report, Timings, Together};
+use lockstep_refs::report::{CoChangedFile, IndexState, Report, Timings};
 use lockstep_refs::world::World as _;
 
 use lockstep_store::{Store, StoreError};
@@ -81,9 +81,9 @@ fn note_files(files: &[String], what: &str) -> Option<String> {
 pub(crate) struct ImpactAnalysis {
     pub(crate) root: String,
     pub(crate) impact: Impact,
-    pub(crate) basis: Basis,
+    pub(crate) basis: IndexState,
     pub(crate) notes: Vec<String>,
-    pub(crate) history: Vec<Together>,
+    pub(crate) history: Vec<CoChangedFile>,
     pub(crate) timings: Timings,
     /// The changed file and the dependent of each finding that was dismissed and is therefore left out.
     pub(crate) dismissed: Vec<(String, String)>,
@@ -186,7 +186,7 @@ impl ImpactAnalysis {
             let other = likely.filter(|rule| {
                 !known.contains(&rule.path) && Path::new(&self.root).join(&rule.path).exists()
             });
-            self.history.extend(other.take(MAX_TOGETHER).map(|rule| Together {
+            self.history.extend(other.take(MAX_TOGETHER).map(|rule| CoChangedFile {
                 changed_file: file.path.clone(),
                 file: rule.path,
                 commits: rule.together,

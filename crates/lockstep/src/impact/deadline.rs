@@ -35,8 +35,8 @@ impl IndexProgress for Deadline<'_> {
         self.progress.report(phase, done, all);
     }
 
-    fn is_abandoned(&self) -> bool {
-        self.progress.is_abandoned()
+    fn is_cancelled(&self) -> bool {
+        self.progress.is_cancelled()
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -91,7 +91,7 @@ impl<'a> Originals<'a> {
             let path = edit.former.as_deref().unwrap_or(&edit.path);
             let started = self.at_start(path);
             let committed = if started.is_none() { self.in_commit(path) } else { None };
-            edit.before = match (started, committed, index.former_facts(path)) {
+            edit.before = match (started, committed, index.old_facts(path)) {
                 (Some(former), ..) => before(former),
                 // The index does not have the names by which such a file is used.
                 (None, Some(committed), Some(_)) if Language::of(path).is_used_whole() => before(committed),

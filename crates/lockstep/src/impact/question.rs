@@ -74,7 +74,7 @@ impl ImpactQuery {
             let git = LazyJoin::new(scope.spawn(|| (self.edits(&tree, directory), elapsed_ms(started))));
             let edits = || git.get().0.as_ref().map_or(&[][..], |changed| &changed.edits);
             // A file that the index has in another version will be found changed anyway.
-            let is_worth_it = |index: &Index| edits().iter().all(|edit| index.knows(&edit.path));
+            let is_worth_it = |index: &Index| edits().iter().all(|edit| index.is_current(&edit.path));
             let asked = tree.query_index(progress, is_worth_it, |index| {
                 let opened = elapsed_ms(started);
                 (opened, analyse(&tree, index, edits(), progress))
@@ -93,7 +93,7 @@ impl ImpactQuery {
             analysis.drop_dismissed(&store)?;
         }
         // Facts that could not be saved are parsed again the next time, which is no reason to fail.
-        let _ = index.keep_parsed();
+        let _ = index.persist_facts();
         if self.history {
             analysis.add_history(tree.repository()?)?;
         }
@@ -136,7 +136,7 @@ impl ImpactResult {
 
 fn analyse(tree: &Workspace, index: &Index, edits: &[Edit], progress: &dyn IndexProgress) -> ImpactAnalysis {
     // An answer that will be discarded need not be finished.
-    let is_over = || progress.is_out_of_time() || progress.is_abandoned() || index.is_outdated();
+    let is_over = || progress.is_out_of_time() || progress.is_cancelled() || index.is_outdated();
     ImpactAnalysis::of(&tree.root, index, &tree.aliases(), edits, &is_over)
 }
 

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use lockstep_index::index::{Index, IndexProgress};
 use lockstep_map::check::{ExpectedMap, MapCheckReport, check};
 use lockstep_map::document::MapDocument;
-use lockstep_map::hotspot::RUNS;
+use lockstep_map::hotspot::HOT_AFTER_RUNS;
 use lockstep_map::record::MapRecord;
 use lockstep_map::scope::{ScopePattern, WHOLE};
 use lockstep_map::update::{MapUpdateInput, update};
@@ -43,7 +43,7 @@ pub(crate) struct CurrentMap {
 
 /// The files of an index that have an entry, with their versions.
 pub(super) fn files_in(index: &Index, scope: &ScopePattern) -> Vec<(FileId, u64)> {
-    index.versions().filter(|(file, _)| scope.holds(index.path(*file))).collect()
+    index.versions().filter(|(file, _)| scope.contains(index.path(*file))).collect()
 }
 
 impl CurrentMap {
@@ -74,7 +74,7 @@ impl CurrentMap {
         let record = compute(&index, &scope, &aliases, today, old, &answers, progress);
         let hot = match &tree.project {
             Some(project) => match Store::open_existing(&project.state)? {
-                Some(store) => store.paths_changed_in_every_run(RUNS)?,
+                Some(store) => store.paths_changed_in_every_run(HOT_AFTER_RUNS)?,
                 None => HashSet::new(),
             },
             None => HashSet::new(),
@@ -151,7 +151,7 @@ pub(super) fn scope_in_document(place: Option<&MapSettings>) -> Option<String> {
     match document_file::read_state(place?, None).ok()? {
         DocumentState::Modified(text) => {
             let scope = MapDocument::parse(&text).ok()?.header.scope;
-            lockstep_map::scope::problem(&scope).is_none().then_some(scope)
+            lockstep_map::scope::validate(&scope).is_none().then_some(scope)
         }
         _ => None,
     }

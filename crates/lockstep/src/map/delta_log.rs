@@ -37,7 +37,7 @@ impl DeltaLog {
     pub(super) fn replay(path: &Path, record: MapRecord, identity: u64) -> Option<(MapRecord, Self)> {
         let bytes = lockstep_fs::read_up_to(path, lockstep_fs::MAX_STATE_BYTES).unwrap_or_default();
         let (amendments, end) = valid_deltas(&bytes, identity);
-        let (record, moves) = record.after(&amendments)?;
+        let (record, moves) = record.apply_deltas(&amendments)?;
         Some((record, Self { record: identity, end: end as u64, moves }))
     }
 

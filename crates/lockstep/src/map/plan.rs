@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use lockstep_map::document::{MapDocument, ParseError};
 use lockstep_map::record::MapRecord;
 use lockstep_map::report::MapRunMode;
-use lockstep_map::scope::{ScopePattern, problem};
+use lockstep_map::scope::{ScopePattern, validate};
 use lockstep_store::Store;
 
 use super::delta_log::DeltaLog;
@@ -80,7 +80,7 @@ fn scope(
 ) -> ScopePattern {
     let on_paper = || parsed?.as_ref().ok().map(|document| document.header.scope.as_str());
     let known = kept.map(|record| record.about.scope.as_str()).or_else(on_paper);
-    let known = known.filter(|scope| request.mode == MapUpdateMode::Incremental && problem(scope).is_none());
+    let known = known.filter(|scope| request.mode == MapUpdateMode::Incremental && validate(scope).is_none());
     place.effective_scope(request.scope.as_deref(), known)
 }
 

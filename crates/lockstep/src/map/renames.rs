@@ -29,7 +29,7 @@ pub(super) fn renames(
     for path in rest.into_iter().rev() {
         by_content.extend(content(path).map(|content| (content, path)));
     }
-    for (path, content) in changes.removed.iter().zip(&updated.removed_contents) {
+    for (path, content) in changes.removed.iter().zip(&updated.deleted_digests) {
         if gone.contains(path.as_str())
             && let Some(to) = by_content.remove(content)
         {

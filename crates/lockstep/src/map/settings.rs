@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lockstep_config::scope::ScopePreset;
 use lockstep_index::index::IndexSettings;
-use lockstep_map::scope::{CLAUDE, ScopePattern, WHOLE, problem};
+use lockstep_map::scope::{CLAUDE, ScopePattern, WHOLE, validate};
 use lockstep_map::view::SizeLimit;
 use lockstep_refs::entity::Aliases;
 use lockstep_store::{PathRefusal, confine};
@@ -58,7 +58,7 @@ impl ActiveProject {
             .hint("give a path relative to the project's root"));
         }
         if let Some(scope) = &config.scope.0
-            && let Some(problem) = problem(scope)
+            && let Some(problem) = validate(scope)
         {
             return Err(config_error(&format!("`[map] scope` is {scope:?}, which {problem}")));
         }
@@ -136,7 +136,7 @@ impl MapSettings {
 /// The number at the start is the version of the encoding. Raising it rebuilds every map.
 pub(super) fn settings_fingerprint(scope: &ScopePattern, settings: &IndexSettings, aliases: &Aliases) -> u64 {
     let mut text =
-        format!("1 {}\n{}{}", lockstep_refs::SEMANTICS, scope.fingerprint(), settings.fingerprint());
+        format!("1 {}\n{}{}", lockstep_refs::EXTRACTOR_VERSION, scope.fingerprint(), settings.fingerprint());
     for (alias, path) in aliases.pairs() {
         text.push_str(&format!("alias {alias:?} {path:?}\n"));
     }

@@ -10,8 +10,8 @@ use lockstep_index::index::{
 };
 use lockstep_map::document::PrunedEntries;
 use lockstep_map::fast_hash::digest;
-use lockstep_map::hotspot::RUNS;
-use lockstep_map::incremental_render::{DocumentPatch, redraw};
+use lockstep_map::hotspot::HOT_AFTER_RUNS;
+use lockstep_map::incremental_render::{DocumentPatch, render_incremental};
 use lockstep_map::record::{MapMetadata, MapRecord};
 use lockstep_map::report::{MapReport, MapRunMode, MapRunStatus};
 use lockstep_map::update::{FileChanges, MapUpdate, MapUpdateInput, TraceWrite, update};
@@ -45,7 +45,7 @@ pub(crate) struct MapUpdateRequest {
 
 impl MapUpdateRequest {
     fn sight(&self) -> ScanScope<'_> {
-        if self.files.is_empty() { ScanScope::Whole } else { ScanScope::Only(&self.files) }
+        if self.files.is_empty() { ScanScope::All } else { ScanScope::Paths(&self.files) }
     }
 }
 
@@ -103,8 +103,8 @@ impl ActiveProject {
 
     /// Returns the updated index. Its changes are stored when the map is complete.
     fn open_current_index(&self, sight: ScanScope<'_>, bar: &ProgressBar) -> Result<Index, CommandError> {
-        let (home, settings) = (IndexLocation::State(&self.state), self.index_settings());
-        Ok(Index::open_and_keep_later(&self.root, home, &settings, sight, bar)?)
+        let (home, settings) = (IndexLocation::Project(&self.state), self.index_settings());
+        Ok(Index::open_deferred(&self.root, home, &settings, sight, bar)?)
     }
 
     /// The index with the facts of all files.
@@ -112,7 +112,7 @@ impl ActiveProject {
         let request = IndexOrder { anew: false, facts: true };
         match build(&self.root, &self.state, &self.index_settings(), request, bar)? {
             IndexBuildOutcome::Done(index) => Ok(*index),
-            IndexBuildOutcome::Busy(_) => self.open_current_index(ScanScope::Whole, bar),
+            IndexBuildOutcome::Busy(_) => self.open_current_index(ScanScope::All, bar),
         }
     }
 }
@@ -144,7 +144,7 @@ impl MapUpdater<'_> {
             scope.spawn(move || {
                 let mut index = index;
                 // The process ends soon; freeing its memory piece by piece would only take time.
-                let _ = index.keep_parsed();
+                let _ = index.persist_facts();
                 std::mem::forget(index);
             });
             self.finish(start, updated, &before, &condition, has_future_dates)
@@ -163,7 +163,14 @@ impl MapUpdater<'_> {
         let full = start.mode == MapRunMode::FullGeneration;
         let renamed = if full { Vec::new() } else { self.renamed(&updated, before, condition) };
         let MapUpdate {
-            mut record, changes, answers, resolved, looked_at, mut redrawn, mut amendment, ..
+            mut record,
+            changes,
+            answers,
+            resolved,
+            rescanned,
+            mut changed_entries,
+            mut amendment,
+            ..
         } = updated;
         let amendments = start.amendments.filter(|_| !full && matches!(answers, TraceWrite::Append(_)));
         let is_idle = changes.is_empty() && resolved == 0 && !has_future_dates;
@@ -185,10 +192,10 @@ impl MapUpdater<'_> {
         record.about.limit = limit;
         // An unlimited document need not be rendered to know that it is unchanged.
         let is_known = is_idle && is_as_written && limit.is_none() && before.limit.is_none();
-        mark_hot_entries(&mut record, &hot, &mut redrawn);
+        mark_hot_entries(&mut record, &hot, &mut changed_entries);
         let mut drawn = match is_known {
             true => DocumentUpdate::Unchanged,
-            false => self.plan_document(&record, &hot, &redrawn, is_as_written && !full),
+            false => self.plan_document(&record, &hot, &changed_entries, is_as_written && !full),
         };
         let state = MapState::of(&self.project.state);
         state.write_trace(&mut record, if full { 0 } else { before.answer_bytes }, &answers)?;
@@ -197,12 +204,12 @@ impl MapUpdater<'_> {
             DocumentUpdate::Unchanged => false,
             DocumentUpdate::Patch(_) => true,
             DocumentUpdate::Rewrite(made) => {
-                other = record.set_blocks(&made.blocks);
+                other = record.set_entry_sizes(&made.blocks);
                 self.write_full(&mut record.about, made, is_as_written, full)?
             }
         };
-        if is_written || !is_idle || looked_at > 0 || record.about != *before {
-            amendment.touch(redrawn.into_iter().chain(other));
+        if is_written || !is_idle || rescanned > 0 || record.about != *before {
+            amendment.mark_changed(changed_entries.into_iter().chain(other));
             if !amendments
                 .map_or(Ok(false), |amendments| state.append_delta(&amendments, &amendment, &record))?
             {
@@ -320,7 +327,8 @@ impl MapUpdater<'_> {
                 store = Some(opened);
             }
         }
-        Ok(store.map_or_else(|| Ok(HashSet::new()), |store| store.paths_changed_in_every_run(RUNS))?)
+        Ok(store
+            .map_or_else(|| Ok(HashSet::new()), |store| store.paths_changed_in_every_run(HOT_AFTER_RUNS))?)
     }
 
     /// Plans the document. Most of it is copied from the one on disk, if that is unchanged since it was
@@ -329,13 +337,18 @@ impl MapUpdater<'_> {
         &self,
         record: &MapRecord,
         hot: &HashSet<String>,
-        redrawn: &HashSet<u32>,
+        changed_entries: &HashSet<u32>,
         is_as_written: bool,
     ) -> DocumentUpdate {
         if is_as_written && record.about.limit.is_none() {
             let is_hot = |path: &str| hot.contains(path);
-            match redraw(record, &is_hot, redrawn, &document_file::range_reader(&self.place)) {
-                Some(drawing) if drawing.is_former(record.about.written.size) => {
+            match render_incremental(
+                record,
+                &is_hot,
+                changed_entries,
+                &document_file::range_reader(&self.place),
+            ) {
+                Some(drawing) if drawing.is_identity(record.about.written.size) => {
                     return DocumentUpdate::Unchanged;
                 }
                 Some(drawing) => return DocumentUpdate::Patch(drawing),
@@ -354,7 +367,7 @@ impl MapUpdater<'_> {
         hot: &HashSet<String>,
     ) -> Result<Vec<u32>, CommandError> {
         let DocumentUpdate::Patch(drawing) = &*drawn else { return Ok(Vec::new()) };
-        let other = record.set_blocks(&drawing.blocks);
+        let other = record.set_entry_sizes(&drawing.blocks);
         let patch = NewDocument::Patched(drawing, record.about.written);
         match document_file::write(self.project, &self.place, &patch, false)? {
             Some(written) => record.about.written = written,
@@ -401,13 +414,13 @@ fn render_document(record: &MapRecord, hot: &HashSet<String>) -> RenderedMap {
 }
 
 /// Marks hot entries; entries whose mark changed are rendered again.
-fn mark_hot_entries(record: &mut MapRecord, hot: &HashSet<String>, redrawn: &mut HashSet<u32>) {
+fn mark_hot_entries(record: &mut MapRecord, hot: &HashSet<String>, changed_entries: &mut HashSet<u32>) {
     let now: HashSet<usize> = hot.iter().filter_map(|path| record.find(path)).collect();
     for (at, entry) in record.entries.iter_mut().enumerate() {
         let is_hot = !now.is_empty() && now.contains(&at);
-        if entry.is_hot != is_hot {
-            entry.is_hot = is_hot;
-            redrawn.extend(u32::try_from(at).ok());
+        if entry.changed_every_run != is_hot {
+            entry.changed_every_run = is_hot;
+            changed_entries.extend(u32::try_from(at).ok());
         }
     }
 }

@@ -79,7 +79,7 @@ impl IndexProgress for CallContext {
         watcher.tell(ProgressStep { done: before * all + done, all: all * 3, what });
     }
 
-    fn is_abandoned(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed)
     }
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lockstep_git::{DiffRange, DiffStatus, Repository};
 use lockstep_index::index::Index;
-use lockstep_refs::dangling::{Dangling, Former, dangling};
 use lockstep_refs::entity::entities;
+use lockstep_refs::stale_references::{Dangling, Former, dangling};
 use lockstep_refs::world::World as _;
 
 use crate::error::CommandError;

@@ -111,7 +111,7 @@ impl ReferencesOutput {
             progress,
             |_| true,
             |index| {
-                let is_over = || progress.is_out_of_time() || progress.is_abandoned() || index.is_outdated();
+                let is_over = || progress.is_out_of_time() || progress.is_cancelled() || index.is_outdated();
                 search(&tree, index, directory, name, direction, &is_over)
             },
         )?;
@@ -135,7 +135,7 @@ impl ReferencesOutput {
         progress: &dyn IndexProgress,
     ) -> Result<Self, CommandError> {
         let progress: &dyn IndexProgress = &Deadline::within(limit, progress);
-        let is_over = || progress.is_out_of_time() || progress.is_abandoned();
+        let is_over = || progress.is_out_of_time() || progress.is_cancelled();
         let tree = Workspace::discover(directory)?;
         let index = tree.open_index(progress)?;
         let DanglingReferences { found, unresolved, truncated } = tree.dangling(&index, &is_over)?;
@@ -173,8 +173,8 @@ impl ReferencesOutput {
     fn with_index_basis(self, mut index: Index) -> Self {
         let basis = crate::workspace::index::index_basis(&index);
         // The facts that were parsed for this answer are saved for the next one, if possible.
-        let _ = index.keep_parsed();
-        let lockstep_refs::report::Basis { fresh, revision, time, unseen } = basis;
+        let _ = index.persist_facts();
+        let lockstep_refs::report::IndexState { fresh, revision, time, unseen } = basis;
         Self { fresh, revision, time, unseen_files: unseen, ..self }
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn similar_names(
         if is_over() {
             break;
         }
-        for definition in index.facts_once(file).iter().flat_map(|facts| &facts.definitions) {
+        for definition in index.parse_facts_uncached(file).iter().flat_map(|facts| &facts.definitions) {
             consider(&definition.name, &definition.name);
         }
     }

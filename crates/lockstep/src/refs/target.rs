@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lockstep_index::index::Index;
 use lockstep_refs::entity::{Aliases, Entity, Names, entities};
 use lockstep_refs::facts::{Definition, DefinitionKind, Facts, Reach};
-use lockstep_refs::module;
+use lockstep_refs::module_lookup;
 use lockstep_refs::world::{FileId, World as _, base, parent};
 
 use crate::refs::package::Package;
@@ -161,7 +161,7 @@ impl Workspace {
         // A heading that happens to have the name does not hide a module or a directory.
         let is_heading = target.has_only_headings();
         if is_heading || !is_word {
-            let modules = module::named(index, &here, name);
+            let modules = module_lookup::named(index, &here, name);
             modules.into_iter().for_each(|file| target.add_file(index, file, &aliases));
         }
         add_entities_called(&mut target, index, name, &aliases);

@@ -2,7 +2,7 @@
 
 use lockstep_git::{DiffRange, DiffStatus, Repository};
 use lockstep_index::index::Index;
-use lockstep_refs::entity::{Entity, EntityKind, is_history};
+use lockstep_refs::entity::{Entity, EntityKind, is_historical_record};
 use lockstep_refs::facts::Facts;
 use lockstep_refs::language::{self, Language};
 use lockstep_refs::reference::{Certainty, Kind};
@@ -84,7 +84,7 @@ fn uses_in(index: &Index, file: FileId, name: &str, last: &str, found: &mut Vec<
 /// Sorts the places of an undefined name: code first, records of the past last.
 pub(crate) fn sort(found: &mut Vec<ReferenceLocation>) {
     let rank = |it: &ReferenceLocation| {
-        (is_history(&it.file), it.kind >= Kind::Mention, it.file.clone(), it.line, it.kind)
+        (is_historical_record(&it.file), it.kind >= Kind::Mention, it.file.clone(), it.line, it.kind)
     };
     found.sort_by_key(rank);
     found.dedup_by(|a, b| (&a.file, a.line) == (&b.file, b.line));

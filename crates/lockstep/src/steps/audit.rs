@@ -201,7 +201,7 @@ impl StepContext<'_> {
     /// Records Lockstep's own write, so that a sweep does not report it. If it cannot be recorded, the sweep
     /// finds it.
     pub(crate) fn mark_own_write(&self, path: &Path) {
-        let _ = reported_writes::note(&self.project.root, &self.project.state, path);
+        let _ = reported_writes::record(&self.project.root, &self.project.state, path);
     }
 
     /// Returns the trail's record of a step's present state.

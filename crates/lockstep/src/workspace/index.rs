@@ -5,7 +5,7 @@ use lockstep_config::scope::ScopePreset;
 use lockstep_index::index::{Index, IndexLocation, IndexProgress, IndexSettings};
 use lockstep_index::user_cache::CacheBounds;
 use lockstep_refs::entity::Aliases;
-use lockstep_refs::report::Basis;
+use lockstep_refs::report::IndexState;
 use lockstep_store::StateDir;
 
 use crate::error::{CommandError, CommandErrorKind};
@@ -34,14 +34,14 @@ impl Workspace {
     ) -> Result<(Index, T), CommandError> {
         let (home, settings) = self.index_location();
         let early = |index: &Index| is_worth_it(index).then(|| ask(index));
-        let (index, answer) = Index::open_and_ask(&self.root, home, &settings, progress, early)?;
+        let (index, answer) = Index::query_speculatively(&self.root, home, &settings, progress, early)?;
         let answer = answer.unwrap_or_else(|| ask(&index));
         Ok((index, answer))
     }
 
     /// The home of the index: if the user has no cache directory that can be used, it ends with the process.
     fn index_location(&self) -> (IndexLocation<'_>, IndexSettings) {
-        (self.index_directory().map_or(IndexLocation::Memory, IndexLocation::State), self.index_settings())
+        (self.index_directory().map_or(IndexLocation::Memory, IndexLocation::Project), self.index_settings())
     }
 
     pub(crate) fn index_settings(&self) -> IndexSettings {
@@ -87,11 +87,11 @@ impl ActiveProject {
 }
 
 /// Returns the freshness of an index's answers. Call it last.
-pub(crate) fn index_basis(index: &Index) -> Basis {
+pub(crate) fn index_basis(index: &Index) -> IndexState {
     let condition = index.condition();
     let commit = condition.commit.as_deref().map_or("none", |commit| commit.get(..12).unwrap_or(commit));
     let time = Timestamp::from_nanosecond(condition.written_at.into()).unwrap_or_default();
-    Basis {
+    IndexState {
         fresh: condition.fresh,
         revision: format!("{commit}+{}", condition.generation),
         time: time.to_string(),

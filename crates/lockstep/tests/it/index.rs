@@ -70,9 +70,14 @@ fn a_killed_build_leaves_an_index_that_can_be_believed() {
         assert!(!matches!(verdict, VerifyResult::Damaged), "round {round}: {verdict:?}");
         // Some rounds go on from what the killed one left, without mending it.
         if round % 2 == 0 {
-            let quick =
-                Index::open(&root, IndexLocation::State(&state), &settings, UpdatePolicy::Few, &NoProgress)
-                    .unwrap();
+            let quick = Index::open(
+                &root,
+                IndexLocation::Project(&state),
+                &settings,
+                UpdatePolicy::Bounded,
+                &NoProgress,
+            )
+            .unwrap();
             let anew = Index::open_or_build(&root, IndexLocation::Memory, &settings, &NoProgress).unwrap();
             if let Some(quick) = quick {
                 let (found, expected) = (answers(&quick), answers(&anew));

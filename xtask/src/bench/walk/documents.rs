@@ -154,14 +154,14 @@ pub(super) fn bump_manifest(checkout: &Checkout) -> Option<Edit> {
 pub(super) fn uses_of_skill(checkout: &Checkout, edit: &Edit, name: &str) -> BTreeMap<String, String> {
     let forms = [format!("`{name}`"), format!(":{name}"), format!("/{name}/"), format!("skill: {name}")];
     // A record of the past keeps the names of its time.
-    let is_history = |path: &str| {
+    let is_historical_record = |path: &str| {
         let is_dated = path
             .split('/')
             .any(|part| part.len() > 10 && part.as_bytes()[..4].iter().all(u8::is_ascii_digit));
         is_dated || ["RELEASE-NOTES", "CHANGELOG", "CHANGES"].iter().any(|name| path.contains(name))
     };
     let mut found = mentions(checkout, name);
-    found.retain(|path, _| !is_history(path));
+    found.retain(|path, _| !is_historical_record(path));
     found.retain(|path, _| {
         let is_own = parent(path) == parent(&edit.file) && path.ends_with("SKILL.md") || *path == edit.file;
         !is_own && forms.iter().any(|form| checkout.texts[path].contains(form.as_str()))

@@ -9,7 +9,7 @@ use crate::language::Language;
 use crate::package::is_type;
 use crate::reference::Reference;
 use crate::resolve::path_of;
-use crate::syntax::{end_line_of, is_nothing, line_of};
+use crate::syntax::{end_line_of, is_empty_digest, line_of};
 use crate::world::{FileId, World};
 
 /// Interfaces that extend one another are followed so far.
@@ -202,7 +202,7 @@ fn is_defined(world: &dyn World, member: &str, holders: &[&str]) -> bool {
     facts.into_iter().any(|facts| {
         facts.definitions.iter().any(|it| {
             let holder = it.container.as_deref().map(last);
-            let is_whole = !is_nothing(it.body) || it.kind == DefinitionKind::Field;
+            let is_whole = !is_empty_digest(it.body) || it.kind == DefinitionKind::Field;
             *it.name == *member && is_whole && holder.is_some_and(|name| holders.contains(&name))
         })
     })

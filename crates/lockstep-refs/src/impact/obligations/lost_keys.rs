@@ -8,7 +8,7 @@ use tree_sitter::Node;
 use super::super::results::call_of;
 use super::super::tree::{Source, ancestors, descendants};
 use super::{Search, Unmet};
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, Facts};
 use crate::language::{self, Language};
 use crate::resolve::path_of;
@@ -30,8 +30,13 @@ pub(super) fn find(
     found: &mut Vec<Unmet>,
 ) {
     let is_other = |it: &SymbolChange| {
-        matches!(it.what, What::Body | What::Resigned { .. } | What::Compatible | What::Relabelled { .. })
-            && may_return_object(old, former, &it.was)
+        matches!(
+            it.what,
+            DefinitionChangeKind::BodyChanged
+                | DefinitionChangeKind::SignatureChanged { .. }
+                | DefinitionChangeKind::Compatible
+                | DefinitionChangeKind::ParametersRenamed { .. }
+        ) && may_return_object(old, former, &it.was)
     };
     if language::family(new.language) != Language::TypeScript || !changes.iter().any(is_other) {
         return;

@@ -11,7 +11,7 @@ use tree_sitter::Node;
 use super::super::tree::{Source, ancestors, descendants};
 use super::unions::literals;
 use super::{Search, Unmet};
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, DefinitionKind, Facts, Role};
 use crate::language::Language;
 use crate::reference::Kind;
@@ -98,7 +98,7 @@ fn lost_literals<'a>(
         found.extend(lost.map(|it| Lost { owner, literal: it.into(), is_key: false }));
         let path = path_of(owner);
         let is_gone = |it: &&SymbolChange| {
-            matches!(it.what, What::Removed | What::Renamed(_))
+            matches!(it.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_))
                 && it.was.container.as_deref() == Some(&*path)
                 && matches!(it.was.kind, DefinitionKind::Field | DefinitionKind::Method)
         };

@@ -9,7 +9,7 @@ use super::{Search, Unmet};
 use crate::facts::{Definition, DefinitionKind, Facts};
 use crate::language::{Language, TraitUses, trait_uses};
 use crate::resolve::path_of;
-use crate::syntax::{is_nothing, line_of};
+use crate::syntax::{is_empty_digest, line_of};
 use crate::world::{FileId, World};
 
 /// A type that more files name is looked up in the first ones only.
@@ -319,7 +319,7 @@ fn required_members(world: &dyn World, interface: &str) -> Vec<Box<str>> {
             is_own = true;
             let path = path_of(owner);
             let members = facts.definitions.iter().filter(|it| it.container.as_deref() == Some(&*path));
-            found.extend(members.filter(|it| is_nothing(it.body)).map(|it| it.name.clone()));
+            found.extend(members.filter(|it| is_empty_digest(it.body)).map(|it| it.name.clone()));
         }
     }
     if !is_own {

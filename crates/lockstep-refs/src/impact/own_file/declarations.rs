@@ -1,10 +1,10 @@
 //! Functions of C that no longer match the declaration in a header that their file includes: the compiler rejects the definition.
 
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, DefinitionKind, Facts};
 use crate::language::Language;
 use crate::signature::{self, Agreement};
-use crate::syntax::{TOKEN_END, is_nothing};
+use crate::syntax::{TOKEN_END, is_empty_digest};
 use crate::world::{World, base};
 
 /// A changed definition beside its declaration.
@@ -25,10 +25,17 @@ pub(super) fn conflicting_definitions(
         return Vec::new();
     }
     let is_function = |it: &Definition| matches!(it.kind, DefinitionKind::Function | DefinitionKind::Method);
-    let is_changed =
-        |it: &SymbolChange| matches!(it.what, What::Resigned { .. } | What::Narrowed | What::Compatible);
+    let is_changed = |it: &SymbolChange| {
+        matches!(
+            it.what,
+            DefinitionChangeKind::SignatureChanged { .. }
+                | DefinitionChangeKind::VisibilityReduced
+                | DefinitionChangeKind::Compatible
+        )
+    };
     let resigned = changes.iter().filter(|it| is_function(&it.was) && is_changed(it));
-    let now = |was: &Definition| facts.definitions.iter().find(|it| is_same(it, was) && !is_nothing(it.body));
+    let now =
+        |was: &Definition| facts.definitions.iter().find(|it| is_same(it, was) && !is_empty_digest(it.body));
     let conflicts = resigned.filter_map(|change| now(&change.was)).filter_map(|definition| {
         let header = conflicting_header(world, facts, definition)?;
         Some(ConflictingDefinition {
@@ -51,7 +58,8 @@ fn conflicting_header(world: &dyn World, facts: &Facts, definition: &Definition)
     for file in world.defining(&definition.name) {
         let path = world.path(file);
         let Some(header) = world.facts(file).filter(|_| is_included(path)) else { continue };
-        for declared in header.definitions.iter().filter(|it| is_same(it, definition) && is_nothing(it.body))
+        for declared in
+            header.definitions.iter().filter(|it| is_same(it, definition) && is_empty_digest(it.body))
         {
             // The header of a method outside its class contains the class.
             if definition.kind == DefinitionKind::Method && definition.arity == declared.arity {

@@ -1,6 +1,6 @@
 //! Members that are marked as overrides or implementations, and no longer match any base member.
 
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Role};
 use crate::resolve::path_of;
 use crate::world::World;
@@ -28,7 +28,7 @@ pub(super) fn unmatched_overrides(
     for change in changes.iter().filter(|change| change.was.kind == DefinitionKind::Method) {
         let Some(is) = successor(facts, change).filter(|is| is_override(facts, &lines, is)) else { continue };
         let is_matched = match &change.what {
-            What::Renamed(_) => has_member(world, facts, is, None),
+            DefinitionChangeKind::Renamed(_) => has_member(world, facts, is, None),
             _ => has_member(world, facts, is, is.arity),
         };
         if !is_matched {
@@ -44,7 +44,9 @@ pub(super) fn unmatched_overrides(
 
 fn reason(change: &SymbolChange, is: &Definition) -> String {
     match &change.what {
-        What::Renamed(to) => format!("{to} overrides nothing; the overridden member is {}", change.was.name),
+        DefinitionChangeKind::Renamed(to) => {
+            format!("{to} overrides nothing; the overridden member is {}", change.was.name)
+        }
         _ => format!("{} has other parameters than the member it overrides", is.name),
     }
 }
@@ -52,8 +54,10 @@ fn reason(change: &SymbolChange, is: &Definition) -> String {
 /// The definition that a changed one became, if its name or its number of parameters is another one.
 fn successor<'f>(facts: &'f Facts, change: &SymbolChange) -> Option<&'f Definition> {
     let (name, arity) = match &change.what {
-        What::Renamed(to) => (&**to, None),
-        What::Resigned { arity, .. } if *arity != change.was.arity => (&*change.was.name, *arity),
+        DefinitionChangeKind::Renamed(to) => (&**to, None),
+        DefinitionChangeKind::SignatureChanged { arity, .. } if *arity != change.was.arity => {
+            (&*change.was.name, *arity)
+        }
         _ => return None,
     };
     facts.definitions.iter().find(|it| {

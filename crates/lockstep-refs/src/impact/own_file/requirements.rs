@@ -2,13 +2,13 @@
 //! other parameters.
 
 use super::overrides::{UnmatchedOverride, last_part};
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{ABSTRACT, Arity, Definition, DefinitionKind, Facts, OPTIONAL};
 use crate::language::Language;
 use crate::package::is_type;
 use crate::resolve::path_of;
 use crate::signature::{Agreement, agreement};
-use crate::syntax::{TOKEN_END, is_nothing};
+use crate::syntax::{TOKEN_END, is_empty_digest};
 use crate::world::World;
 
 /// Types that extend one another are followed so far.
@@ -33,7 +33,12 @@ pub(super) fn unmet_requirements(
 
 fn unmet(world: &dyn World, facts: &Facts, change: &SymbolChange) -> Option<UnmatchedOverride> {
     let was = &change.was;
-    let is_concerned = matches!(change.what, What::Removed | What::Renamed(_) | What::Resigned { .. });
+    let is_concerned = matches!(
+        change.what,
+        DefinitionChangeKind::Removed
+            | DefinitionChangeKind::Renamed(_)
+            | DefinitionChangeKind::SignatureChanged { .. }
+    );
     let container =
         was.container.as_deref().filter(|_| is_concerned && was.kind == DefinitionKind::Method)?;
     let owner = facts.definitions.iter().find(|it| is_type(it) && path_of(it) == container)?;
@@ -51,7 +56,7 @@ fn unmet(world: &dyn World, facts: &Facts, change: &SymbolChange) -> Option<Unma
             && holder.is_some_and(|holder| bases.iter().any(|base| **base == *holder))
     });
     let (required, provided): (Vec<&Definition>, Vec<&Definition>) =
-        inherited.partition(|it| is_nothing(it.body) || is_marked(it, ABSTRACT));
+        inherited.partition(|it| is_empty_digest(it.body) || is_marked(it, ABSTRACT));
     let required = required.into_iter().find(|it| !is_marked(it, OPTIONAL))?;
     let own = facts.definitions.iter().filter(|it| {
         it.name == was.name && it.kind == was.kind && it.container.as_deref() == Some(container)
@@ -60,7 +65,8 @@ fn unmet(world: &dyn World, facts: &Facts, change: &SymbolChange) -> Option<Unma
     let language = facts.language;
     let is_unmet = agrees(language, required, was) && !left.any(|it| agrees(language, required, it));
     // A class of Python without the member fails where an object of it is made.
-    let is_reported = language != Language::Python || matches!(change.what, What::Resigned { .. });
+    let is_reported =
+        language != Language::Python || matches!(change.what, DefinitionChangeKind::SignatureChanged { .. });
     (is_unmet && is_reported).then(|| UnmatchedOverride {
         line: owner.line,
         name: owner.name.clone(),

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::super::tree::{Source, Trees, ancestors, descendants};
 use super::unbound::UnboundName;
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, DefinitionKind, Facts, Role};
 use crate::language::Language;
 use crate::signature::{result_count, result_type};
@@ -44,7 +44,7 @@ pub(super) fn unfit_returns(
         return Vec::new();
     }
     let is_concerned = |it: &&SymbolChange| {
-        matches!(it.what, What::Resigned { .. })
+        matches!(it.what, DefinitionChangeKind::SignatureChanged { .. })
             && matches!(it.was.kind, DefinitionKind::Function | DefinitionKind::Method)
     };
     let resigned = changed.iter().filter(is_concerned);

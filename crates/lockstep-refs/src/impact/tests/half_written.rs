@@ -121,7 +121,7 @@ fn the_report_names_the_line() {
         ("b.py", "from a import hello\nhello(1)\n"),
     ]);
     let impact = ask(&world, &[edited("a.py", text)]);
-    let basis = Basis { fresh: true, revision: String::new(), time: String::new(), unseen: 0 };
+    let basis = IndexState { fresh: true, revision: String::new(), time: String::new(), unseen: 0 };
     let report = Report { root: "/r", impact: &impact, basis: &basis, notes: &[], history: &[] };
     assert!(report.l1().contains("confidence: medium"), "{}", report.l1());
     assert!(report.l2().contains("not analysed: a.py:1 does not parse"), "{}", report.l2());

@@ -14,10 +14,10 @@ fn a_change_in_what_was_not_read_concerns_everybody() {
     assert!(file.problems > 0 && file.whole_file, "{file:?}");
     assert_eq!(impact.candidates().into_iter().collect::<Vec<_>>(), ["ui/Use.kt"]);
     assert!(impact.dependents().all(|(_, dependent)| !dependent.breaks));
-    let basis = Basis { fresh: true, revision: String::new(), time: String::new(), unseen: 0 };
+    let basis = IndexState { fresh: true, revision: String::new(), time: String::new(), unseen: 0 };
     let report = Report { root: "/r", impact: &impact, basis: &basis, notes: &[], history: &[] };
     assert!(report.l1().contains("confidence: medium"), "{}", report.l1());
-    let notes = report.notes_on_the_whole().join("\n");
+    let notes = report.general_notes().join("\n");
     assert!(notes.contains("core/Kit.kt") && notes.contains("could not be parsed"), "{notes}");
 }
 

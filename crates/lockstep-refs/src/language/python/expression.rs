@@ -486,7 +486,8 @@ impl<'t> Walk<'t> {
 
     /// Walks an annotation whose tree has a shorter lifetime than the text.
     fn annotation_in(&mut self, node: Node<'_>) -> Shape {
-        let mut inner = Walk::new(crate::collect::Collector::new(self.found.facts.language, self.found.text));
+        let mut inner =
+            Walk::new(crate::fact_builder::FactBuilder::new(self.found.facts.language, self.found.text));
         std::mem::swap(&mut inner.found.facts, &mut self.found.facts);
         std::mem::swap(&mut inner.found.scopes, &mut self.found.scopes);
         inner.found.within = self.found.within;

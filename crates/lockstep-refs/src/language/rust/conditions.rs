@@ -7,8 +7,8 @@
 use tree_sitter::Node;
 
 use super::cargo::Package;
+use super::extractor::{Reader, Source};
 use super::modules::Project;
-use super::reader::{Reader, Source};
 use crate::facts::Condition;
 use crate::world::FileId;
 

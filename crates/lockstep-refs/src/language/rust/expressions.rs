@@ -2,8 +2,8 @@
 
 use tree_sitter::Node;
 
+use super::extractor::{Binding, Reader, Source, bare, called, member, operated};
 use super::patterns::slots;
-use super::reader::{Binding, Reader, Source, bare, called, member, operated};
 use super::standard;
 use crate::facts::{Role, Shape};
 use crate::syntax::children;

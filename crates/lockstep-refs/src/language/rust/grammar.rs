@@ -1,8 +1,8 @@
 //! Items in the brackets of a macro with its own grammar: rewritten into Rust if possible, otherwise read by
 //! their heads.
 
+use super::extractor::{Reader, Source};
 use super::macros::{untouched, word};
-use super::reader::{Reader, Source};
 use super::tokens::{Token, lex};
 use crate::facts::{Condition, Definition, DefinitionKind, Reach};
 use crate::syntax::{LineStarts, digest_words};

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::reader::{Reader, Source, bare};
+use super::extractor::{Reader, Source, bare};
 use crate::facts::{Import, ImportForm, ImportedName};
 use crate::syntax::children;
 

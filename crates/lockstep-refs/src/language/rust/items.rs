@@ -2,9 +2,9 @@
 
 use tree_sitter::Node;
 
+use super::extractor::{Binding, Reader, Source, bare};
 use super::macros::is_given;
 use super::modules::MACRO_USE;
-use super::reader::{Binding, Reader, Source, bare};
 use super::types::without_arguments;
 use crate::facts::{Arity, Definition, DefinitionKind, Implementation, Reach, Role, Shape};
 use crate::syntax::{children, digest, header};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use tree_sitter::Node;
 
-use super::reader::{Reader, Source, parse};
+use super::extractor::{Reader, Source, parse};
 use super::tokens::{comment, quote, raw, string};
 use crate::syntax::children;
 

@@ -1,8 +1,8 @@
 //! Uses of traits that need no name: operators, placeholders of formatted texts, and methods of derived traits.
 
+use super::extractor::{Reader, Source, read_with_operators};
 use super::modules::{Module, Project};
 use super::names::{Entity, Found};
-use super::reader::{Reader, Source, read_with_operators};
 use super::values::Ty;
 use crate::facts::{DefinitionKind, Role, Shape, Use};
 use crate::world::{FileId, World};

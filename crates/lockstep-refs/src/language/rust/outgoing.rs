@@ -5,7 +5,7 @@ use foldhash::HashSet;
 use super::modules::{Module, Project};
 use super::names::{Entity, Found};
 use crate::facts::{DefinitionKind, Import, ImportForm, Shape};
-use crate::reference::{Kind, Outgoing, Place};
+use crate::reference::{FileReferences, Kind, Place};
 use crate::world::{FileId, World};
 
 /// Returns the imports of a file that should resolve to the project and do not.
@@ -19,9 +19,9 @@ pub(super) fn unresolved_imports(world: &dyn World, file: FileId) -> Vec<Place> 
     sheet.facts.imports.iter().filter(is_unresolved).map(place_of).collect()
 }
 
-pub(super) fn find(world: &dyn World, file: FileId) -> Outgoing {
+pub(super) fn find(world: &dyn World, file: FileId) -> FileReferences {
     let project = Project::new(world);
-    let mut outgoing = Outgoing::default();
+    let mut outgoing = FileReferences::default();
     let Some(sheet) = project.sheet(file) else { return outgoing };
     let mut seen = HashSet::default();
     for import in &sheet.facts.imports {

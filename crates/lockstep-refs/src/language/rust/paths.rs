@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::reader::{Binding, Reader, Source, bare, member};
+use super::extractor::{Binding, Reader, Source, bare, member};
 use super::types::without_arguments;
 use crate::facts::{Role, Shape};
 use crate::syntax::children;

@@ -3,7 +3,7 @@
 
 use tree_sitter::Node;
 
-use super::reader::{Binding, Reader, Source, bare, member, parse};
+use super::extractor::{Binding, Reader, Source, bare, member, parse};
 use crate::facts::{Role, Shape};
 use crate::syntax::children;
 

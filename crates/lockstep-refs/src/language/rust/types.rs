@@ -5,8 +5,8 @@
 
 use tree_sitter::Node;
 
+use super::extractor::{Binding, Reader, Source, bare};
 use super::macros::is_given;
-use super::reader::{Binding, Reader, Source, bare};
 use crate::facts::{Role, Shape};
 use crate::syntax::children;
 

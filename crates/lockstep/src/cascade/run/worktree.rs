@@ -78,7 +78,7 @@ impl IsolatedWorktree {
         let after = ContentDigests::take(&self.root, Some(&self.before));
         let here = ContentDigests::take(&tree.root, None);
         let mut applied = ApplyOutcome { outside: Vec::new(), conflicts: Vec::new() };
-        for path in self.before.changed(&after) {
+        for path in self.before.diff_paths(&after) {
             if !files.iter().any(|file| file == path) {
                 applied.outside.push(path.to_owned());
             } else if here.digest(path) != self.before.digest(path) {

@@ -52,7 +52,7 @@ pub(crate) struct MapUpdateArgs {
 
 pub(super) fn build(args: &MapBuildArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
     if let Some(scope) = &args.scope
-        && let Some(problem) = scope::problem(scope)
+        && let Some(problem) = scope::validate(scope)
     {
         return Err(CommandError::new(
             CommandErrorKind::Usage,

@@ -66,7 +66,7 @@ pub(super) fn run(_: &MapCheckArgs, context: &CommandContext) -> Result<CommandS
 
 /// A map that is not there is one that cannot be read.
 fn missing(current: &CurrentMap) -> MapCheckReport {
-    let mut checked = lockstep_map::check::absent();
+    let mut checked = lockstep_map::check::missing_document();
     checked.report.missing_count = current.record.entries.len();
     checked
 }

@@ -62,7 +62,7 @@ pub(super) fn run(args: &MapShowArgs, context: &CommandContext) -> Result<Comman
         None => None,
     };
     let out = match (args.graph, place) {
-        (Some(graph), Some(place)) => render_graph(graph, &view.around(place)),
+        (Some(graph), Some(place)) => render_graph(graph, &view.neighbourhood(place)),
         (Some(graph), None) => render_graph(graph, &view.shape()),
         (None, Some(place)) => one(context, &view, place),
         (None, None) => all(context, &view),

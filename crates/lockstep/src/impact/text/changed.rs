@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use lockstep_refs::change::{SymbolChange, What};
+use lockstep_refs::definition_diff::{DefinitionChangeKind, SymbolChange};
 use lockstep_refs::impact::{FileChange, FileImpact, Impact};
 use lockstep_refs::world::base;
 use lockstep_text::{count, single_line};
@@ -174,8 +174,8 @@ fn symbols(file: &FileImpact, all: bool) -> String {
 
 fn describe_briefly(change: &SymbolChange) -> String {
     match &change.what {
-        What::Renamed(to) => format!("{} → {to}", name(change)),
-        What::Removed => format!("{} removed", name(change)),
+        DefinitionChangeKind::Renamed(to) => format!("{} → {to}", name(change)),
+        DefinitionChangeKind::Removed => format!("{} removed", name(change)),
         _ => describe(change),
     }
 }
@@ -183,15 +183,19 @@ fn describe_briefly(change: &SymbolChange) -> String {
 pub(super) fn describe(change: &SymbolChange) -> String {
     let name = name(change);
     match &change.what {
-        What::Renamed(to) => format!("{name} is now {to}"),
-        What::Removed => format!("{name} was removed"),
-        What::Resigned { .. } => format!("{name} has another signature"),
-        What::Relabelled { gone } if gone.is_empty() => format!("{name} has its parameters in another order"),
-        What::Relabelled { gone } => format!("{name} no longer has parameters called {}", gone.join(", ")),
-        What::Narrowed => format!("{name} is less visible"),
-        What::Body => format!("{name} changed inside"),
-        What::Compatible => format!("{name} changed, callers still fit"),
-        What::Unknown => format!("{name} not analysed"),
+        DefinitionChangeKind::Renamed(to) => format!("{name} is now {to}"),
+        DefinitionChangeKind::Removed => format!("{name} was removed"),
+        DefinitionChangeKind::SignatureChanged { .. } => format!("{name} has another signature"),
+        DefinitionChangeKind::ParametersRenamed { gone } if gone.is_empty() => {
+            format!("{name} has its parameters in another order")
+        }
+        DefinitionChangeKind::ParametersRenamed { gone } => {
+            format!("{name} no longer has parameters called {}", gone.join(", "))
+        }
+        DefinitionChangeKind::VisibilityReduced => format!("{name} is less visible"),
+        DefinitionChangeKind::BodyChanged => format!("{name} changed inside"),
+        DefinitionChangeKind::Compatible => format!("{name} changed, callers still fit"),
+        DefinitionChangeKind::Unknown => format!("{name} not analysed"),
     }
 }
 

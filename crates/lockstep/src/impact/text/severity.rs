@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lockstep_refs::change::{SymbolChange, What};
+use lockstep_refs::definition_diff::{DefinitionChangeKind, SymbolChange};
 use lockstep_refs::impact::{BrokenReference, Dependent, Evidence, FileChange, FileImpact, Hop, Impact};
 use lockstep_refs::reference::{Certainty, Kind};
 use lockstep_text::count_of;
@@ -167,7 +167,10 @@ fn broken_in_file<'a>(file: &'a FileImpact, broken: &'a BrokenReference) -> Affe
 
 /// Returns true if a place can break because of a change.
 fn is_noticed(change: &SymbolChange) -> bool {
-    !matches!(change.what, What::Body | What::Compatible | What::Unknown)
+    !matches!(
+        change.what,
+        DefinitionChangeKind::BodyChanged | DefinitionChangeKind::Compatible | DefinitionChangeKind::Unknown
+    )
 }
 
 /// Describes the change of the definition or the file that a broken place references.

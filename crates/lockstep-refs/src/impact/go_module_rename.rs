@@ -1,6 +1,6 @@
 //! A renamed module of Go: every import of its packages contains the former name.
 
-use super::dependents::{Collector, Place};
+use super::dependents::{DependentSet, Place};
 use super::edit::Edit;
 use crate::facts::Role;
 use crate::language::{Language, inside_module, module_name};
@@ -13,7 +13,7 @@ pub(super) fn collect(
     before: &Overlay<'_>,
     edit: &Edit,
     former: Option<&str>,
-    collector: &mut Collector<'_>,
+    collector: &mut DependentSet<'_>,
 ) {
     if base(edit.former_path()) != "go.mod" {
         return;

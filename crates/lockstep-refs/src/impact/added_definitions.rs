@@ -9,22 +9,22 @@ use crate::facts::{Definition, DefinitionKind, Facts};
 use crate::world::World;
 
 /// The definitions that a set of edits adds, by name. Computed on first use.
-pub(super) struct Arrivals<'a> {
+pub(super) struct AddedDefinitions<'a> {
     now: &'a dyn World,
     after: &'a dyn World,
     edits: &'a [Edit],
     is_over: &'a dyn Fn() -> bool,
-    found: OnceCell<HashMap<Box<str>, Vec<Arrival>>>,
+    found: OnceCell<HashMap<Box<str>, Vec<AddedDefinition>>>,
     is_cut: Cell<bool>,
 }
 
 /// A definition that was not in its file before.
-pub(super) struct Arrival {
+pub(super) struct AddedDefinition {
     pub(super) path: String,
     pub(super) definition: Definition,
 }
 
-impl<'a> Arrivals<'a> {
+impl<'a> AddedDefinitions<'a> {
     pub(super) fn new(
         now: &'a dyn World,
         after: &'a dyn World,
@@ -40,15 +40,15 @@ impl<'a> Arrivals<'a> {
     }
 
     /// Returns the other locations where a definition of a file may be now.
-    pub(super) fn of(&self, path: &str, was: &Definition) -> impl Iterator<Item = &Arrival> {
+    pub(super) fn of(&self, path: &str, was: &Definition) -> impl Iterator<Item = &AddedDefinition> {
         let found = self.found.get_or_init(|| self.search());
         let same = |it: &Definition| key(it) == key(was) && it.reach >= was.reach;
         let named = found.get(&was.name).into_iter().flatten();
         named.filter(move |it| it.path != path && same(&it.definition))
     }
 
-    fn search(&self) -> HashMap<Box<str>, Vec<Arrival>> {
-        let mut found: HashMap<Box<str>, Vec<Arrival>> = HashMap::new();
+    fn search(&self) -> HashMap<Box<str>, Vec<AddedDefinition>> {
+        let mut found: HashMap<Box<str>, Vec<AddedDefinition>> = HashMap::new();
         // A single edited file cannot both lose and gain a definition.
         for edit in self.edits.iter().filter(|_| self.edits.len() > 1) {
             if (self.is_over)() {
@@ -59,7 +59,7 @@ impl<'a> Arrivals<'a> {
             let before = edit.former_content(self.now).map(|(facts, _)| facts);
             let known: BTreeSet<_> = before.iter().flat_map(|facts| keys(facts)).collect();
             for definition in after.definitions.iter().filter(|it| !known.contains(&key(it))) {
-                let arrival = Arrival { path: edit.path.clone(), definition: definition.clone() };
+                let arrival = AddedDefinition { path: edit.path.clone(), definition: definition.clone() };
                 found.entry(definition.name.clone()).or_default().push(arrival);
             }
         }

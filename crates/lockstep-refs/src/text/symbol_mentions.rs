@@ -1,8 +1,8 @@
 //! Mentions of code in documents: a symbol's name in backticks, or one with a form that no ordinary word has.
 
-use super::place::is_whole;
+use super::context::is_whole;
 use super::{Subject, reference};
-use crate::entity::is_distinctive;
+use crate::entity::is_unlikely_word;
 use crate::facts::{Definition, DefinitionKind, Reach};
 use crate::language::Language;
 use crate::reference::{Certainty, Kind, Reference};
@@ -33,7 +33,7 @@ fn is_public(symbol: &Definition) -> bool {
 
 fn mentions(line: &str, symbol: &Definition) -> bool {
     let name = &*symbol.name;
-    let shape = is_distinctive(name) && name.len() > 4;
+    let shape = is_unlikely_word(name) && name.len() > 4;
     // `VERSION` alone may as well be an environment variable or a file; `kit.VERSION` is not.
     let is_common = name.chars().all(|c| c.is_ascii_uppercase());
     let is_qualified = |at: usize| line.get(..at).is_some_and(|before| before.ends_with(['.', ':']));

@@ -1,7 +1,7 @@
 //! Links to a heading: `file.md#anchor`.
 
-use super::path::{Paths, token};
-use super::place::Document;
+use super::context::Document;
+use super::paths::{Paths, token};
 use super::spelling::{decode, enclosed, spellings};
 use super::{Subject, reference};
 use crate::facts::DefinitionKind;

@@ -16,7 +16,7 @@ pub(crate) struct Paths<'a> {
 
 /// The target of a path.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Lead {
+pub(crate) struct ResolvedPath {
     pub(crate) path: String,
     pub(crate) certainty: Certainty,
 }
@@ -143,8 +143,8 @@ impl Paths<'_> {
 
     /// Resolves a path written in the file `from`. `None` if it resolves to no file, or to more than one. A
     /// word alone resolves only to a file in the same directory or at the root.
-    pub(crate) fn lead(&self, from: &str, token: &Token<'_>) -> Option<Lead> {
-        let sure = |path: String| Lead { path, certainty: Certainty::Resolved };
+    pub(crate) fn lead(&self, from: &str, token: &Token<'_>) -> Option<ResolvedPath> {
+        let sure = |path: String| ResolvedPath { path, certainty: Certainty::Resolved };
         let (rest, origin) = token.origin();
         let near = || join(parent(from), rest).filter(|path| self.exists(path));
         let root = || join("", rest).filter(|path| self.exists(path));
@@ -189,7 +189,7 @@ impl Paths<'_> {
     }
 
     /// Resolves a path from the nearest directory above the file in which it exists.
-    fn above(&self, from: &str, rest: &str) -> Option<Lead> {
+    fn above(&self, from: &str, rest: &str) -> Option<ResolvedPath> {
         if is_generic(rest) || rest.starts_with("..") {
             return None;
         }
@@ -197,14 +197,14 @@ impl Paths<'_> {
         while !directory.is_empty() {
             directory = parent(directory);
             if let Some(path) = join(directory, rest).filter(|path| self.exists(path)) {
-                return Some(Lead { path, certainty: Certainty::Resolved });
+                return Some(ResolvedPath { path, certainty: Certainty::Resolved });
             }
         }
         None
     }
 
     /// Returns the only file whose path ends with it.
-    fn unambiguous(&self, rest: &str) -> Option<Lead> {
+    fn unambiguous(&self, rest: &str) -> Option<ResolvedPath> {
         let rest = rest.strip_prefix("./").unwrap_or(rest);
         if is_generic(rest) || rest.starts_with("..") {
             return None;
@@ -220,15 +220,15 @@ impl Paths<'_> {
             }
         }
         let certainty = if rest.contains('/') { Certainty::Resolved } else { Certainty::Possible };
-        found.map(|path| Lead { path: path.to_owned(), certainty })
+        found.map(|path| ResolvedPath { path: path.to_owned(), certainty })
     }
 
     /// Returns the file whose complete path is the end of an absolute one.
-    fn whole_end_of(&self, rest: &str) -> Option<Lead> {
+    fn whole_end_of(&self, rest: &str) -> Option<ResolvedPath> {
         let mut rest = rest;
         while let Some((_, shorter)) = rest.split_once('/') {
             if shorter.contains('/') && self.exists(shorter) {
-                return Some(Lead { path: shorter.to_owned(), certainty: Certainty::Possible });
+                return Some(ResolvedPath { path: shorter.to_owned(), certainty: Certainty::Possible });
             }
             rest = shorter;
         }

@@ -1,10 +1,10 @@
 //! Constructors that are not written: of a class without one, and of a structure of Swift by its properties.
 
-use super::{SymbolChange, What, difference};
+use super::{DefinitionChangeKind, SymbolChange, difference};
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Reach};
 use crate::language::Language;
 use crate::resolve::path_of;
-use crate::syntax::{OWN_NAME, TOKEN_END, digest_words, is_nothing};
+use crate::syntax::{OWN_NAME, TOKEN_END, digest_words, is_empty_digest};
 
 /// Returns true if a definition is not written in the text.
 pub(crate) fn is_implicit(definition: &Definition) -> bool {
@@ -27,7 +27,7 @@ pub(super) fn changes(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
             written => written.first().map(|it| (*it).clone()),
         };
         if let Some(what) = is.and_then(|is| difference(old.language, &was, &is))
-            && matches!(what, What::Resigned { .. })
+            && matches!(what, DefinitionChangeKind::SignatureChanged { .. })
         {
             found.push(SymbolChange { was, what });
         }
@@ -126,8 +126,8 @@ fn properties<'f>(facts: &'f Facts, class: &Definition) -> Option<Vec<Property<'
         let tokens: Vec<&str> = field.header.split(TOKEN_END).filter(|it| !it.is_empty()).collect();
         let has = |word: &str| tokens.contains(&word);
         let has_value = has("=") || field.gives.is_none();
-        let is_computed = !has("=") && !is_nothing(field.body) && has(":");
-        if is_computed || has("static") || has("lazy") || has("let") && !is_nothing(field.body) {
+        let is_computed = !has("=") && !is_empty_digest(field.body) && has(":");
+        if is_computed || has("static") || has("lazy") || has("let") && !is_empty_digest(field.body) {
             continue;
         }
         if field.reach == Reach::File {

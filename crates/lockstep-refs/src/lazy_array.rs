@@ -10,12 +10,12 @@ type Page<T> = OnceLock<Box<[OnceLock<T>]>>;
 
 /// Places that are filled once.
 #[derive(Debug)]
-pub struct Slots<T> {
+pub struct LazyArray<T> {
     count: usize,
     pages: Vec<Page<T>>,
 }
 
-impl<T> Slots<T> {
+impl<T> LazyArray<T> {
     /// Creates this many empty slots.
     pub fn new(count: usize) -> Self {
         Self { count, pages: std::iter::repeat_with(OnceLock::new).take(count.div_ceil(PAGE)).collect() }
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn a_place_is_filled_once_and_what_is_beyond_is_none() {
-        let slots = Slots::new(PAGE + 3);
+        let slots = LazyArray::new(PAGE + 3);
         for at in [0, PAGE - 1, PAGE, PAGE + 2] {
             assert_eq!(slots.known(at), None);
             assert_eq!(slots.get(at).map(|slot| *slot.get_or_init(|| at)), Some(at));
@@ -49,6 +49,6 @@ mod tests {
         }
         assert!(slots.get(PAGE + 3).is_none() && slots.get(9 * PAGE).is_none());
         assert_eq!(slots.known(9 * PAGE), None);
-        assert!(Slots::<u8>::new(0).get(0).is_none());
+        assert!(LazyArray::<u8>::new(0).get(0).is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! Calls in Python, where arguments can be passed by name, and a parameter without a type accepts anything:
 //! calls that a checker accepts although their number of arguments differs, and calls that it rejects.
 
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, Facts, Role, Shape, Use};
 use crate::language::Language;
 use crate::reference::{Certainty, Reference};
@@ -15,7 +15,10 @@ pub(super) fn fits(
     after: Option<&Facts>,
     reference: &Reference,
 ) -> bool {
-    let What::Resigned { arity: Some(arity), deeper: false, .. } = &change.what else { return false };
+    let DefinitionChangeKind::SignatureChanged { arity: Some(arity), beyond_arity: false, .. } = &change.what
+    else {
+        return false;
+    };
     let is_call = matches!(reference.role, Role::Call | Role::Covered);
     if !is_call || after.is_none_or(|it| it.language != Language::Python) {
         return false;
@@ -72,7 +75,10 @@ pub(super) fn misses(
     after: Option<&Facts>,
     reference: &Reference,
 ) -> bool {
-    let is_other = matches!(change.what, What::Resigned { .. } | What::Relabelled { .. });
+    let is_other = matches!(
+        change.what,
+        DefinitionChangeKind::SignatureChanged { .. } | DefinitionChangeKind::ParametersRenamed { .. }
+    );
     if !is_other || reference.role != Role::Call || reference.certainty > Certainty::Possible {
         return false;
     }

@@ -53,7 +53,7 @@ impl<'a> Document<'a> {
             language,
             front,
             lines: std::iter::once(0).chain(breaks).collect(),
-            instructs: entity::instructs(path),
+            instructs: entity::is_agent_instruction(path),
         }
     }
 
@@ -205,7 +205,7 @@ impl<'a> Spot<'a> {
     /// Returns the path-like string that contains the name, up to the end of the name, and the rest of it.
     /// `None` if the name is alone or after the `/` of a command.
     pub(crate) fn in_path(&self, name: &str) -> Option<(String, &'a str)> {
-        let start = self.before.trim_end_matches(super::path::is_path_char);
+        let start = self.before.trim_end_matches(super::paths::is_path_char);
         let lead = self.before.get(start.len()..).unwrap_or_default();
         let alone = matches!(lead, "" | "/" | "@");
         if alone && !self.after.starts_with('/') {
@@ -214,7 +214,7 @@ impl<'a> Spot<'a> {
         if !alone && !lead.ends_with('/') {
             return None;
         }
-        let end = self.after.find(|c| !super::path::is_path_char(c)).unwrap_or(self.after.len());
+        let end = self.after.find(|c| !super::paths::is_path_char(c)).unwrap_or(self.after.len());
         Some((format!("{lead}{name}"), self.after.get(..end).unwrap_or_default()))
     }
 

@@ -1,9 +1,9 @@
 //! Dependents by text: paths and names that resolve to a file, mentions of it and of its symbols.
 
-use super::dependents::{Collector, Evidence, Place};
+use super::dependents::{DependentSet, Evidence, Place};
 use super::edit::Edit;
 use super::own_file::BrokenReference;
-use crate::change::{SymbolChange, What};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::entity::{Aliases, Entity, EntityKind, declared_names, entities, is_manifest};
 use crate::facts::Definition;
 use crate::language::Language;
@@ -19,7 +19,7 @@ pub(super) fn collect(
     former_text: Option<&str>,
     changes: &[SymbolChange],
     aliases: &Aliases,
-    collector: &mut Collector<'_>,
+    collector: &mut DependentSet<'_>,
 ) {
     let was = entities(edit.former_path(), former_text, aliases);
     let is = edit.present_entities(before, aliases);
@@ -29,8 +29,12 @@ pub(super) fn collect(
         kept.iter().filter(|it| it.is_name() && renounced.contains(&it.name)).cloned().collect();
     let (directories, gone) = split_directories(gone);
     // A mention of a symbol stays true while the symbol exists.
-    let missed: Vec<&SymbolChange> =
-        changes.iter().filter(|change| matches!(change.what, What::Removed | What::Renamed(_))).collect();
+    let missed: Vec<&SymbolChange> = changes
+        .iter()
+        .filter(|change| {
+            matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_))
+        })
+        .collect();
     let symbols: Vec<Definition> = missed.iter().map(|change| change.was.clone()).collect();
     let places = |entities: &[Entity], symbols: &[Definition]| -> Vec<Reference> {
         match entities.is_empty() && symbols.is_empty() {

@@ -7,7 +7,7 @@ mod evidence;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::entity::{Aliases, Entity, Names, is_generic, is_history};
+use crate::entity::{Aliases, Entity, Names, is_generic, is_historical_record};
 use crate::impact::{MissingImport, missing_imports};
 use crate::language::typescript::modules::output_source;
 use crate::language::{self, Language};
@@ -74,7 +74,7 @@ pub fn dangling(
         let (imports, unresolved) = places.imported_by(world, file);
         search.found.extend(imports);
         search.unresolved += unresolved;
-        search.found.extend(nowhere(world, &folders, file));
+        search.found.extend(broken_links(world, &folders, file));
         let known: BTreeSet<u32> =
             search.found.iter().filter(|it| it.file == file).map(|it| it.line).collect();
         let missing = missing_names(world, file);
@@ -134,8 +134,8 @@ impl<'a> FormerPaths<'a> {
     /// Returns the complete paths to former files in a text.
     fn written_in(&self, world: &dyn World, folders: &BTreeSet<String>, file: FileId) -> Vec<Dangling> {
         let from = world.path(file);
-        let is_read = !is_history(from) && !evidence::is_pattern_list(from);
-        let Some(text) = world.text_once(file).filter(|_| is_read) else { return Vec::new() };
+        let is_read = !is_historical_record(from) && !evidence::is_pattern_list(from);
+        let Some(text) = world.read_text_uncached(file).filter(|_| is_read) else { return Vec::new() };
         let is_wanted = |name: &str| self.by_name.contains_key(name);
         let mut written = written_paths(from, &text, &is_wanted);
         written.retain(|path| evidence::is_meant_here(world, from, &text, path));
@@ -169,7 +169,7 @@ impl<'a> FormerPaths<'a> {
 
     /// Returns the unresolved imports of former files, and the number of other unresolved imports.
     fn imported_by(&self, world: &dyn World, file: FileId) -> (Vec<Dangling>, usize) {
-        let Some(facts) = world.facts_once(file) else { return (Vec::new(), 0) };
+        let Some(facts) = world.parse_facts_uncached(file) else { return (Vec::new(), 0) };
         let is_known = |text: &str| words(text).any(|word| self.by_module.contains_key(word));
         let may_dangle = |it: &crate::facts::Import| {
             is_known(&it.module) || it.names.iter().any(|name| is_known(&name.name))
@@ -216,7 +216,7 @@ impl<'a> FormerPaths<'a> {
 
 /// Returns the imports of names that their module, which exists, does not define.
 fn missing_names(world: &dyn World, file: FileId) -> Vec<Dangling> {
-    let facts = world.facts_once(file).filter(|it| it.problems == 0 && !it.imports.is_empty());
+    let facts = world.parse_facts_uncached(file).filter(|it| it.problems == 0 && !it.imports.is_empty());
     let Some(facts) = facts else { return Vec::new() };
     let place = |it: MissingImport| Dangling {
         file,
@@ -270,12 +270,12 @@ fn folders(world: &dyn World) -> BTreeSet<String> {
 }
 
 /// Returns the paths in a file's structured places that no file has.
-fn nowhere(world: &dyn World, folders: &BTreeSet<String>, file: FileId) -> Vec<Dangling> {
+fn broken_links(world: &dyn World, folders: &BTreeSet<String>, file: FileId) -> Vec<Dangling> {
     let from = world.path(file);
     let markdown = Language::of(from) == Language::Markdown;
     // The links of a template are relative to the file that is made of it.
     let is_template = from.split('/').any(|folder| folder == "templates");
-    if is_history(from) || is_template || !(markdown || is_settings(from)) {
+    if is_historical_record(from) || is_template || !(markdown || is_settings(from)) {
         return Vec::new();
     }
     let Some(text) = world.text(file) else { return Vec::new() };

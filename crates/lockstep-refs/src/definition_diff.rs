@@ -10,7 +10,7 @@ use crate::language::Language;
 use crate::reference::{Certainty, Reference};
 use crate::resolve::path_of;
 use crate::signature::{self, Effect, Fit};
-use crate::syntax::differs_by_name;
+use crate::syntax::equal_after_rename;
 
 pub(crate) use implicit::is_implicit;
 
@@ -19,22 +19,22 @@ pub(crate) use implicit::is_implicit;
 pub struct SymbolChange {
     /// The former definition.
     pub was: Definition,
-    pub what: What,
+    pub what: DefinitionChangeKind,
 }
 
 /// The kind of change of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
+pub enum DefinitionChangeKind {
     /// The definition can no longer be named.
     Removed,
     /// The definition has another name.
     Renamed(Box<str>),
     /// The signature changed: other parameters, another type, or other members to implement.
-    Resigned {
+    SignatureChanged {
         /// The number of arguments that a call takes now.
         arity: Option<Arity>,
         /// Set if more than the number of arguments changed, as far as the text shows.
-        deeper: bool,
+        beyond_arity: bool,
         /// Set if the type no longer uses one of its parameters. The compiler then cannot infer that
         /// parameter for values of the type.
         unfounded: bool,
@@ -46,17 +46,17 @@ pub enum What {
     /// The change is unknown, because the new content does not parse at the definition.
     Unknown,
     /// Parameters were renamed: only calls that pass arguments by name are affected.
-    Relabelled {
+    ParametersRenamed {
         /// The removed names.
         gone: Vec<Box<str>>,
     },
     /// The visibility was reduced.
-    Narrowed,
+    VisibilityReduced,
     /// Only the body changed.
-    Body,
+    BodyChanged,
 }
 
-impl What {
+impl DefinitionChangeKind {
     /// Returns the new name, if it changed.
     pub fn new_name(&self) -> Option<&str> {
         match self {
@@ -70,9 +70,9 @@ impl What {
         match self {
             Self::Removed => "removed",
             Self::Renamed(_) => "renamed",
-            Self::Resigned { .. } | Self::Relabelled { .. } => "signature",
-            Self::Narrowed => "narrowed",
-            Self::Body => "body",
+            Self::SignatureChanged { .. } | Self::ParametersRenamed { .. } => "signature",
+            Self::VisibilityReduced => "narrowed",
+            Self::BodyChanged => "body",
             Self::Compatible => "compatible",
             Self::Unknown => "unknown",
         }
@@ -90,40 +90,42 @@ impl SymbolChange {
         }
         match &self.what {
             // A removed requirement need not be met any more.
-            What::Removed => {
+            DefinitionChangeKind::Removed => {
                 !matches!(reference.role, Role::Redefine | Role::Covered | Role::Require | Role::Implement)
             }
             // A renamed requirement is not met by the old name.
-            What::Renamed(_) if matches!(reference.role, Role::Require | Role::Implement) => {
+            DefinitionChangeKind::Renamed(_) if matches!(reference.role, Role::Require | Role::Implement) => {
                 !self.was.extends.iter().any(|it| &**it == OPTIONAL)
             }
-            What::Renamed(_) | What::Narrowed => {
+            DefinitionChangeKind::Renamed(_) | DefinitionChangeKind::VisibilityReduced => {
                 !matches!(reference.role, Role::Redefine | Role::InheritedBeside | Role::Covered)
             }
-            What::Body | What::Compatible | What::Unknown => false,
+            DefinitionChangeKind::BodyChanged
+            | DefinitionChangeKind::Compatible
+            | DefinitionChangeKind::Unknown => false,
             _ if self.fit(reference, keywords) == Some(Fit::Fits) => false,
             _ if self.is_decided() && self.fit(reference, keywords).is_some() => true,
             // The call's own file shows whether it passes an argument by such a name.
-            What::Relabelled { .. } => {
+            DefinitionChangeKind::ParametersRenamed { .. } => {
                 matches!(reference.role, Role::Call | Role::Covered | Role::Redefine | Role::Override)
             }
-            What::Resigned { unfounded: true, .. } => {
+            DefinitionChangeKind::SignatureChanged { unfounded: true, .. } => {
                 !matches!(reference.role, Role::Import | Role::Reexport | Role::Type | Role::Extend)
             }
-            What::Resigned { arity, deeper, .. } => match reference.role {
+            DefinitionChangeKind::SignatureChanged { arity, beyond_arity, .. } => match reference.role {
                 Role::Import | Role::Reexport | Role::Require => false,
                 Role::Inherited | Role::InheritedBeside => false,
                 Role::Call | Role::Covered | Role::Redefine if reference.arguments.is_some() => {
                     match (reference.arguments, arity) {
-                        (Some(arguments), Some(arity)) if !deeper => {
-                            !arity.takes(arguments) || self.shifts(*arity, arguments)
+                        (Some(arguments), Some(arity)) if !beyond_arity => {
+                            !arity.takes(arguments) || self.reorders_arguments(*arity, arguments)
                         }
                         _ => true,
                     }
                 }
                 // The number of arguments is unknown. If the function accepts more numbers than before, every
                 // call still fits.
-                Role::Call | Role::Covered => *deeper || !self.widens(*arity),
+                Role::Call | Role::Covered => *beyond_arity || !self.accepts_old_calls(*arity),
                 // A pattern names all fields of a variant and uses a constant or field as its type; a closed
                 // one depends on the number of fields.
                 Role::Pattern => match (reference.arguments, arity) {
@@ -141,7 +143,7 @@ impl SymbolChange {
                 Role::Redefine | Role::Conform | Role::Implement => true,
                 // Passed on or read: its type changed, and only a function that accepts more than before is
                 // known to fit.
-                Role::Value | Role::Quoted => *deeper || !self.widens(*arity),
+                Role::Value | Role::Quoted => *beyond_arity || !self.accepts_old_calls(*arity),
             },
         }
     }
@@ -150,7 +152,9 @@ impl SymbolChange {
 impl SymbolChange {
     /// Returns true if a place fits the new signature, by the parts of both signatures; `None` if these do not decide it.
     pub fn fit(&self, reference: &Reference, keywords: &[Box<str>]) -> Option<Fit> {
-        let What::Resigned { arity, effect: Some(effect), unfounded: false, .. } = &self.what else {
+        let DefinitionChangeKind::SignatureChanged { arity, effect: Some(effect), unfounded: false, .. } =
+            &self.what
+        else {
             return None;
         };
         match reference.role {
@@ -163,7 +167,7 @@ impl SymbolChange {
                     return None;
                 }
                 let takes = counted.is_none_or(|(arguments, arity)| arity.takes(arguments));
-                let takes = takes && (counted.is_some() || self.widens(*arity) || arity.is_none());
+                let takes = takes && (counted.is_some() || self.accepts_old_calls(*arity) || arity.is_none());
                 Some(if takes { effect.call(reference.arguments, keywords) } else { Fit::Breaks })
             }
             Role::Construct => Some(effect.constructions),
@@ -177,7 +181,9 @@ impl SymbolChange {
 
     /// Returns true if a call fits but for the result.
     pub(crate) fn fits_besides_result(&self, reference: &Reference, keywords: &[Box<str>]) -> bool {
-        let What::Resigned { arity, effect: Some(effect), unfounded: false, .. } = &self.what else {
+        let DefinitionChangeKind::SignatureChanged { arity, effect: Some(effect), unfounded: false, .. } =
+            &self.what
+        else {
             return false;
         };
         let takes = match (reference.arguments, arity) {
@@ -191,26 +197,35 @@ impl SymbolChange {
 
     /// Marks a changed signature as compatible if every call fits it, and no other use is affected.
     pub(crate) fn settle(&mut self) {
-        let What::Resigned { arity, effect: Some(effect), unfounded: false, .. } = &self.what else { return };
-        if effect.fits_calls() && (self.was.arity == *arity || self.widens(*arity)) {
-            self.what = What::Compatible;
+        let DefinitionChangeKind::SignatureChanged { arity, effect: Some(effect), unfounded: false, .. } =
+            &self.what
+        else {
+            return;
+        };
+        if effect.fits_calls() && (self.was.arity == *arity || self.accepts_old_calls(*arity)) {
+            self.what = DefinitionChangeKind::Compatible;
         }
     }
 
     /// Says of a type with another inside that its users must do something else.
     pub(crate) fn require(&mut self) {
-        if matches!(self.what, What::Body | What::Compatible) {
-            self.what = What::Resigned { arity: None, deeper: true, unfounded: false, effect: None };
+        if matches!(self.what, DefinitionChangeKind::BodyChanged | DefinitionChangeKind::Compatible) {
+            self.what = DefinitionChangeKind::SignatureChanged {
+                arity: None,
+                beyond_arity: true,
+                unfounded: false,
+                effect: None,
+            };
         }
     }
 
     /// Returns true if the parts of the signatures also decide which uses break.
     fn is_decided(&self) -> bool {
-        matches!(&self.what, What::Resigned { effect: Some(effect), .. } if effect.is_decisive)
+        matches!(&self.what, DefinitionChangeKind::SignatureChanged { effect: Some(effect), .. } if effect.is_decisive)
     }
 
     /// Returns true if every previously valid number of arguments is still valid.
-    fn widens(&self, arity: Option<Arity>) -> bool {
+    fn accepts_old_calls(&self, arity: Option<Arity>) -> bool {
         let (Some(was), Some(now)) = (self.was.arity, arity) else { return false };
         let fits = |most: u16| was.most.is_some_and(|was| was <= most);
         now.least <= was.least && now.most.is_none_or(fits)
@@ -220,7 +235,7 @@ impl SymbolChange {
     /// required parameter precedes the optional ones, so it takes an argument that was for one of them. With
     /// the same number of parameters, an optional one became required. If a
     /// required parameter was removed, every call has passed an argument for it.
-    fn shifts(&self, arity: Arity, arguments: u16) -> bool {
+    fn reorders_arguments(&self, arity: Arity, arguments: u16) -> bool {
         let Some(was) = self.was.arity else { return false };
         let Some(most) = was.most else { return false };
         let is_fewer = arity.least < was.least && arity.most.is_some_and(|now| now < most);
@@ -240,7 +255,7 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
     let aliases = aliases_of_renamed(old, new);
     let mut renamed_types = renamed_types(old, new);
     renamed_types.extend(&aliases);
-    let gone = Gone::new(old, new);
+    let gone = RemovedTypes::new(old, new);
     let mut offered = imported(new);
     if old.language == Language::Rust {
         // A name that was already imported next to a definition of the same name is inside a function: no
@@ -253,17 +268,17 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
     let mut changes = Vec::new();
     let mut touched = Vec::new();
     let mut missing = Vec::new();
-    for (was, key) in concerning(old, least, &gone, &renamed_types) {
+    for (was, key) in visible_definitions(old, least, &gone, &renamed_types) {
         wanted.entry(key).or_default().push(was);
     }
     for (key, before) in wanted {
-        for (was, is) in paired(before, now.get_mut(&key)) {
+        for (was, is) in match_overloads(before, now.get_mut(&key)) {
             match is {
                 Some(is) => {
                     if let Some(what) =
                         difference(old.language, was, is).map(|what| beside(what, was, is, old, new))
                     {
-                        let what = founded(what, was, is, old, new);
+                        let what = check_unused_type_params(what, was, is, old, new);
                         touched.push((changes.len(), is));
                         changes.push(SymbolChange { was: was.clone(), what });
                     }
@@ -279,9 +294,9 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
     let mut added: Vec<&Definition> = now.into_values().flatten().collect();
     added.sort_by_key(|definition| definition.line);
     for was in missing {
-        let what = match successor(was, &mut added, &renamed_types) {
-            Some(name) => What::Renamed(name),
-            None => What::Removed,
+        let what = match find_rename(was, &mut added, &renamed_types) {
+            Some(name) => DefinitionChangeKind::Renamed(name),
+            None => DefinitionChangeKind::Removed,
         };
         changes.push(SymbolChange { was: was.clone(), what });
     }
@@ -333,26 +348,28 @@ fn settle_renames(
     for (at, is) in touched {
         let change = &mut changes[*at];
         let was = &change.was;
-        if matches!(change.what, What::Resigned { .. } | What::Compatible)
-            && renamed.iter().any(|it| {
-                // A renamed property is also the name of a parameter of the constructor.
-                let is_constructor =
-                    was.kind == DefinitionKind::Method && matches!(language, CSharp | Kotlin | Php | Swift);
-                let is_parameter = is_constructor && it.container == was.container;
-                !is_parameter && differs_by_name(was.signature, is.signature, &it.from, &it.to)
-            })
-        {
-            change.what = What::Body;
+        if matches!(
+            change.what,
+            DefinitionChangeKind::SignatureChanged { .. } | DefinitionChangeKind::Compatible
+        ) && renamed.iter().any(|it| {
+            // A renamed property is also the name of a parameter of the constructor.
+            let is_constructor =
+                was.kind == DefinitionKind::Method && matches!(language, CSharp | Kotlin | Php | Swift);
+            let is_parameter = is_constructor && it.container == was.container;
+            !is_parameter && equal_after_rename(was.signature, is.signature, &it.from, &it.to)
+        }) {
+            change.what = DefinitionChangeKind::BodyChanged;
         }
         let path = path_of(was);
         let explains = |before: u64, now: u64| {
             before == now
                 || renamed.iter().any(|it| {
-                    it.container.as_deref() == Some(&*path) && differs_by_name(before, now, &it.from, &it.to)
+                    it.container.as_deref() == Some(&*path)
+                        && equal_after_rename(before, now, &it.from, &it.to)
                 })
         };
         let other = is.signature != was.signature || is.body != was.body;
-        if change.what == What::Body
+        if change.what == DefinitionChangeKind::BodyChanged
             && is_type(was)
             && other
             && explains(was.signature, is.signature)
@@ -374,8 +391,9 @@ pub(crate) fn settle_foreign_renames(
     new: &Facts,
     renamed: &[(Box<str>, Box<str>)],
 ) {
-    let resigned =
-        changes.iter_mut().filter(|it| matches!(it.what, What::Resigned { .. } | What::Compatible));
+    let resigned = changes.iter_mut().filter(|it| {
+        matches!(it.what, DefinitionChangeKind::SignatureChanged { .. } | DefinitionChangeKind::Compatible)
+    });
     for change in resigned {
         let was = &change.was;
         let same = |it: &&Definition| {
@@ -385,10 +403,10 @@ pub(crate) fn settle_foreign_renames(
                 && it.arity == was.arity
         };
         let explains = |is: &Definition| {
-            renamed.iter().any(|(from, to)| differs_by_name(was.signature, is.signature, from, to))
+            renamed.iter().any(|(from, to)| equal_after_rename(was.signature, is.signature, from, to))
         };
         if new.definitions.iter().filter(same).any(explains) {
-            change.what = What::Body;
+            change.what = DefinitionChangeKind::BodyChanged;
         }
     }
 }
@@ -407,10 +425,12 @@ fn settle_sections(changes: &mut Vec<SymbolChange>, new: &Facts) {
         new.definitions.iter().find(same)
     };
     let is_section = |change: &SymbolChange| change.was.kind == DefinitionKind::Section;
-    changes.retain(|it| !(is_section(it) && it.what == What::Body && remains(&it.was).is_some()));
-    for change in changes.iter_mut().filter(|it| is_section(it) && it.what == What::Removed) {
+    changes.retain(|it| {
+        !(is_section(it) && it.what == DefinitionChangeKind::BodyChanged && remains(&it.was).is_some())
+    });
+    for change in changes.iter_mut().filter(|it| is_section(it) && it.what == DefinitionChangeKind::Removed) {
         if let Some(now) = remains(&change.was) {
-            change.what = What::Renamed(now.name.clone());
+            change.what = DefinitionChangeKind::Renamed(now.name.clone());
         }
     }
 }
@@ -435,10 +455,10 @@ fn group(facts: &Facts, path: impl Fn(Option<&str>) -> Option<String>) -> BTreeM
 /// The definitions that reach at least as far as `least`, with the key under which each is expected now.
 ///
 /// Members of a removed type are left out: their users are users of the type.
-fn concerning<'a>(
+fn visible_definitions<'a>(
     old: &'a Facts,
     least: Reach,
-    gone: &Gone<'_>,
+    gone: &RemovedTypes<'_>,
     renamed: &BTreeMap<&str, &str>,
 ) -> impl Iterator<Item = (&'a Definition, Key)> {
     let remains = move |was: &&Definition| {
@@ -456,7 +476,7 @@ const MANY: usize = 16;
 
 /// Pairs definitions of the same name (overloads, conditional ones): the least changed first, among those the
 /// nearest. Paired definitions are removed from `now`.
-fn paired<'a, 'b>(
+fn match_overloads<'a, 'b>(
     before: Vec<&'a Definition>,
     now: Option<&mut Vec<&'b Definition>>,
 ) -> Vec<(&'a Definition, Option<&'b Definition>)> {
@@ -487,21 +507,30 @@ fn distance(was: &Definition, is: &Definition) -> (bool, bool, u32) {
 }
 
 /// Returns the change of a definition that still exists. `None` if there is none.
-pub(crate) fn difference(language: Language, was: &Definition, is: &Definition) -> Option<What> {
+pub(crate) fn difference(
+    language: Language,
+    was: &Definition,
+    is: &Definition,
+) -> Option<DefinitionChangeKind> {
     if is.reach < was.reach {
-        Some(What::Narrowed)
+        Some(DefinitionChangeKind::VisibilityReduced)
     } else if is.signature != was.signature || is.arity != was.arity {
         let effect = signature::compare(language, was, is);
         if effect.as_ref().is_some_and(|effect| effect.is_compatible() && !narrows(was, is)) {
-            return Some(What::Compatible);
+            return Some(DefinitionChangeKind::Compatible);
         }
-        let deeper = is.arity == was.arity || gives_otherwise(was, is);
-        Some(What::Resigned { arity: is.arity, deeper, unfounded: false, effect: effect.map(Box::new) })
+        let beyond_arity = is.arity == was.arity || type_changed(was, is);
+        Some(DefinitionChangeKind::SignatureChanged {
+            arity: is.arity,
+            beyond_arity,
+            unfounded: false,
+            effect: effect.map(Box::new),
+        })
     } else if is.parameters != was.parameters {
         let gone = was.parameters.iter().filter(|name| !is.parameters.contains(name)).cloned();
-        Some(What::Relabelled { gone: gone.collect() })
+        Some(DefinitionChangeKind::ParametersRenamed { gone: gone.collect() })
     } else if is.body != was.body {
-        Some(What::Body)
+        Some(DefinitionChangeKind::BodyChanged)
     } else {
         None
     }
@@ -519,7 +548,7 @@ fn narrows(was: &Definition, is: &Definition) -> bool {
 
 /// Returns true if a definition has another result. For a function, its parameter types are included if they
 /// are informative; additional or missing parameters are covered by its arity.
-fn gives_otherwise(was: &Definition, is: &Definition) -> bool {
+fn type_changed(was: &Definition, is: &Definition) -> bool {
     let named = !was.parameters.is_empty();
     match (&was.gives, &is.gives) {
         // With named parameters, inserting one before them moves none.
@@ -532,11 +561,26 @@ fn gives_otherwise(was: &Definition, is: &Definition) -> bool {
 }
 
 /// Adjusts a changed signature for unchanged overloads, which a call may still fit.
-fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Facts) -> What {
-    let What::Resigned { arity: Some(mut arity), deeper, unfounded, effect } = what else { return what };
+fn beside(
+    what: DefinitionChangeKind,
+    was: &Definition,
+    is: &Definition,
+    old: &Facts,
+    new: &Facts,
+) -> DefinitionChangeKind {
+    let DefinitionChangeKind::SignatureChanged { arity: Some(mut arity), beyond_arity, unfounded, effect } =
+        what
+    else {
+        return what;
+    };
     // Two definitions of one name in Rust have different types, or only one of them is compiled.
     if old.language == Language::Rust {
-        return What::Resigned { arity: Some(arity), deeper, unfounded, effect };
+        return DefinitionChangeKind::SignatureChanged {
+            arity: Some(arity),
+            beyond_arity,
+            unfounded,
+            effect,
+        };
     }
     let of = |other: &Definition, one: &Definition| {
         other.name == one.name && other.kind == one.kind && other.container == one.container
@@ -563,7 +607,12 @@ fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Fact
     }
     // A call may fit another overload, regardless of this one.
     let effect = effect.filter(|_| !any);
-    What::Resigned { arity: Some(arity), deeper: (deeper && !any) || (any && may_fail), unfounded, effect }
+    DefinitionChangeKind::SignatureChanged {
+        arity: Some(arity),
+        beyond_arity: (beyond_arity && !any) || (any && may_fail),
+        unfounded,
+        effect,
+    }
 }
 
 /// Returns true if a number between two arities fits neither.
@@ -580,16 +629,24 @@ fn gives_nothing(function: &Definition) -> bool {
 }
 
 /// Detects a Rust type whose fields no longer use one of its parameters.
-fn founded(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Facts) -> What {
+fn check_unused_type_params(
+    what: DefinitionChangeKind,
+    was: &Definition,
+    is: &Definition,
+    old: &Facts,
+    new: &Facts,
+) -> DefinitionChangeKind {
     if old.language != Language::Rust || was.kind != DefinitionKind::Type {
         return what;
     }
-    let What::Resigned { arity, deeper, effect, .. } = what else { return what };
+    let DefinitionChangeKind::SignatureChanged { arity, beyond_arity, effect, .. } = what else {
+        return what;
+    };
     let unfounded = match (parameters(old, was), parameters(new, is)) {
         (Some(before), Some(after)) => before.iter().any(|parameter| !after.contains(parameter)),
         _ => false,
     };
-    What::Resigned { arity, deeper, unfounded, effect }
+    DefinitionChangeKind::SignatureChanged { arity, beyond_arity, unfounded, effect }
 }
 
 /// The positions of a type's parameters that its fields use; `None` if a field hides them.
@@ -618,7 +675,7 @@ fn is_type(definition: &Definition) -> bool {
 
 /// Returns the types that were renamed in place, by their former names.
 pub(crate) fn renamed_types<'a>(old: &'a Facts, new: &'a Facts) -> BTreeMap<&'a str, &'a str> {
-    let (lost, mut won) = (lost_types(old, new), lost_types(new, old));
+    let (lost, mut won) = (removed_types(old, new), removed_types(new, old));
     let mut renamed = BTreeMap::new();
     for was in lost {
         let members = |facts: &'a Facts, name: &str| -> BTreeSet<&'a str> {
@@ -669,7 +726,7 @@ fn has_named_members(facts: &Facts, container: &str) -> bool {
 }
 
 /// Returns the types of one content that the other does not have in any place.
-fn lost_types<'a>(from: &'a Facts, to: &Facts) -> Vec<&'a Definition> {
+fn removed_types<'a>(from: &'a Facts, to: &Facts) -> Vec<&'a Definition> {
     let places = |facts: &'_ Facts| -> BTreeSet<(Option<Box<str>>, Box<str>)> {
         let types = facts.definitions.iter().filter(|d| is_type(d) || is_object(d));
         types.map(|d| (d.container.clone(), d.name.clone())).collect()
@@ -685,16 +742,16 @@ fn lost_types<'a>(from: &'a Facts, to: &Facts) -> Vec<&'a Definition> {
 }
 
 /// The removed types.
-struct Gone<'a> {
+struct RemovedTypes<'a> {
     /// Names that no type has any more: all members of such a type are removed with it.
     names: BTreeSet<&'a str>,
     /// All paths: another type may have the same name, like an associated type and its trait.
     paths: BTreeSet<String>,
 }
 
-impl<'a> Gone<'a> {
+impl<'a> RemovedTypes<'a> {
     fn new(old: &'a Facts, new: &'a Facts) -> Self {
-        let lost = lost_types(old, new);
+        let lost = removed_types(old, new);
         let remain: BTreeSet<&str> =
             new.definitions.iter().filter(|d| is_type(d) || is_object(d)).map(|d| &*d.name).collect();
         let names = lost.iter().map(|was| &*was.name).filter(|name| !remain.contains(name));
@@ -721,7 +778,7 @@ pub(crate) fn renamed_path(path: &str, renamed: &BTreeMap<&str, &str>) -> String
 
 /// Returns the added definition that replaces a missing one: the same body or, if there is only one
 /// candidate, the same kind in the same container.
-fn successor(
+fn find_rename(
     was: &Definition,
     added: &mut Vec<&Definition>,
     renamed: &BTreeMap<&str, &str>,

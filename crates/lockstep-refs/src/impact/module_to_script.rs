@@ -1,7 +1,7 @@
 //! Files of TypeScript that are no longer modules: without an import or an export a file is a script, from
 //! which nothing can be imported.
 
-use super::dependents::{Collector, Place};
+use super::dependents::{DependentSet, Place};
 use crate::facts::{Facts, Import, Reach};
 use crate::language::{self, Language};
 use crate::overlay::Overlay;
@@ -13,7 +13,7 @@ pub(super) fn collect(
     before: &Overlay<'_>,
     (was, is): (&Facts, Option<&Facts>),
     file: FileId,
-    collector: &mut Collector<'_>,
+    collector: &mut DependentSet<'_>,
 ) {
     let Some(is) = is else { return };
     if !matches!(was.language, Language::TypeScript | Language::Tsx) || !is_module(was) || is_module(is) {

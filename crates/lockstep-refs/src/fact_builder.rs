@@ -8,7 +8,7 @@ use crate::scope::Scopes;
 use crate::syntax::{MAX_DEPTH, digest, end_line_of, header, line_of, text_of};
 
 /// A walk through the tree of one file.
-pub(crate) struct Collector<'t> {
+pub(crate) struct FactBuilder<'t> {
     pub(crate) text: &'t str,
     /// The facts found so far.
     pub(crate) facts: Facts,
@@ -21,7 +21,7 @@ pub(crate) struct Collector<'t> {
     depth: usize,
 }
 
-impl<'t> Collector<'t> {
+impl<'t> FactBuilder<'t> {
     pub(crate) fn new(language: Language, text: &'t str) -> Self {
         Self {
             text,

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::dependents::{Collector, Place};
+use super::dependents::{DependentSet, Place};
 use super::edit::Edit;
-use super::kept::spot;
+use super::still_resolves::ref_key;
 use crate::facts::{Definition, DefinitionKind, Facts, Import, Reach};
 use crate::language;
 use crate::overlay::Overlay;
@@ -19,7 +19,7 @@ pub(super) fn names(facts: &Facts) -> BTreeSet<&str> {
 }
 
 /// Something that a file no longer re-exports.
-struct Lost<'a> {
+struct LostReexport<'a> {
     /// The name in its source; `None` if everything was re-exported.
     name: Option<&'a str>,
     /// The name under which it was re-exported, if it had one.
@@ -36,7 +36,7 @@ pub(super) fn collect(
     before: &Overlay<'_>,
     edit: &Edit,
     facts: (&Facts, Option<&Arc<Facts>>),
-    collector: &mut Collector<'_>,
+    collector: &mut DependentSet<'_>,
 ) {
     let (was, Some(is)) = facts else { return };
     let lost = lost(was, is);
@@ -57,9 +57,9 @@ pub(super) fn collect(
             symbols.retain(remains);
         }
         let target = Target { file: from, symbols: &symbols, module: false, now: None, own_file: false };
-        let now: BTreeSet<_> = rules.referrers(&after, &target).iter().map(spot).collect();
+        let now: BTreeSet<_> = rules.referrers(&after, &target).iter().map(ref_key).collect();
         let mut missed = rules.referrers(before, &target);
-        missed.retain(|it| it.file != file && it.file != from && !now.contains(&spot(it)));
+        missed.retain(|it| it.file != file && it.file != from && !now.contains(&ref_key(it)));
         let handing: BTreeSet<FileId> =
             missed.iter().filter(|it| it.kind == Kind::Import).map(|it| it.file).collect();
         for reference in missed {
@@ -77,17 +77,18 @@ fn collect_foreign(
     before: &Overlay<'_>,
     file: FileId,
     was: &Facts,
-    lost: &[Lost<'_>],
-    collector: &mut Collector<'_>,
+    lost: &[LostReexport<'_>],
+    collector: &mut DependentSet<'_>,
 ) {
     let rules = language::rules(was.language);
     let outgoing = rules.outgoing(before, file).references;
-    let is_found = |it: &&Lost<'_>| {
+    let is_found = |it: &&LostReexport<'_>| {
         let mut sources = outgoing.iter().filter(|(_, place)| place.line == it.line);
         sources.any(|(from, _)| it.name.is_none_or(|name| offers(before, *from, name)))
     };
     let foreign = lost.iter().filter(|it| !it.own && !is_found(it));
-    let stand_in = |it: &Lost<'_>| Some(Definition::new(it.local?, DefinitionKind::Value, it.line, it.line));
+    let stand_in =
+        |it: &LostReexport<'_>| Some(Definition::new(it.local?, DefinitionKind::Value, it.line, it.line));
     let symbols: Vec<Definition> = foreign.filter_map(stand_in).collect();
     if symbols.is_empty() {
         return;
@@ -134,7 +135,7 @@ fn behind(world: &dyn World, from: FileId, lost: FileId, handing: &BTreeSet<File
 }
 
 /// Returns the names that are no longer re-exported.
-fn lost<'a>(was: &'a Facts, is: &Facts) -> Vec<Lost<'a>> {
+fn lost<'a>(was: &'a Facts, is: &Facts) -> Vec<LostReexport<'a>> {
     let offered = names(is);
     let defined = |name: &str| {
         is.definitions.iter().any(|it| it.container.is_none() && *it.name == *name && it.reach > Reach::File)
@@ -145,7 +146,7 @@ fn lost<'a>(was: &'a Facts, is: &Facts) -> Vec<Lost<'a>> {
     for import in handing(was) {
         let own = import.module.is_empty();
         let gone = import.names.iter().filter(|name| !still(&name.local));
-        lost.extend(gone.map(|it| Lost {
+        lost.extend(gone.map(|it| LostReexport {
             name: Some(&*it.name),
             local: Some(&*it.local),
             own,
@@ -153,7 +154,7 @@ fn lost<'a>(was: &'a Facts, is: &Facts) -> Vec<Lost<'a>> {
         }));
         let alias = import.alias.as_deref().filter(|alias| !still(alias));
         if alias.is_some() || (is_open(import) && !opened.contains(&*import.module)) {
-            lost.push(Lost { name: None, local: alias, own, line: import.line });
+            lost.push(LostReexport { name: None, local: alias, own, line: import.line });
         }
     }
     lost
@@ -177,7 +178,7 @@ fn targets(
     world: &dyn World,
     file: FileId,
     was: &Facts,
-    lost: &[Lost<'_>],
+    lost: &[LostReexport<'_>],
 ) -> Vec<(FileId, Vec<Definition>)> {
     let outgoing = language::rules(was.language).outgoing(world, file);
     let lines: BTreeSet<u32> = lost.iter().filter(|it| !it.own).map(|it| it.line).collect();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use lockstep_text::yaml_quoted;
 
-use super::{Report, Together, absolute, evidence_line};
+use super::{CoChangedFile, Report, absolute, evidence_line};
 use crate::impact::{BrokenReference, Dependent};
 
 impl Report<'_> {
@@ -57,7 +57,7 @@ impl Report<'_> {
     }
 
     /// Writes a file that changed together with another. It is no dependent: no text references it.
-    fn together(&self, out: &mut String, together: &Together) {
+    fn together(&self, out: &mut String, together: &CoChangedFile) {
         let _ = write!(
             out,
             "  - file: {}\n    changed_file: {}\n    kind: history\n    commits: {}\n    confidence: {:.2}\n",
@@ -101,13 +101,13 @@ fn broken_reference(out: &mut String, path: &str, broken: &BrokenReference) {
 /// Formats a YAML scalar: plain if it is unambiguous, otherwise in double quotes.
 fn scalar(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
-    let word = text.contains(['/', '_']) || !is_other_than_text(text);
+    let word = text.contains(['/', '_']) || !is_yaml_keyword(text);
     let start = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '_');
     if start && word && text.chars().all(plain) { text.to_owned() } else { yaml_quoted(text) }
 }
 
 /// Returns true for words that YAML parsers do not read as text.
-fn is_other_than_text(text: &str) -> bool {
+fn is_yaml_keyword(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     matches!(&*lower, "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n" | "nan" | "inf")
 }

@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use tree_sitter::Node;
 
 use super::macros::is_given;
+use crate::error_regions::{self, CommentSyntax};
 use crate::facts::{Definition, Facts, ImportForm, Reach, Role, Shape, Use};
 use crate::language::Language;
 use crate::syntax;
-use crate::unread::{self, Script};
 
 /// Without single quotes, because lifetimes begin with one.
-const SCRIPT: Script = Script { comment: "//", quotes: &['"'] };
+const SCRIPT: CommentSyntax = CommentSyntax { comment: "//", quotes: &['"'] };
 
 /// Returns the facts of a text. `None` if the parser gives up.
 pub(super) fn read(text: &str) -> Option<Facts> {
@@ -22,7 +22,7 @@ pub(super) fn read(text: &str) -> Option<Facts> {
     reader.facts.problems = syntax::problems(&tree);
     reader.facts.unread = syntax::unread_lines(&tree, text);
     reader.items(Source { text, line: 0 }, tree.root_node());
-    unread::add_uses(&tree, text, SCRIPT, &mut reader.facts);
+    error_regions::add_uses(&tree, text, SCRIPT, &mut reader.facts);
     Some(reader.finish())
 }
 

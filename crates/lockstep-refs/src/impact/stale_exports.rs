@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::FormerFile;
+use super::OldFile;
 use super::edit::Edit;
-use super::kept::{Spot, spot};
-use crate::change::{SymbolChange, What};
+use super::still_resolves::{RefKey, ref_key};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, Facts, Reach};
 use crate::language;
 use crate::overlay::Overlay;
@@ -15,20 +15,15 @@ use crate::reference::{Kind, Reference, Target};
 use crate::world::World;
 
 /// The names that an edit left exported without a definition.
-pub(super) struct Promised {
+pub(super) struct StaleExports {
     names: BTreeSet<Box<str>>,
     /// The places that get such a name without a star import.
-    by_name: BTreeSet<Spot>,
+    by_name: BTreeSet<RefKey>,
 }
 
-impl Promised {
+impl StaleExports {
     /// Creates the check. `world` has the present file, whose facts are `after`.
-    pub(super) fn new(
-        world: &dyn World,
-        edit: &Edit,
-        former: &FormerFile<'_>,
-        after: Option<&Facts>,
-    ) -> Self {
+    pub(super) fn new(world: &dyn World, edit: &Edit, former: &OldFile<'_>, after: Option<&Facts>) -> Self {
         let promised = after.map(|it| &*it.promised).unwrap_or_default();
         let gone = former.changes.iter().filter(|it| is_gone(it)).map(|it| owner(&it.was));
         let names: BTreeSet<Box<str>> =
@@ -45,12 +40,12 @@ impl Promised {
         is_gone(change)
             && reference.kind != Kind::Import
             && self.names.contains(owner(&change.was))
-            && !self.by_name.contains(&spot(reference))
+            && !self.by_name.contains(&ref_key(reference))
     }
 }
 
 fn is_gone(change: &SymbolChange) -> bool {
-    matches!(change.what, What::Removed | What::Renamed(_))
+    matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_))
 }
 
 /// Returns the outermost name through which a definition is accessed.
@@ -60,7 +55,7 @@ fn owner(definition: &Definition) -> &str {
 }
 
 /// Returns the references to these names without a star import.
-fn named(world: &dyn World, edit: &Edit, facts: &Facts, names: &BTreeSet<Box<str>>) -> BTreeSet<Spot> {
+fn named(world: &dyn World, edit: &Edit, facts: &Facts, names: &BTreeSet<Box<str>>) -> BTreeSet<RefKey> {
     let mut facts = facts.clone();
     let wanted = |it: &&mut Definition| names.contains(owner(it)) && it.reach > Reach::Package;
     facts.definitions.iter_mut().filter(wanted).for_each(|it| it.reach = Reach::Package);
@@ -70,5 +65,5 @@ fn named(world: &dyn World, edit: &Edit, facts: &Facts, names: &BTreeSet<Box<str
     let mut before = Overlay::empty(world);
     let file = before.add(edit.former_path(), Arc::new(facts), None);
     let target = Target { file, symbols: &symbols, module: false, now: None, own_file: false };
-    rules.referrers(&before, &target).iter().map(spot).collect()
+    rules.referrers(&before, &target).iter().map(ref_key).collect()
 }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::arrivals::Arrivals;
+use super::added_definitions::AddedDefinitions;
 use super::edit::{Edit, is_repackaged};
-use crate::change::{SymbolChange, What, difference};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange, difference};
 use crate::facts::{Definition, Facts, Reach};
 use crate::language::{self, Language};
 use crate::package::is_type;
@@ -12,12 +12,12 @@ use crate::reference::{Reference, Target};
 use crate::world::{FileId, World, base, parent};
 
 /// A place that references something: the file, the line, and the name there.
-pub(super) type Spot = (FileId, u32, Box<str>);
+pub(super) type RefKey = (FileId, u32, Box<str>);
 /// A place that resolves to the moved definition, and the change of that definition on the way.
-type MovedSpot = (Spot, Option<What>);
+type MovedRef = (RefKey, Option<DefinitionChangeKind>);
 
 /// The places that an edit leaves as they are.
-pub(super) struct Kept<'a> {
+pub(super) struct StillResolving<'a> {
     world: &'a dyn World,
     edit: &'a Edit,
     after: Option<&'a Facts>,
@@ -25,24 +25,24 @@ pub(super) struct Kept<'a> {
     /// Set if the file's package changed.
     repackaged: bool,
     /// Places that resolve to the moved file, or to definitions with reduced visibility.
-    spots: BTreeSet<Spot>,
+    spots: BTreeSet<RefKey>,
     /// Places that resolve to renamed definitions. Computed on first use.
-    renamed: Option<BTreeSet<Spot>>,
+    renamed: Option<BTreeSet<RefKey>>,
     /// The definitions that other files gained by the same change.
-    arrivals: &'a Arrivals<'a>,
+    arrivals: &'a AddedDefinitions<'a>,
     /// Places that resolve to definitions moved to another file, by the former line, with the change of the
     /// definition.
-    moved: HashMap<(u32, Box<str>), Vec<MovedSpot>>,
+    moved: HashMap<(u32, Box<str>), Vec<MovedRef>>,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> StillResolving<'a> {
     /// Creates the check. `world` has the file as in `after`, if it exists.
     pub(super) fn new(
         world: &'a dyn World,
         edit: &'a Edit,
         (was, after): (&Facts, Option<&'a Facts>),
         changes: &'a [SymbolChange],
-        arrivals: &'a Arrivals<'a>,
+        arrivals: &'a AddedDefinitions<'a>,
     ) -> Self {
         let mut kept = Self {
             world,
@@ -63,14 +63,16 @@ impl<'a> Kept<'a> {
     /// Returns true if a place still resolves to its definition, regardless of the definition's change.
     pub(super) fn finds(&mut self, change: &SymbolChange, reference: &Reference) -> bool {
         match change.what {
-            What::Narrowed => self.has(reference),
-            What::Renamed(_) => {
+            DefinitionChangeKind::VisibilityReduced => self.has(reference),
+            DefinitionChangeKind::Renamed(_) => {
                 self.is_inherited(change)
                     || self.has_renamed(change, reference)
                     || self.has_moved(&change.was, reference)
                     || self.repackaged && self.has(reference)
             }
-            What::Removed => self.is_inherited(change) || self.has_moved(&change.was, reference),
+            DefinitionChangeKind::Removed => {
+                self.is_inherited(change) || self.has_moved(&change.was, reference)
+            }
             _ => false,
         }
     }
@@ -85,7 +87,8 @@ impl<'a> Kept<'a> {
     /// Returns true if the file still exports a definition that it no longer has: then the file itself
     /// breaks.
     pub(super) fn is_still_offered(&self, change: &SymbolChange) -> bool {
-        let gone = matches!(change.what, What::Removed | What::Renamed(_)) && change.was.container.is_none();
+        let gone = matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_))
+            && change.was.container.is_none();
         let imports = self.after.iter().flat_map(|it| &it.imports);
         let own = imports.filter(|it| it.module.is_empty() && it.container.is_none());
         gone && own.flat_map(|it| &it.names).any(|it| it.name == change.was.name)
@@ -122,7 +125,7 @@ impl<'a> Kept<'a> {
         if homes.any(|arrival| self.world.find(&arrival.path) == Some(reference.file)) {
             return true;
         }
-        let spot = spot(reference);
+        let spot = ref_key(reference);
         let mut places = self.moved.get(&key).into_iter().flatten().filter(|(found, _)| *found == spot);
         places.any(|(_, what)| match what {
             None => true,
@@ -130,7 +133,7 @@ impl<'a> Kept<'a> {
         })
     }
 
-    fn places_of_moved(&self, was: &Definition) -> Vec<MovedSpot> {
+    fn places_of_moved(&self, was: &Definition) -> Vec<MovedRef> {
         let mut places = Vec::new();
         for arrival in self.arrivals.of(&self.edit.path, was) {
             let Some(file) = self.world.find(&arrival.path) else { continue };
@@ -139,14 +142,14 @@ impl<'a> Kept<'a> {
             let what = difference(Language::of(&arrival.path), was, &arrival.definition);
             let rules = language::rules(Language::of(&arrival.path));
             let found = rules.referrers(self.world, &target);
-            places.extend(found.iter().map(|reference| (spot(reference), what.clone())));
+            places.extend(found.iter().map(|reference| (ref_key(reference), what.clone())));
         }
         places
     }
 
     /// Returns true if a place still resolves to the file, or to its definition in it.
     pub(super) fn has(&self, reference: &Reference) -> bool {
-        self.spots.contains(&spot(reference))
+        self.spots.contains(&ref_key(reference))
     }
 
     /// Returns true if a place that does not contain the former name resolves to a renamed definition: an
@@ -160,7 +163,7 @@ impl<'a> Kept<'a> {
         if self.renamed.is_none() {
             self.renamed = Some(self.by_new_names());
         }
-        self.renamed.as_ref().is_some_and(|spots| spots.contains(&spot(reference)))
+        self.renamed.as_ref().is_some_and(|spots| spots.contains(&ref_key(reference)))
     }
 
     /// Returns true if the file exports the renamed definition as its default.
@@ -172,7 +175,7 @@ impl<'a> Kept<'a> {
 
     /// Returns the places that also resolve to a file at its new path, because they do not depend on it: it
     /// is in the same package as before, or `a.rs` became `a/mod.rs`.
-    fn in_new_place(&self) -> BTreeSet<Spot> {
+    fn in_new_place(&self) -> BTreeSet<RefKey> {
         match (&self.edit.former, self.after) {
             (Some(_), Some(after)) => {
                 self.ask(after, |it| it.reach > Reach::File && !self.is_unloadable(it), true)
@@ -184,8 +187,9 @@ impl<'a> Kept<'a> {
 
     /// Returns the places that can still name definitions with reduced visibility. In Python these are all
     /// places that contain the name: a name that is not in `__all__` is only excluded from star imports.
-    fn still_named(&self) -> BTreeSet<Spot> {
-        let narrowed = self.changes.iter().filter(|change| change.what == What::Narrowed);
+    fn still_named(&self) -> BTreeSet<RefKey> {
+        let narrowed =
+            self.changes.iter().filter(|change| change.what == DefinitionChangeKind::VisibilityReduced);
         let narrowed: BTreeSet<&str> = narrowed.map(|change| &*change.was.name).collect();
         match self.after {
             Some(after) if !narrowed.is_empty() && after.language == Language::Python => {
@@ -195,7 +199,7 @@ impl<'a> Kept<'a> {
         }
     }
 
-    fn by_new_names(&self) -> BTreeSet<Spot> {
+    fn by_new_names(&self) -> BTreeSet<RefKey> {
         let names = self.changes.iter().filter_map(|it| Some((it.was.kind, it.what.new_name()?)));
         let names: BTreeSet<_> = names.collect();
         match self.after {
@@ -206,18 +210,18 @@ impl<'a> Kept<'a> {
 
     /// Returns the references to these present definitions of the file and, if `module` is set, to the file
     /// itself.
-    fn ask(&self, after: &Facts, wanted: impl Fn(&Definition) -> bool, module: bool) -> BTreeSet<Spot> {
+    fn ask(&self, after: &Facts, wanted: impl Fn(&Definition) -> bool, module: bool) -> BTreeSet<RefKey> {
         let Some(file) = self.world.find(&self.edit.path) else { return BTreeSet::new() };
         let symbols: Vec<Definition> = after.definitions.iter().filter(|it| wanted(it)).cloned().collect();
         let rules = language::rules(after.language);
         let target = Target { file, symbols: &symbols, module, now: None, own_file: false };
-        let mut spots: BTreeSet<Spot> = rules.referrers(self.world, &target).iter().map(spot).collect();
+        let mut spots: BTreeSet<RefKey> = rules.referrers(self.world, &target).iter().map(ref_key).collect();
         let own = Target { own_file: true, module: false, ..target };
-        spots.extend(rules.referrers(self.world, &own).iter().map(spot));
+        spots.extend(rules.referrers(self.world, &own).iter().map(ref_key));
         spots
     }
 }
 
-pub(super) fn spot(reference: &Reference) -> Spot {
+pub(super) fn ref_key(reference: &Reference) -> RefKey {
     (reference.file, reference.line, reference.pattern.clone())
 }

@@ -12,7 +12,7 @@ const MOST: usize = 20_000;
 
 /// The syntax of comments and strings of a language.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Script {
+pub(crate) struct CommentSyntax {
     /// The start of a line comment.
     pub(crate) comment: &'static str,
     /// The delimiters of a string within a line.
@@ -20,7 +20,7 @@ pub(crate) struct Script {
 }
 
 /// Adds the names that are used where the tree has only an error.
-pub(crate) fn add_uses(tree: &Tree, text: &str, script: Script, facts: &mut Facts) {
+pub(crate) fn add_uses(tree: &Tree, text: &str, script: CommentSyntax, facts: &mut Facts) {
     match uses(tree, text, script) {
         Some(found) => facts.uses.extend(found),
         None => facts.omitted += 1,
@@ -28,7 +28,7 @@ pub(crate) fn add_uses(tree: &Tree, text: &str, script: Script, facts: &mut Fact
 }
 
 /// `None` if there are too many.
-fn uses(tree: &Tree, text: &str, script: Script) -> Option<Vec<Use>> {
+fn uses(tree: &Tree, text: &str, script: CommentSyntax) -> Option<Vec<Use>> {
     let mut found = Vec::new();
     let starts = LineStarts::of(text);
     for range in unread(tree) {
@@ -45,7 +45,7 @@ fn uses(tree: &Tree, text: &str, script: Script) -> Option<Vec<Use>> {
     Some(found)
 }
 
-fn names_of(text: &str, line: u32, script: Script, found: &mut Vec<Use>) {
+fn names_of(text: &str, line: u32, script: CommentSyntax, found: &mut Vec<Use>) {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
     // A line of a longer comment.
     if text.trim_start().starts_with(['*']) {

@@ -28,7 +28,7 @@ fn facts(definitions: Vec<Definition>) -> Facts {
     Facts { definitions, ..Facts::none(Language::Text) }
 }
 
-fn words(old: Vec<Definition>, new: Vec<Definition>) -> Vec<(String, What)> {
+fn words(old: Vec<Definition>, new: Vec<Definition>) -> Vec<(String, DefinitionChangeKind)> {
     let changes = compare(&facts(old), &facts(new));
     changes.into_iter().map(|change| (change.was.name.to_string(), change.what)).collect()
 }
@@ -47,18 +47,18 @@ fn each_change_is_told_apart() {
     assert_eq!(
         words(old, new),
         [
-            ("a".to_owned(), What::Body),
+            ("a".to_owned(), DefinitionChangeKind::BodyChanged),
             (
                 "b".to_owned(),
-                What::Resigned {
+                DefinitionChangeKind::SignatureChanged {
                     arity: Some(Arity { least: 1, most: Some(1) }),
-                    deeper: true,
+                    beyond_arity: true,
                     unfounded: false,
                     effect: None,
                 }
             ),
-            ("c".to_owned(), What::Renamed("cc".into())),
-            ("d".to_owned(), What::Removed),
+            ("c".to_owned(), DefinitionChangeKind::Renamed("cc".into())),
+            ("d".to_owned(), DefinitionChangeKind::Removed),
         ]
     );
 }
@@ -68,7 +68,10 @@ fn what_only_its_own_file_can_name_concerns_nobody() {
     let private = Definition { reach: Reach::File, ..function("a", (1, 1)) };
     assert_eq!(words(vec![private.clone()], vec![]), []);
     let public = function("a", (1, 1));
-    assert_eq!(words(vec![public], vec![private]), [("a".to_owned(), What::Narrowed)]);
+    assert_eq!(
+        words(vec![public], vec![private]),
+        [("a".to_owned(), DefinitionChangeKind::VisibilityReduced)]
+    );
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn a_renamed_type_takes_its_members_with_it() {
     use DefinitionKind::{Method, Type};
     let old = vec![definition("A", None, Type, (1, 1)), definition("m", Some("A"), Method, (2, 2))];
     let new = vec![definition("B", None, Type, (1, 1)), definition("m", Some("B"), Method, (2, 2))];
-    assert_eq!(words(old, new), [("A".to_owned(), What::Renamed("B".into()))]);
+    assert_eq!(words(old, new), [("A".to_owned(), DefinitionChangeKind::Renamed("B".into()))]);
 }
 
 #[test]
@@ -90,8 +93,14 @@ fn a_type_is_gone_although_a_member_of_another_has_its_name() {
         let own = [definition(name, None, Interface, (3, 3)), definition("m", Some(name), Method, (4, 4))];
         consumer.iter().cloned().chain(own).collect()
     };
-    assert_eq!(words(with("Folder"), with("Fold")), [("Folder".to_owned(), What::Renamed("Fold".into()))]);
-    assert_eq!(words(with("Folder"), consumer.to_vec()), [("Folder".to_owned(), What::Removed)]);
+    assert_eq!(
+        words(with("Folder"), with("Fold")),
+        [("Folder".to_owned(), DefinitionChangeKind::Renamed("Fold".into()))]
+    );
+    assert_eq!(
+        words(with("Folder"), consumer.to_vec()),
+        [("Folder".to_owned(), DefinitionChangeKind::Removed)]
+    );
 }
 
 #[test]
@@ -104,9 +113,9 @@ fn a_call_may_fit_an_overload_that_stayed() {
         compare(&facts(vec![with(1, 1, 1), with(2, 1, 2)]), &facts(vec![with(9, 2, 2), with(2, 1, 2)]));
     assert_eq!(
         changes.into_iter().map(|it| it.what).collect::<Vec<_>>(),
-        [What::Resigned {
+        [DefinitionChangeKind::SignatureChanged {
             arity: Some(Arity { least: 1, most: Some(2) }),
-            deeper: false,
+            beyond_arity: false,
             unfounded: false,
             effect: None,
         }]
@@ -117,15 +126,20 @@ fn a_call_may_fit_an_overload_that_stayed() {
 fn a_parameter_that_must_be_given_shifts_those_that_need_not() {
     let was = Definition { arity: Some(Arity { least: 1, most: Some(2) }), ..function("f", (1, 1)) };
     let now = Arity { least: 2, most: Some(3) };
-    let what = What::Resigned { arity: Some(now), deeper: false, unfounded: false, effect: None };
+    let what = DefinitionChangeKind::SignatureChanged {
+        arity: Some(now),
+        beyond_arity: false,
+        unfounded: false,
+        effect: None,
+    };
     let change = SymbolChange { was, what };
-    assert!(change.shifts(now, 2));
-    assert!(!change.shifts(Arity { least: 1, most: Some(3) }, 2));
+    assert!(change.reorders_arguments(now, 2));
+    assert!(!change.reorders_arguments(Arity { least: 1, most: Some(3) }, 2));
 }
 
 #[test]
 fn overloads_are_compared_with_their_like() {
     let old = vec![function("f", (1, 1)), function("f", (2, 2))];
     let new = vec![function("f", (2, 3)), function("f", (1, 1))];
-    assert_eq!(words(old, new), [("f".to_owned(), What::Body)]);
+    assert_eq!(words(old, new), [("f".to_owned(), DefinitionChangeKind::BodyChanged)]);
 }
