@@ -14,6 +14,7 @@ mod executable;
 mod hook_event;
 pub mod npm;
 mod output;
+pub mod step_agent;
 
 pub use dir_snapshot::DirSnapshot;
 pub use env::TestEnv;

@@ -4,9 +4,10 @@ use std::fs;
 use std::process::Command;
 
 use lockstep_testkit::attacks::{PLACES, PLANTS};
+use lockstep_testkit::step_agent::{stop, transcript};
 use lockstep_testkit::{HookEvent, TestEnv};
 
-use super::scene::{bash, begun, must_git, stop, transcript};
+use super::scene::{bash, begun, must_git};
 use super::trial::{Trial, Verdict};
 use super::usage::ends;
 
@@ -36,7 +37,7 @@ pub(super) fn attack(trial: &mut Trial<'_>) {
             env.write("sub/b.py", "from a import hello\n");
             must_git(&env, "git init -q && git add -A && git commit -qm a");
             env.hook(&HookEvent::session_start()).assert_success();
-            transcript(&env, "work");
+            transcript(&env, "a1", "work", 0);
             let path = env.root().join(place);
             fs::create_dir_all(path.parent().expect("it has one")).expect("a directory");
             let _ = fs::remove_file(&path);
@@ -47,7 +48,7 @@ pub(super) fn attack(trial: &mut Trial<'_>) {
                 HookEvent::edit("a.py").by_agent("a1", "implementer"),
                 bash("ls"),
                 HookEvent::bash(),
-                stop(&env),
+                stop(&env, "a1", false),
                 HookEvent::stop(),
                 HookEvent::session_end(),
             ];

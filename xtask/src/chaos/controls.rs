@@ -1,11 +1,11 @@
 //! Legitimate work: a program that refuses everything fails here.
 
 use lockstep_testkit::attacks::{event_forms, harmless_command};
+use lockstep_testkit::step_agent::{invoke, prompt, stop, transcript};
 use lockstep_testkit::{HookEvent, TestEnv};
 
 use super::scene::{
-    bash, begun, invoke, is_refused, is_silent, make_ready, must, must_git, prompt, repository, run, stop,
-    transcript, with_step,
+    bash, begun, is_refused, is_silent, make_ready, must, must_git, repository, run, with_step,
 };
 use super::trial::{Trial, Verdict};
 
@@ -78,9 +78,9 @@ fn gates(trial: &mut Trial<'_>) {
         let env = with_step(program);
         let prompt = prompt(&env);
         env.hook(&invoke(&prompt)).assert_success();
-        transcript(&env, &prompt);
+        transcript(&env, "a1", &prompt, 0);
         make_ready(&env, "01-01");
-        let output = env.hook(&stop(&env));
+        let output = env.hook(&stop(&env, "a1", false));
         Verdict::held_if(!is_refused(&output), || output.snapshot())
     });
     let env = begun(program);

@@ -1,7 +1,6 @@
 //! Projects in which attacks are tried, and the answers of the program.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
 use lockstep_wire::claude::samples;
@@ -74,47 +73,6 @@ pub(super) fn refusing(program: &Path) -> TestEnv {
 /// A call of the client's shell, before it runs.
 pub(super) fn bash(command: &str) -> HookEvent {
     HookEvent::from_sample(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": command}))
-}
-
-/// A prompt that passes gate 1.
-pub(super) fn prompt(env: &TestEnv) -> String {
-    let args = [
-        "prompt",
-        "render",
-        "execute_step",
-        "--step",
-        "01-01",
-        "--set",
-        "agent_name=crafter",
-        "--set",
-        "description=Work",
-    ];
-    env.lockstep(args).assert_success()
-}
-
-/// The start of an agent with a prompt.
-pub(super) fn invoke(prompt: &str) -> HookEvent {
-    HookEvent::from_sample(samples::PRE_TOOL_USE_AGENT)
-        .with("tool_input", json!({"description": "work", "prompt": prompt, "subagent_type": "implementer"}))
-}
-
-/// Writes the transcript of the agent `a1`, as the client has it.
-pub(super) fn transcript(env: &TestEnv, prompt: &str) -> PathBuf {
-    let path = env.outside_dir().join("transcripts/s1/subagents/agent-a1.jsonl");
-    fs::create_dir_all(path.parent().expect("it has one")).expect("a directory");
-    let message = json!({"role": "user", "content": prompt});
-    let text = json!({"type": "user", "isSidechain": true, "message": message}).to_string() + "\n";
-    fs::write(&path, text).expect("a file");
-    path
-}
-
-/// The end of the agent `a1`.
-pub(super) fn stop(env: &TestEnv) -> HookEvent {
-    let at = |name: &str| env.outside_dir().join("transcripts").join(name).display().to_string();
-    HookEvent::subagent_stop("a1", "implementer")
-        .with("transcript_path", at("s1.jsonl"))
-        .with("agent_transcript_path", at("s1/subagents/agent-a1.jsonl"))
-        .with("stop_hook_active", false)
 }
 
 /// Returns true if a call is refused or left to the user, or a stop is refused.

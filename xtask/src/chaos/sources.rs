@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use lockstep_testkit::attacks::{EXTENSIONS, PATTERNS, SOURCE_EXTENSIONS, source_file};
+use lockstep_testkit::step_agent::{invoke, prompt, stop, transcript};
 use lockstep_testkit::{HookEvent, TestEnv};
 
-use super::scene::{invoke, is_refused, must, prompt, stop, transcript, with_step};
+use super::scene::{is_refused, must, with_step};
 use super::trial::{Trial, Verdict};
 use super::usage;
 
@@ -73,12 +74,12 @@ pub(super) fn attack_gate(trial: &mut Trial<'_>) {
             env.hook(&HookEvent::session_start()).assert_success();
             let prompt = prompt(&env);
             env.hook(&invoke(&prompt)).assert_success();
-            transcript(&env, &prompt);
+            transcript(&env, "a1", &prompt, 0);
             must(&env, "step phase start 01-01 RED");
             env.write(&name, &text);
             env.shell(damage);
             let edited = env.hook(&HookEvent::edit(&name).by_agent("a1", "implementer"));
-            let output = env.hook(&stop(&env));
+            let output = env.hook(&stop(&env, "a1", false));
             let held = edited.code == Some(0) && is_refused(&output);
             Verdict::held_if(held, || format!("{}{}", edited.snapshot(), output.snapshot()))
         });

@@ -2,36 +2,14 @@
 //! without cost.
 
 use std::fs;
-use std::path::PathBuf;
 
+pub(crate) use lockstep_testkit::step_agent::{invoke, prompt, stop, transcript};
 use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::{Value, json};
 
 use crate::steps::{by_hand, no, ready, step, with_step, yes};
 use crate::{active, configured};
-
-/// A prompt that passes gate 1 for the step.
-pub(crate) fn prompt(env: &TestEnv) -> String {
-    let args = [
-        "prompt",
-        "render",
-        "execute_step",
-        "--step",
-        "01-01",
-        "--set",
-        "agent_name=crafter",
-        "--set",
-        "description=Work",
-    ];
-    env.lockstep(args).assert_success()
-}
-
-/// The start of an agent with a prompt.
-pub(crate) fn invoke(prompt: &str) -> HookEvent {
-    HookEvent::from_sample(samples::PRE_TOOL_USE_AGENT)
-        .with("tool_input", json!({"description": "work", "prompt": prompt, "subagent_type": "implementer"}))
-}
 
 /// Returns the reason of a denied call. `None` for one that passes, without output.
 #[track_caller]
@@ -55,32 +33,6 @@ pub(crate) fn asked(output: &ProcessOutput) -> Option<String> {
     let reply: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(reply["decision"], "block", "{reply}");
     Some(reply["reason"].as_str().unwrap().to_owned())
-}
-
-/// An agent's transcript with its prompt, as the client has it.
-pub(crate) fn transcript(env: &TestEnv, agent: &str, prompt: &str, turns: usize) -> PathBuf {
-    let mut text =
-        json!({"type": "user", "isSidechain": true, "message": {"role": "user", "content": prompt}})
-            .to_string()
-            + "\n";
-    for turn in 0..turns {
-        let message = json!({"id": format!("m{turn}"), "role": "assistant", "content": [], "usage": {"input_tokens": 100, "output_tokens": 20}});
-        text.push_str(&(json!({"type": "assistant", "message": message}).to_string() + "\n"));
-    }
-    let path = env.outside_dir().join(format!("transcripts/s1/subagents/agent-{agent}.jsonl"));
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(&path, text).unwrap();
-    path
-}
-
-/// The end of an agent whose transcript this is.
-pub(crate) fn stop(env: &TestEnv, agent: &str, again: bool) -> HookEvent {
-    let main = env.outside_dir().join("transcripts/s1.jsonl");
-    let own = env.outside_dir().join(format!("transcripts/s1/subagents/agent-{agent}.jsonl"));
-    HookEvent::subagent_stop(agent, "implementer")
-        .with("transcript_path", main.to_str().unwrap())
-        .with("agent_transcript_path", own.to_str().unwrap())
-        .with("stop_hook_active", again)
 }
 
 /// An agent that runs the step: its invocation has passed and its transcript is there.
@@ -263,7 +215,7 @@ fn a_commit_is_refused_in_whatever_words_and_other_commands_pass() {
 }
 
 #[test]
-fn gates_that_cannot_decide_block_and_say_why_unless_the_project_allows() {
+fn undecided_gates_block_with_a_reason_unless_configured() {
     let cannot = "[steps]\nphase = \"x\"\n";
     for (config, blocks) in
         [(cannot.to_owned(), true), (format!("[hooks]\non_failure = \"allow\"\n{cannot}"), false)]
