@@ -228,7 +228,7 @@ fn unknown_key(section: &SectionSchema, name: &SpannedName<'_>) -> UnlocatedProb
     UnlocatedProblem { offset: name.span().start, what, why: UNKNOWN.into(), fix }
 }
 
-/// The key that has this name in whatever section.
+/// Returns the key with this name in any section.
 fn section_of_key(name: &str) -> Option<&'static KeySchema> {
     all_keys().find(|key| key.name == name)
 }

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_of_everything_says_nothing() {
+    fn commit_of_all_files_adds_no_cochange() {
         let all: BTreeSet<String> = (0..50).map(|n| format!("f{n}")).chain(["a".to_owned()]).collect();
         assert_eq!(association_rules("a", &[all.clone(), all], 1), []);
     }

@@ -80,7 +80,7 @@ impl Repository {
         command
     }
 
-    /// Asks, whatever the answer.
+    /// Runs git and accepts every exit code.
     pub(crate) fn run(&self, arguments: &[&str]) -> Result<GitOutput, GitError> {
         let output = output_within(self.git(arguments), TIMEOUT).map_err(GitError::Spawn)?;
         Ok(GitOutput {

@@ -20,7 +20,7 @@ const STALE_AFTER_DAYS: i64 = 7;
 
 /// The current state that a document is compared with.
 pub struct ExpectedMap<'a> {
-    /// The map as it should be.
+    /// The expected map.
     pub view: &'a MapView<'a>,
     pub scope: &'a ScopePattern,
     pub limit: Option<SizeLimit>,

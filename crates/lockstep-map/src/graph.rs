@@ -35,7 +35,6 @@ pub struct GraphEdge<'v> {
 }
 
 impl<'v> MapView<'v> {
-    /// All of the graph.
     pub fn shape(&self) -> MapGraph<'v> {
         self.subgraph(&(0..self.record.entries.len()).collect())
     }
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_quoted_as_each_language_wants_it() {
+    fn names_are_quoted_by_the_rules_of_each_format() {
         let record = record();
         let view = MapView::new(&record, &|path| path == "d.md");
         let shape = view.neighbourhood(1);

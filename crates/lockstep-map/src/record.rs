@@ -79,7 +79,7 @@ pub struct MapMetadata {
 pub struct DocumentStamp {
     /// Size in bytes.
     pub size: u64,
-    /// When its inode changed, in nanoseconds since 1970; zero if that is too young to be trusted.
+    /// The `ctime` in nanoseconds since 1970; zero if it is racy.
     pub changed: u64,
     pub inode: u64,
     pub digest: u64,

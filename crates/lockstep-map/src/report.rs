@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_written_fits_its_schema() {
+    fn every_report_matches_its_schema() {
         let (_, schema) = crate::schema::schemas().remove(0);
         let schema = jsonschema::validator_for(&schema).unwrap();
         for mode in [MapRunMode::FullGeneration, MapRunMode::IncrementalUpdate, MapRunMode::StalenessCheck] {

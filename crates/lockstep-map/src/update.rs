@@ -232,7 +232,6 @@ impl RecordMatching {
         in_parallel(&self.unknown, |at| (at, scan(present, present.files[at].0, keep)))
     }
 
-    /// Returns the scan of a file, if it was scanned.
     fn scanned(scans: &[(usize, FileScan)], at: usize) -> Option<&FileScan> {
         scans.binary_search_by_key(&at, |(scanned, _)| *scanned).ok().map(|found| &scans[found].1)
     }

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn over_its_limit_a_document_leaves_out_the_oldest_cold_entries_and_says_so() {
+    fn oversized_document_omits_oldest_cold_entries_with_a_note() {
         let record = record();
         let view = MapView::new(&record, &|_| false);
         let whole = view.document(None);

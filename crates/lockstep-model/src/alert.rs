@@ -42,7 +42,6 @@ pub struct Alert {
     /// The location of the full list, if the dependents were not analysed.
     pub action: String,
     /// The dependents of the files; `None` if they were not analysed.
-    #[serde(default)]
     pub findings: Option<AlertFindings>,
     /// More about the changed files, in the order of `changed`. Empty in an alert of an older version.
     #[serde(default)]
@@ -54,7 +53,6 @@ pub struct ChangedFile {
     /// Absolute path.
     pub path: PathBuf,
     /// A summary of the change: `greet → salute`, `was executing-plans`.
-    #[serde(default)]
     pub note: Option<String>,
     /// Set if something depends on its change.
     #[serde(default)]

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn observers_are_silent_whatever_the_project_says() {
+    fn observers_stay_silent_under_every_policy() {
         for on_failure in [OnFailure::Block, OnFailure::Allow] {
             assert_eq!(decide_on_failure(ActionRole::Observer, on_failure, "disk full"), Decision::Silent);
         }

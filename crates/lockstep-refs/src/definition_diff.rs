@@ -22,7 +22,6 @@ pub struct SymbolChange {
     pub what: DefinitionChangeKind,
 }
 
-/// The kind of change of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DefinitionChangeKind {
     /// The definition can no longer be named.
@@ -50,14 +49,11 @@ pub enum DefinitionChangeKind {
         /// The removed names.
         gone: Vec<Box<str>>,
     },
-    /// The visibility was reduced.
     VisibilityReduced,
-    /// Only the body changed.
     BodyChanged,
 }
 
 impl DefinitionChangeKind {
-    /// Returns the new name, if it changed.
     pub fn new_name(&self) -> Option<&str> {
         match self {
             Self::Renamed(name) => Some(name),
@@ -741,7 +737,6 @@ fn removed_types<'a>(from: &'a Facts, to: &Facts) -> Vec<&'a Definition> {
     from.definitions.iter().filter(|d| holds(d) && !remains(d)).collect()
 }
 
-/// The removed types.
 struct RemovedTypes<'a> {
     /// Names that no type has any more: all members of such a type are removed with it.
     names: BTreeSet<&'a str>,

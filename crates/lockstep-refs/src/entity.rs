@@ -328,7 +328,6 @@ impl Names {
         Self(names)
     }
 
-    /// The files with a name.
     pub fn get(&self, name: &str) -> &[(FileId, EntityKind)] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
@@ -453,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn history_is_told_from_documents() {
+    fn history_is_distinguished_from_documents() {
         for path in [
             "CHANGELOG.md",
             "docs/changelog-2020.md",

@@ -110,7 +110,6 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// Creates a definition with only its name and lines.
     pub(crate) fn new(name: &str, kind: DefinitionKind, line: u32, end_line: u32) -> Self {
         Self {
             name: name.into(),

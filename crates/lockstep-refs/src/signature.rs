@@ -35,7 +35,7 @@ pub struct Effect {
     pub required_names: Vec<Box<str>>,
     /// Parameters that every call must pass now, by place or by name.
     pub newly_required: Vec<Box<str>>,
-    /// For every call, whatever it passes: result, modifiers.
+    /// For every call, regardless of its arguments: result, modifiers.
     pub every_call: Fit,
     /// For every construction of a type. For a field: for a literal that gives it.
     pub constructions: Fit,
@@ -207,10 +207,7 @@ pub(crate) fn accepts(language: Language, given: &str, expected: &str) -> bool {
     let tokens = |type_: &str| -> Vec<String> {
         let mut spaced = String::new();
         for c in type_.chars() {
-            match c.is_alphanumeric() || c == '_' {
-                true => spaced.push(c),
-                false => spaced.extend([' ', c, ' ']),
-            }
+            if c.is_alphanumeric() || c == '_' { spaced.push(c) } else { spaced.extend([' ', c, ' ']) }
         }
         spaced.split_whitespace().map(str::to_owned).collect()
     };

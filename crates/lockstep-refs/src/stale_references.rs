@@ -19,7 +19,6 @@ use crate::world::{FileId, World, base, join, parent, words};
 /// A deleted file, with its names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Former {
-    /// The former path.
     pub path: Box<str>,
     /// Its entities at that time: see [`entities`](crate::entity::entities).
     pub entities: Vec<Entity>,

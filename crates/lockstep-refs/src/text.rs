@@ -264,10 +264,7 @@ fn with_slashes(path: &str, text: Arc<str>) -> Arc<str> {
         "vcxproj",
     ];
     let ending = base(path).rsplit_once('.').map_or("", |(_, ending)| ending);
-    match ENDINGS.contains(&ending) && text.contains('\\') {
-        true => text.replace('\\', "/").into(),
-        false => text,
-    }
+    if ENDINGS.contains(&ending) && text.contains('\\') { text.replace('\\', "/").into() } else { text }
 }
 
 /// Returns the files that may contain a path to this one, or to the directory that it represents.

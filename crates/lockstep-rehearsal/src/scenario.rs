@@ -54,13 +54,11 @@ pub struct Scenario {
 
 /// One answer of the model: a text, tool calls, or a text followed by tool calls.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Turn {
     /// The model's text.
-    #[serde(default)]
     pub text: String,
     /// The tools it calls, all in one message.
-    #[serde(default)]
     pub tools: Vec<ScriptedToolCall>,
 }
 

@@ -8,14 +8,11 @@ use crate::yaml;
 const BUILT_IN: &str = include_str!("../data/des-commands.json");
 
 /// Which command is checked how far.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CommandTable {
-    #[serde(default)]
     validation_required: Vec<FullyValidatedCommand>,
-    #[serde(default)]
     validation_partial: Vec<PartlyValidatedCommand>,
-    #[serde(default)]
     validation_none: Vec<UnvalidatedCommand>,
 }
 
@@ -114,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_of_the_documents() {
+    fn matches_the_documented_table() {
         let table = CommandTable::built_in();
         assert_eq!(table.scope(Some("/nw:execute")), ValidationScope::Full { step_file: true });
         assert_eq!(

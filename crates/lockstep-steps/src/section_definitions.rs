@@ -17,21 +17,17 @@ pub struct SectionDefinitions {
     pub sections: Vec<PromptSection>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct PromptSection {
     #[serde(skip)]
     pub name: String,
-    #[serde(default)]
     pub description: String,
     /// Prefixes of lines that begin it, besides a heading with its name.
-    #[serde(default)]
     pub markers: Vec<String>,
     /// Words it must contain.
-    #[serde(default)]
     pub required_content: Vec<String>,
     /// Set if it must contain every phase of the step's phase set.
-    #[serde(default)]
     pub phases: bool,
 }
 

@@ -38,34 +38,26 @@ pub struct StepMachines {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct StateDef {
     #[serde(skip)]
     pub name: String,
-    #[serde(default)]
     pub description: String,
     /// Set if no state follows.
-    #[serde(default)]
     pub terminal: bool,
     /// The states that may follow.
-    #[serde(default)]
     pub transitions: Vec<String>,
     /// The states that may follow where the reason blocks a commit.
-    #[serde(default)]
     pub deferred_transitions: Vec<String>,
     /// Fields of a phase that must be filled in.
-    #[serde(default)]
     pub requires: Vec<String>,
-    #[serde(default)]
     blocked_by_prefixes: Option<SkipPrefixes>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 struct SkipPrefixes {
-    #[serde(default)]
     allow_commit: Vec<String>,
-    #[serde(default)]
     block_commit: Vec<String>,
 }
 
@@ -103,11 +95,8 @@ struct MachineFile {
     _name: Option<String>,
     #[serde(default, rename = "version")]
     _version: Option<Value>,
-    #[serde(default)]
     task_states: Option<Map<String, Value>>,
-    #[serde(default)]
     phase_states: Option<Map<String, Value>>,
-    #[serde(default)]
     phase_sets: Option<Map<String, Value>>,
 }
 

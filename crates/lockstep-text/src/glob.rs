@@ -92,7 +92,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn stars_mean_what_they_mean(pattern in "[ab*?]{0,8}", name in "[ab]{0,8}") {
+        fn stars_match_like_the_reference_matcher(pattern in "[ab*?]{0,8}", name in "[ab]{0,8}") {
             let expected = slowly(&pattern.chars().collect::<Vec<_>>(), &name.chars().collect::<Vec<_>>());
             prop_assert_eq!(name_matches(&pattern, &name), expected);
         }

@@ -63,7 +63,7 @@ pub fn single_line(text: &str) -> String {
     judged(text).map(|(c, is_unwanted)| if is_unwanted { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// Appends one line of printable text, whatever ends of lines its values have.
+/// Appends one line of printable text. Line breaks inside values are replaced.
 pub fn push_line(out: &mut String, line: fmt::Arguments<'_>) {
     out.push_str(&single_line(&line.to_string()));
     out.push('\n');

@@ -17,7 +17,6 @@ fn platform_name((os, cpu): (&str, &str)) -> String {
     format!("{NAME}-{os}-{cpu}")
 }
 
-/// The package that contains the binary of one platform.
 pub(super) fn platform_package(release: &Release, target: &Target, binary: &[u8]) -> XtaskResult<Package> {
     let (os, cpu) = target.npm();
     let name = platform_name((os, cpu));

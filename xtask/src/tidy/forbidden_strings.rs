@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lock_file_knows_one_source() {
+    fn lock_file_has_one_source() {
         let ours = format!("source = \"{DEFAULT_INDEX}\"\n");
         assert!(registries(&file("Cargo.lock", ours)).is_empty());
         let theirs = "source = \"sparse+https://mirror.example/\"\n".to_owned();

@@ -240,7 +240,7 @@ fn names_that_would_break_a_line_are_left_out_and_counted() {
 }
 
 #[test]
-fn bytes_that_are_not_text_are_replaced_and_said() {
+fn invalid_utf8_is_replaced_and_reported() {
     let project = Project::of(FixtureSize::SMALL);
     fs::write(project.root().join("docs/isdlc/constitution.md"), b"caf\xe9\n").unwrap();
     let built = project.build();

@@ -53,7 +53,7 @@ warnings: []
 }
 
 #[test]
-fn everything_that_can_be_said() {
+fn report_contains_every_optional_part() {
     let mut play = Play::start(&["a.rs", "b.rs", "c.rs"]);
     play.hand("1a");
     play.step(CascadeEvent::Dismissed { file: "c.rs".to_owned(), why: "a comment, \"quoted\"".to_owned() });

@@ -137,7 +137,7 @@ fn no_direct_dependents_or_no_data_is_skipped() {
 
 /// B4: partial or low-confidence input is accepted with a warning.
 #[test]
-fn weak_input_goes_on_with_a_warning() {
+fn weak_input_continues_with_a_warning() {
     let weak = b"status: partial\nconfidence: low\nimpacts:\n  - changed_file: r\n    dependents:\n      \
                  - {file: a, type: DIRECT, hop_count: 1}\n";
     let cascade = Cascade::start(read(weak, "/p"), StartOptions::default());
@@ -147,7 +147,7 @@ fn weak_input_goes_on_with_a_warning() {
 
 /// B4: all dependents refused, because they are missing or outside the project.
 #[test]
-fn dependents_that_cannot_be_updated_are_left_out_and_said() {
+fn dependents_that_cannot_be_updated_are_omitted_with_a_note() {
     let refused = [("a".to_owned(), "it does not exist".to_owned())].into();
     let cascade =
         Cascade::start(Ok(report(vec![breaks("a", ROOT)])), StartOptions { refused, ..root_changed() });
@@ -291,7 +291,7 @@ fn a_verification_that_fails_without_new_work_is_no_convergence() {
 }
 
 #[test]
-fn an_abort_says_why() {
+fn abort_records_its_reason() {
     let mut play = Play::start(&["a"]);
     assert!(play.try_step(CascadeEvent::Aborted { why: " ".to_owned() }).is_err());
     play.step(CascadeEvent::Aborted { why: "no time".to_owned() });

@@ -185,7 +185,7 @@ fn a_start_that_may_not_be_searched_is_a_fault() {
 }
 
 #[test]
-fn load_tells_the_size_without_reading_it_all() {
+fn load_reports_the_size_of_an_oversized_file() {
     let place = Place::new();
     let config = place.file("lockstep.toml", "");
     fs::File::options().write(true).open(&config).unwrap().set_len(10 << 30).unwrap();
@@ -212,7 +212,7 @@ fn a_linked_worktree_reads_the_main_ones_file_and_is_its_own_root() {
 }
 
 #[test]
-fn without_a_file_in_the_main_worktree_the_walk_goes_on() {
+fn discovery_continues_above_a_worktree_without_configuration() {
     let place = Place::new();
     let (_, linked) = place.linked_worktree("main", "outer/linked");
     let outer = place.file("outer/lockstep.toml", "");

@@ -89,7 +89,7 @@ fn all_ways_to_write_a_key_are_one() {
 }
 
 #[test]
-fn all_problems_are_told_at_once_and_valid_keys_apply() {
+fn all_problems_are_reported_and_valid_keys_apply() {
     let loaded = parse(
         "sweep = \"off\"\ncolour = \"red\"\nhooks = true\n\n[jornal]\nx = 1\n\n[journal]\nswep = \"off\"\nlead = \"any\"\n\
          nonsense = 1\ngrace = 24\ndir = \"~/logs\"\nsweep = \"bsh\"\n\n[alert]\nsubagent = \"loud\"\nlead = \"off\"\n\

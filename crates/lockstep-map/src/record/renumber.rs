@@ -1,4 +1,4 @@
-//! Entries in other places, because some came and some went: whatever names a place follows.
+//! Renumbers entries after some were added and some removed. All references to an entry follow it.
 
 use super::{MapRecord, MapRecordEntry};
 
@@ -109,7 +109,7 @@ mod tests {
     proptest! {
         /// Remaining entries keep their references, compared by paths.
         #[test]
-        fn whatever_names_a_place_follows(
+        fn references_follow_renumbered_entries(
             graph in proptest::collection::vec(proptest::collection::btree_set(0..12_u32, 0..5), 12..13),
             removed in proptest::collection::btree_set(0..12_u32, 0..12),
             added in proptest::collection::btree_set(0..12_u32, 0..5),

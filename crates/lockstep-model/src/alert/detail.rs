@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_changed_and_where_it_is_used_with_breaking_dependents_first() {
+    fn lists_changes_and_uses_with_breaking_dependents_first() {
         let files = vec![changed("/r/docs/notes.md", None), changed("/r/core.py", Some("greet → salute"))];
         let mut found = findings(vec![
             finding("docs/guide.md", "greet", &[7], false),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn unanalysed_files_are_said_to_be_so() {
+    fn unanalysed_files_are_labelled() {
         let session = crate::ids::SessionId::new("s").unwrap();
         let text = Alert::not_analysed(&session, &[PathBuf::from("/r/a.py")])
             .render_detailed("`lockstep impact --session s`", false);

@@ -83,10 +83,7 @@ fn constructor(facts: &Facts, class: &Definition) -> Option<Definition> {
         Language::Swift => has("struct") || has("class") && class.extends.is_empty(),
         _ => false,
     };
-    let parameters = match has("struct") {
-        true => properties(facts, class)?,
-        false => Vec::new(),
-    };
+    let parameters = if has("struct") { properties(facts, class)? } else { Vec::new() };
     let optional = parameters.iter().filter(|it| it.is_optional).count();
     let all = u16::try_from(parameters.len()).ok()?;
     let mut header: Vec<&str> = vec![OWN_NAME, "("];

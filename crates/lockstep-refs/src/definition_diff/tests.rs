@@ -39,7 +39,7 @@ fn nothing_changed() {
 }
 
 #[test]
-fn each_change_is_told_apart() {
+fn each_kind_of_change_is_distinguished() {
     let old =
         vec![function("a", (1, 1)), function("b", (2, 2)), function("c", (3, 3)), function("d", (4, 4))];
     let new =
@@ -64,7 +64,7 @@ fn each_change_is_told_apart() {
 }
 
 #[test]
-fn what_only_its_own_file_can_name_concerns_nobody() {
+fn file_private_definitions_have_no_dependents() {
     let private = Definition { reach: Reach::File, ..function("a", (1, 1)) };
     assert_eq!(words(vec![private.clone()], vec![]), []);
     let public = function("a", (1, 1));

@@ -16,7 +16,7 @@ impl Facts {
     }
 }
 
-/// Visits the strings of whatever is serialized, and skips everything else.
+/// Visits the strings of a serialized value, and skips everything else.
 struct Strings<'v>(&'v mut dyn FnMut(&str));
 
 type Done = Result<(), fmt::Error>;

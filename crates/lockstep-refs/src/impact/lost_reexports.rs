@@ -213,7 +213,7 @@ mod tests {
     use crate::world::World as _;
 
     #[test]
-    fn what_came_from_outside_the_project_is_missed_by_who_took_it_here() {
+    fn removed_external_reexport_breaks_its_importers() {
         let files = "\
 === ui.ts
 export { make as default, Theme, dark as night } from 'somewhere';

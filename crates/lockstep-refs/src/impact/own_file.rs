@@ -167,7 +167,6 @@ fn misnamed_class<'f>(edit: &Edit, present: &'f Facts) -> Option<&'f Definition>
     types.find(|it| is_named(former, &it.name) && !is_named(&edit.path, &it.name))
 }
 
-/// Returns the line on which a name is given as a text.
 fn line_of_text(text: &str, name: &str) -> u32 {
     let is_given = |line: &str| line.contains(&format!("\"{name}\"")) || line.contains(&format!("'{name}'"));
     let at = text.lines().position(is_given).unwrap_or_default();

@@ -143,7 +143,7 @@ fn is_resolved(references: &Resolved, line: u32, name: &str) -> bool {
     references.iter().any(|(at, pattern, _)| *at == line && **pattern == *name)
 }
 
-/// The names that files of the project define, whatever they mean. Each name is looked up once.
+/// The names that files of the project define, of any kind. Each name is looked up once.
 struct DefinedNames<'w> {
     world: &'w dyn World,
     known: RefCell<HashMap<Box<str>, bool>>,

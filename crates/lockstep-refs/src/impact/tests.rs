@@ -68,7 +68,7 @@ fn a_renamed_function_breaks_its_users_and_reaches_theirs() {
 }
 
 #[test]
-fn a_change_inside_a_function_breaks_nobody() {
+fn body_change_breaks_no_dependent() {
     let now = A.replace("return 1", "return 10");
     let world = MemoryWorld::new([("a.py", &*now), ("b.py", B), ("c.py", C), ("d.py", D)]);
     let impact = ask(&world, &[edited("a.py", A)]);
@@ -77,14 +77,14 @@ fn a_change_inside_a_function_breaks_nobody() {
 }
 
 #[test]
-fn a_comment_concerns_nobody() {
+fn comment_change_has_no_dependents() {
     let now = format!("# hello\n{A}");
     let world = MemoryWorld::new([("a.py", &*now), ("b.py", B), ("d.py", D)]);
     assert_eq!(shown(&ask(&world, &[edited("a.py", A)])), [""; 0]);
 }
 
 #[test]
-fn a_deleted_file_breaks_who_imports_and_who_leads_to_it() {
+fn deleted_file_breaks_importers_and_links() {
     let readme = "See [a](a.py).\n";
     let world = MemoryWorld::new([("b.py", B), ("d.py", D), ("README.md", readme)]);
     let impact = ask(&world, &[deleted("a.py", A)]);
@@ -99,7 +99,7 @@ fn a_deleted_file_breaks_who_imports_and_who_leads_to_it() {
 }
 
 #[test]
-fn who_imports_a_deleted_file_is_broken_whatever_it_took_from_it() {
+fn deleted_file_breaks_every_importer() {
     let world = MemoryWorld::new([("b.py", "from a import greet\n"), ("p/c.py", "from . import d\n")]);
     assert_eq!(
         shown(&ask(&world, &[deleted("a.py", "x = 1\n")])),
@@ -129,7 +129,7 @@ fn packages_without_an_init_are_packages_too() {
 }
 
 #[test]
-fn who_followed_already_is_no_dependent() {
+fn updated_file_is_no_dependent() {
     let now = A.replace("greet", "welcome");
     let followed = B.replace("greet", "welcome");
     let world = MemoryWorld::new([("a.py", &*now), ("b.py", &*followed), ("d.py", D)]);
@@ -138,7 +138,7 @@ fn who_followed_already_is_no_dependent() {
 }
 
 #[test]
-fn without_a_former_content_the_whole_file_counts_and_says_so() {
+fn unknown_old_content_counts_the_complete_file_with_a_note() {
     let world = MemoryWorld::new([("a.py", A), ("b.py", B), ("d.py", D)]);
     let edit = Edit { before: Before::Unknown, ..edited("a.py", "") };
     let impact = ask(&world, &[edit]);
@@ -161,7 +161,7 @@ fn when_the_time_is_over_what_was_found_is_reported() {
 
 /// Several edits are compared with each other, which takes long for thousands of them.
 #[test]
-fn file_is_not_analysed_if_the_time_is_over_before_all_edits_were_compared() {
+fn timeout_before_comparison_leaves_files_unanalysed() {
     let now = A.replace("greet", "welcome");
     let world =
         MemoryWorld::new([("a.py", &*now), ("b.py", B), ("c.py", C), ("d.py", "def greet(): pass\n")]);
@@ -174,7 +174,7 @@ fn file_is_not_analysed_if_the_time_is_over_before_all_edits_were_compared() {
 }
 
 #[test]
-fn a_changed_skill_concerns_who_names_it_and_a_renamed_one_breaks_them() {
+fn changed_skill_affects_mentions_and_renamed_skill_breaks_them() {
     let skill = "---\nname: execution-code\n---\nDo it.\n";
     let other = "---\nname: execution-review\n---\n| Receives From |\n|---|\n| execution-code |\n";
     let path = ".claude/skills/execution-code/SKILL.md";
@@ -257,7 +257,7 @@ proptest! {
 }
 
 #[test]
-fn what_cannot_be_decided_is_labelled() {
+fn undecided_references_are_labelled() {
     let old = "class A:\n    def run(self):\n        pass\n";
     let now = old.replace("run", "start");
     let user = "from a import A\n\ndef use(thing):\n    A()\n    thing.run()\n";
@@ -312,7 +312,7 @@ fn undecided_dependents_are_few_and_the_rest_is_counted() {
 }
 
 #[test]
-fn a_file_that_still_hands_a_name_on_breaks_itself_and_not_others() {
+fn removed_definition_breaks_only_its_reexporting_file() {
     let old = "pub use self::inner::Name;\nmod inner {\n    pub struct Name;\n}\n";
     let now = old.replace("struct Name", "struct Other");
     let manifest = "[package]\nname = \"a\"\n";
@@ -388,7 +388,7 @@ fn a_file_in_a_new_place_breaks_only_who_no_longer_finds_it() {
 }
 
 #[test]
-fn a_name_that_no_longer_comes_with_a_star_breaks_only_who_took_it_so() {
+fn name_lost_by_star_import_breaks_only_star_importers() {
     let before = "__all__ = [\"parse\", \"other\"]\ndef parse(): pass\ndef other(): pass\n";
     let world = MemoryWorld::new([
         ("pkg/__init__.py", ""),
@@ -403,7 +403,7 @@ fn a_name_that_no_longer_comes_with_a_star_breaks_only_who_took_it_so() {
 
 /// A definition that moved within its package is still found.
 #[test]
-fn a_definition_that_moves_within_its_package_breaks_nobody() {
+fn definition_moved_within_its_package_breaks_nothing() {
     // The remaining part, the moved part, its changed signature, its use, and the file names.
     let cases = [
         (
@@ -501,7 +501,7 @@ fn a_definition_that_moves_where_it_is_not_found_breaks_its_users() {
 }
 
 #[test]
-fn a_name_that_is_no_longer_handed_on_is_missed_by_who_took_it_there() {
+fn removed_reexport_breaks_its_importers() {
     let files = "\
 === a.ts
 export function x() {}
@@ -581,7 +581,7 @@ from p.m import greet, part
 }
 
 #[test]
-fn a_name_that_a_crate_no_longer_hands_on_is_missed_too() {
+fn removed_crate_reexport_breaks_its_importers() {
     let files = "\
 === Cargo.toml
 [package]
@@ -603,7 +603,7 @@ fn f() { x(); }
 }
 
 #[test]
-fn what_is_behind_overloads_takes_what_it_likes() {
+fn implementation_behind_overloads_is_not_checked() {
     let module = |overload: &str, behind: &str| {
         let overloads =
             format!("@overload\ndef f({overload}) -> int: ...\n@overload\ndef f(x: str) -> str: ...\n");
@@ -682,7 +682,7 @@ fn a_parameter_of_another_name_breaks_who_passes_it_by_name() {
 }
 
 #[test]
-fn what_a_module_still_promises_is_missed_by_who_names_it_and_not_by_who_takes_all() {
+fn stale_all_entry_breaks_named_imports_but_not_star_imports() {
     let module = |rest: &str| format!("__all__ = [\"load\", \"other\"]\n\ndef other(): ...\n{rest}");
     let world = |after: &str| {
         MemoryWorld::new([
@@ -703,7 +703,7 @@ fn what_a_module_still_promises_is_missed_by_who_names_it_and_not_by_who_takes_a
 }
 
 #[test]
-fn what_a_decorator_puts_in_the_place_of_a_function_is_what_callers_see() {
+fn decorator_result_replaces_the_signature() {
     let decorators = "class Mapped:\n    def __init__(self, how): ...\n    def __call__(self, f):\n        \
                       def func(*args, wrapper=None, **kwargs):\n            return f(*args)\n        return func\n\n\
                       def mapped(how):\n    return Mapped(how)\n\n\
@@ -733,7 +733,7 @@ fn moved(from: &str, to: &str, before: &str) -> Edit {
 }
 
 #[test]
-fn deleting_the_file_that_stands_for_a_directory_breaks_paths_to_the_directory() {
+fn deleted_index_file_breaks_paths_to_its_directory() {
     let world = MemoryWorld::new([
         (".github/actions/setup/helper.sh", ""),
         (

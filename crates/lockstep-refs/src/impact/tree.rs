@@ -67,7 +67,6 @@ impl Source {
         text_of(node, &self.text)
     }
 
-    /// The leaves on a line that are written so.
     pub(super) fn leaves(&self, line: u32, written: &str) -> Vec<Node<'_>> {
         let written = written.rsplit(['.', ':', '\\']).next().unwrap_or(written);
         let mut found = Vec::new();

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn underlined_headings_are_told_from_lists_tables_and_settings() {
+    fn setext_headings_are_distinguished_from_lists_and_tables() {
         let text = "---\nname: x\n# no heading\n---\nTop\n===\n\nPart one\n--------\n\n- item\n---\n\na | b\n--|--\n\ntext\n\n---\n\none\ntwo\n---\n";
         let facts = Markdown.facts("x.md", text);
         let names: Vec<_> = facts.definitions.iter().map(|d| (&*d.name, d.line)).collect();

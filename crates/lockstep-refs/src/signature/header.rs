@@ -89,10 +89,7 @@ impl<'t> Header<'t> {
             }
             at += 1;
         }
-        match is_type_first(language) {
-            true => self.result = rest,
-            false => self.modifiers.extend(rest),
-        }
+        if is_type_first(language) { self.result = rest } else { self.modifiers.extend(rest) }
     }
 
     /// Reads the type parameters between the name and the parameters; for a variable that holds a function,

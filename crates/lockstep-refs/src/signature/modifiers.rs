@@ -257,8 +257,5 @@ pub(super) fn annotations(language: Language, old: &[&str], new: &[&str]) -> Fit
         return NOTHING;
     }
     let differs = |from: &[&str], to: &[&str]| from.iter().any(|it| !to.contains(it) && !SILENT.contains(it));
-    match differs(old, new) || differs(new, old) {
-        true => (Unknown, Unknown, Unknown),
-        false => NOTHING,
-    }
+    if differs(old, new) || differs(new, old) { (Unknown, Unknown, Unknown) } else { NOTHING }
 }

@@ -22,7 +22,6 @@ pub(super) enum Takes {
     /// One, by position or by name.
     #[default]
     One,
-    /// One, by its name only.
     Named,
     /// One, by its position only.
     Placed,

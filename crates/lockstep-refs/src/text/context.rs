@@ -139,10 +139,7 @@ impl<'a> Document<'a> {
     pub(crate) fn key(&self, spot: &Spot<'a>) -> Option<&'a str> {
         let before = spot.before.trim_end_matches(['"', '\'', '`', '/', '@']);
         let is_item = before.trim_matches(['-', '[', '"', '\'', ' ', '\t']).is_empty();
-        match is_item {
-            true => self.is_data(spot).then(|| self.key_above(spot)).flatten(),
-            false => key_before(before),
-        }
+        if is_item { self.is_data(spot).then(|| self.key_above(spot)).flatten() } else { key_before(before) }
     }
 
     /// The key of the list that a line is an item of.

@@ -155,10 +155,7 @@ pub(crate) fn use_of_word(
                 || (quoted || is_bold(before, after))
                     && (line_has(spot, kind_words(kind)) || line_has(spot, DELEGATION)));
     let is_mentioned = quoted && document.instructs && matches!(kind, EntityKind::Agent | EntityKind::Skill);
-    match is_used {
-        true => Some(NameUse::Likely),
-        false => is_mentioned.then_some(NameUse::Mentioned),
-    }
+    if is_used { Some(NameUse::Likely) } else { is_mentioned.then_some(NameUse::Mentioned) }
 }
 
 /// Returns true if the spot is one that only names of the kind are written at: an argument of a tool, the value of a key.
@@ -420,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn places_where_names_are_used_are_told_from_prose() {
+    fn name_uses_are_distinguished_from_prose() {
         use NameUse::*;
         let rows: &[(Language, &str, NameUse)] = &[
             (Language::Markdown, "run `plan-x` first", Likely),

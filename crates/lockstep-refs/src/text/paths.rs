@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ambiguous_generic_or_elsewhere_leads_nowhere() {
+    fn ambiguous_generic_and_foreign_paths_do_not_resolve() {
         assert_eq!(lead("docs/x.md", "`one.rs`", "one.rs"), None);
         assert_eq!(lead("docs/x.md", "src/one.rs", "one.rs"), None);
         assert_eq!(lead("docs/x.md", "the README.md of it", "README.md"), None);

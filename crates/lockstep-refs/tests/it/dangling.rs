@@ -108,7 +108,7 @@ fn words_and_names_of_files_elsewhere_do_not_dangle() {
 }
 
 #[test]
-fn a_search_that_is_cut_off_says_so() {
+fn truncated_search_is_reported() {
     let world = MemoryWorld::new([("a.md", "[x](gone.md)\n")]);
     let search = dangling(&world, &[], &Aliases::default(), &|| true);
     assert!(search.truncated && search.found.is_empty());

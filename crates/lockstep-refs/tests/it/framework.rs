@@ -120,7 +120,7 @@ fn set(paths: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_follower_of_a_renamed_or_deleted_file_is_found_and_nobody_else() {
+fn exactly_the_followers_of_a_renamed_or_deleted_file_are_found() {
     let world = world();
     for (path, followers, mentions) in TABLE {
         assert_eq!(found(&world, path), (set(followers), set(mentions)), "{path}");
@@ -128,7 +128,7 @@ fn every_follower_of_a_renamed_or_deleted_file_is_found_and_nobody_else() {
 }
 
 #[test]
-fn what_is_gone_is_found_as_well_as_what_is_there() {
+fn removed_file_has_the_same_followers_as_a_present_one() {
     let whole = world();
     for (path, followers, _) in TABLE {
         let text = whole.text(whole.find(path).unwrap());
@@ -145,7 +145,7 @@ fn what_is_gone_is_found_as_well_as_what_is_there() {
 }
 
 #[test]
-fn what_a_file_names_is_the_other_side_of_who_names_it() {
+fn file_references_mirror_find_references() {
     let world = world();
     let names = Names::of(&world, &Aliases::default());
     let mut out = BTreeSet::new();
@@ -172,7 +172,7 @@ fn what_a_file_names_is_the_other_side_of_who_names_it() {
 }
 
 #[test]
-fn a_skill_that_is_also_a_domain_is_possible_wherever_it_stands() {
+fn skill_named_like_a_domain_is_possible_everywhere() {
     let world = world();
     let path = ".claude/skills/plan-verify/SKILL.md";
     let known = entities(path, None, &Aliases::default());

@@ -21,7 +21,7 @@ fn to(files: &[(&str, &str)], path: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_script_is_found_wherever_a_path_leads_to_it() {
+fn script_is_found_through_every_path_to_it() {
     let files = [
         ("scripts/build.release.sh", ""),
         ("Dockerfile", "FROM x\nCOPY scripts/build.release.sh /bin/\n"),
@@ -109,7 +109,7 @@ fn symbols_are_mentioned_in_backticks_or_by_their_shape() {
 }
 
 #[test]
-fn what_a_file_names_is_found_from_its_side_too() {
+fn text_references_of_a_file_mirror_find_references() {
     let files = [
         (
             ".claude/skills/plan-x/SKILL.md",

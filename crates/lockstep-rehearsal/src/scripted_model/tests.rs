@@ -160,7 +160,7 @@ fn a_streamed_turn_holds_the_same_as_a_whole_one() {
 }
 
 #[test]
-fn whatever_else_a_client_probes_is_answered() {
+fn unknown_client_probes_are_answered() {
     let model = ScriptedModel::start(scenario()).unwrap();
     let mut peer = Peer::new(&model);
     peer.send("HEAD / HTTP/1.1\r\n\r\n");

@@ -37,11 +37,9 @@ pub enum SettingsFindingKind {
         path: String,
         timeout: f64,
     },
-    /// `disableAllHooks` is true.
     HooksDisabled,
     LockstepEntry {
         event: String,
-        /// The matcher, if it is a string.
         matcher: Option<String>,
         command: String,
         /// In seconds.

@@ -12,7 +12,6 @@ use crate::settings_document::{SettingsDocument, member};
 /// The client reads the last two from managed settings only, which an administrator writes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookSwitches {
-    /// `disableAllHooks`.
     pub disable_all: Option<(bool, Position)>,
     /// `allowManagedHooksOnly`.
     pub managed_only: Option<(bool, Position)>,

@@ -9,7 +9,7 @@ use crate::splice::apply;
 pub fn uninstall(existing: &str) -> Result<SettingsEdit, SettingsError> {
     let (mark, body) = split_bom(existing);
     let mut edit = SettingsEdit { text: body.to_owned(), changes: Vec::new() };
-    // One at a time: each leaves a whole text, whatever commas and containers its neighbours share.
+    // Entries are removed one at a time, because neighbours share commas and containers.
     while let Some((text, change)) = remove_next(&edit.text)? {
         edit.text = text;
         edit.changes.push(change);

@@ -67,7 +67,7 @@ fn entries_that_differ_in_arguments_are_no_duplicates() {
 
 proptest! {
     #[test]
-    fn not_strict_is_always_said(sample in samples()) {
+    fn text_that_is_not_strict_json_is_always_reported(sample in samples()) {
         let strict = serde_json::from_str::<serde_json::Value>(&sample.text).is_ok();
         let is_said = |kind: &SettingsFindingKind| matches!(kind, SettingsFindingKind::NotJson { .. } | SettingsFindingKind::ByteOrderMark);
         let said = inspect(&sample.text).iter().any(|finding| is_said(&finding.kind));

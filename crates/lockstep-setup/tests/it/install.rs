@@ -111,7 +111,7 @@ fn removes_surplus_entries() {
 }
 
 #[test]
-fn a_matcher_that_is_not_wanted_any_more_goes() {
+fn removes_obsolete_matcher() {
     let with = install(None, &[entry("Stop", Some("x"), "lockstep hook claude", 10)]).unwrap().text;
     let without = install(None, &entries()[2..3]).unwrap().text;
     assert_eq!(install(Some(&with), &entries()[2..3]).unwrap().text, without);

@@ -35,7 +35,7 @@ fn nothing_of_ours_nothing_changed() {
 }
 
 #[test]
-fn entries_edited_by_hand_are_still_ours() {
+fn edited_entries_are_still_recognised() {
     let text = r#"{
   "hooks": {
     "Stop": [

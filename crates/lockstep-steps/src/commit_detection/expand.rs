@@ -148,10 +148,7 @@ impl Shell {
     /// The values of a parameter. An array has several.
     fn parameter(&mut self, expression: &str) -> Vec<String> {
         let values = self.deeper(|shell| shell.resolve(expression), || vec![SUSPECT.to_string()]);
-        match self.spend(values.iter().map(String::len).sum()) {
-            true => values,
-            false => vec![SUSPECT.to_string()],
-        }
+        if self.spend(values.iter().map(String::len).sum()) { values } else { vec![SUSPECT.to_string()] }
     }
 
     fn resolve(&mut self, expression: &str) -> Vec<String> {

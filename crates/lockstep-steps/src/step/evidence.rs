@@ -95,7 +95,7 @@ fn is_not_started(code: i32) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhaseOutcome {
     Pass,
-    /// Not as it should.
+    /// The outcome differs from the expected one.
     Fail,
 }
 

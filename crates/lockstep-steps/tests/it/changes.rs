@@ -179,7 +179,7 @@ fn a_failed_phase_restarts_without_its_old_data() {
 }
 
 #[test]
-fn a_file_that_is_no_step_says_everything_that_is_wrong() {
+fn invalid_step_file_reports_every_problem() {
     let text = r#"{"task_id":7,"state":{},"tdd_cycle":{"phase_execution_log":[{"status":3},{"phase_name":"A","outcome":"OK"},
         {"phase_name":"A"}]},"boundary":{"allowed":["../x"],"forbidden":"docs"}}"#;
     let problems = Step::parse(text).unwrap_err();

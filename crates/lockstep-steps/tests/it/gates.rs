@@ -225,7 +225,7 @@ fn all_phases_logged_in_reverse_order_within_a_second() {
 }
 
 #[test]
-fn a_state_changed_by_hand_passes_nowhere() {
+fn hand_edited_state_passes_no_gate() {
     let by_hand = edited(&ready(), |v| v["state"]["status"] = json!("DONE"));
     let other = AuditMatch::Differs { status: "IN_PROGRESS".to_owned() };
     for judged in [

@@ -43,7 +43,7 @@ fn the_principal_is_known_by_the_agent_id() {
 }
 
 #[test]
-fn the_table_by_agent() {
+fn access_table_matches_each_agent() {
     let create = TaskAction::CreateTask { open: None };
     let second = TaskAction::CreateTask { open: Some(3) };
     let all: Vec<_> =
@@ -76,7 +76,7 @@ fn the_table_by_agent() {
 }
 
 #[test]
-fn the_table_by_skill() {
+fn access_table_matches_each_skill() {
     // Skill, what it may write besides its phases, its phases.
     let table: [(&str, &[&str], &[TaskPhase]); 9] = [
         (

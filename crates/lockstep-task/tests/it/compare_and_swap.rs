@@ -106,7 +106,7 @@ fn the_lossy_merge_is_refused_and_names_both_pointers() {
 }
 
 #[test]
-fn the_lossy_merge_passes_when_it_says_so() {
+fn declared_lossy_merge_passes() {
     let (base, new) = lossy();
     let drop = |texts: &[&str]| texts.iter().map(|t| t.parse::<KeyPath>().unwrap()).collect::<Vec<_>>();
     let both = drop(&["phase_status.P2.l2_path", "phase_status.P3.l2_path", "phase_status.P1.l2_path"]);

@@ -126,7 +126,7 @@ fn non_mapping_yaml_is_refused() {
 }
 
 #[test]
-fn an_empty_list_says_none_and_an_absent_section_says_nothing() {
+fn empty_list_differs_from_absent_section() {
     let document = document("user_intent: x\nconstraints: []\nimplementation_plan:\n");
     assert!(document.has_content("constraints"));
     assert!(!document.has_content("architecture_decisions"));

@@ -92,7 +92,7 @@ fn all_problems_of_a_record_at_once() {
 }
 
 #[test]
-fn evidence_lies_where_the_record_says() {
+fn evidence_is_checked_at_its_recorded_location() {
     let text = gate(4).replace("evidence: []", "evidence: [{artifact: L2, type: L2, location: a/L2.md}, {artifact: rfc, type: reference, location: RFC 9110}]");
     assert_eq!(problems(&text), "");
     let reading = read(text.as_bytes(), &PointerResolver::new(&nothing));

@@ -187,7 +187,7 @@ fn the_entry_context_is_sections_and_handoffs() {
 }
 
 #[test]
-fn the_session_tells_where_an_l2_file_is_by_default() {
+fn default_l2_path_depends_on_the_session() {
     let project = project().file(".agent/teams/s1/phase-3/arch-coord/L2-summary.md", l2("by default"));
     let mut task = before(TaskPhase::P4, &project);
     let mut phases = task.section("phase_status").unwrap().as_object().unwrap().clone();

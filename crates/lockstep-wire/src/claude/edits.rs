@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_complete_only_where_the_client_says_so() {
+    fn list_is_complete_only_if_the_client_declares_it() {
         let file = r#"{"filePath":"/r/a","hunks":[{"newStart":1,"lines":["+b"]}],"created":true}"#;
         for (difference, expected) in [
             (format!(r#""files":[{file}],"moreFiles":0,"changedFiles":["/r/a"]"#), true),

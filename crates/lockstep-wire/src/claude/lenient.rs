@@ -15,10 +15,7 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
         [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest),
         _ => String::from_utf8_lossy(bytes),
     };
-    match has_surrogate(&text) {
-        true => Cow::Owned(replace_lone_surrogates(&text)),
-        false => text,
-    }
+    if has_surrogate(&text) { Cow::Owned(replace_lone_surrogates(&text)) } else { text }
 }
 
 fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {

@@ -31,7 +31,6 @@ struct RawTask {
     id: serde_json::Value,
     #[serde(default)]
     subject: String,
-    #[serde(default)]
     description: Option<String>,
 }
 

@@ -23,7 +23,6 @@ pub struct AgentUsage {
 struct TranscriptLine {
     #[serde(default, rename = "type")]
     kind: Option<String>,
-    #[serde(default)]
     message: Option<TranscriptMessage>,
 }
 
@@ -31,11 +30,9 @@ struct TranscriptLine {
 struct TranscriptMessage {
     #[serde(default)]
     role: String,
-    #[serde(default)]
     id: Option<String>,
     #[serde(default)]
     content: Value,
-    #[serde(default)]
     usage: Option<TokenUsage>,
 }
 
@@ -136,7 +133,7 @@ mod tests {
     );
 
     #[test]
-    fn prompts_are_the_texts_said_to_the_agent() {
+    fn prompts_are_the_messages_to_the_agent() {
         let prompts = |transcript: &[u8]| prompts(transcript).collect::<Vec<_>>();
         assert_eq!(prompts(TRANSCRIPT.as_bytes()), ["Do it\nnow"], "the result of a tool is none");
         let blocks = r#"{"message":{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}"#;

@@ -21,7 +21,7 @@ fn rename(env: &TestEnv, path: &str) {
 }
 
 #[test]
-fn a_lead_goes_from_change_to_convergence() {
+fn cascade_converges_from_change_to_report() {
     let env = rust(2, 1);
     let started = json(&env, &["cascade", "start"]);
     assert_eq!(

@@ -49,7 +49,7 @@ fn an_agent_prints_without_end() {
 
 /// The name of a file is two names to a shell, and the second is outside of the project.
 #[test]
-fn a_name_leads_out_of_the_project() {
+fn file_name_with_a_separator_cannot_reach_outside_the_project() {
     let env = active();
     let outside = env.outside_dir().join("victim.py");
     fs::write(&outside, "old_name = 1\n").unwrap();

@@ -84,7 +84,7 @@ impl Points {
 }
 
 #[test]
-fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
+fn killed_run_resumes_where_it_stopped() {
     // The duration of an undisturbed run: the points are spread over it.
     let whole = project();
     let started = Instant::now();
@@ -152,7 +152,7 @@ fn ignores_interrupts() -> bool {
 
 /// Acts like a terminal on Ctrl-C: it interrupts every process of the foreground group.
 #[test]
-fn an_interrupted_run_takes_its_agents_with_it_and_goes_on_later() {
+fn interrupted_run_ends_its_agents_and_resumes_later() {
     if ignores_interrupts() {
         let _ = writeln!(
             io::stderr(),

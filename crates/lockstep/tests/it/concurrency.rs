@@ -53,7 +53,7 @@ fn with_workers(env: &TestEnv, work: impl Fn(usize) + Sync) {
 }
 
 #[test]
-fn eight_times_five_hundred_lines_at_once_are_four_thousand_whole_lines() {
+fn concurrent_appends_lose_and_mix_no_lines() {
     let env = active();
     with_workers(&env, |worker| {
         for n in 0..LINES {

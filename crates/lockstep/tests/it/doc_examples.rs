@@ -283,7 +283,7 @@ fn every_schema_is_listed_with_its_file() {
 /// Runs the commands of the CI page's workflow, as its runner would in a clone of a project that follows the
 /// page.
 #[test]
-fn the_recipe_for_ci_passes_where_all_is_well_and_fails_where_something_broke() {
+fn ci_recipe_fails_only_on_breaks() {
     let page = fs::read_to_string(repository().join("docs/guide/ci.md")).unwrap();
     let recipe = page.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let scripts: Vec<&str> = recipe.lines().collect();

@@ -195,7 +195,7 @@ fn is_found(git: Git, name: &str) -> bool {
 }
 
 #[test]
-fn the_clients_list_of_edits_tells_the_former_content() {
+fn client_edit_list_yields_the_old_content() {
     let env = project(Git::None);
     env.shell("sed -i s/greet/salute/ core.py");
     let response = json!({"stdout": "", "bashEditDiff": {"files": [{"filePath": "/repo/core.py", "hunks": [{

@@ -95,7 +95,7 @@ fn a_branch_does_not_move_to_a_commit_that_the_gate_refuses() {
 }
 
 #[test]
-fn ordinary_work_with_git_goes_on_while_the_gate_refuses_commits() {
+fn other_git_commands_work_while_commits_are_refused() {
     let env = refusing();
     env.git(["clone", "-q", "--bare", ".", "../elsewhere/up.git"]);
     for way in [

@@ -118,7 +118,7 @@ fn the_alert_reaches_only_the_lead_and_only_once() {
 }
 
 #[test]
-fn a_background_subagents_alert_waits_for_the_next_event_of_the_lead() {
+fn background_alert_waits_for_the_next_lead_event() {
     let read = HookEvent::from_sample(samples::POST_TOOL_USE_READ_IN_SUBAGENT).by_lead();
     for (next, name) in [
         (HookEvent::bash(), "PostToolUse"),
@@ -139,7 +139,7 @@ fn a_background_subagents_alert_waits_for_the_next_event_of_the_lead() {
 }
 
 #[test]
-fn of_several_that_wait_the_newest_is_delivered_and_the_others_are_counted() {
+fn newest_waiting_alert_is_delivered_and_others_are_counted() {
     let env = begun(PLAIN);
     for (agent, file) in [("a1", "a.py"), ("a2", "b.py"), ("a3", "c.py")] {
         subagent_edits(&env, agent, file);
@@ -215,7 +215,7 @@ fn a_file_is_reported_once_per_state() {
 }
 
 #[test]
-fn every_report_is_written_whatever_is_worth_an_alert() {
+fn every_report_is_written_below_the_alert_threshold() {
     for (config, subagent_alerts, lead_alerts) in [
         ("", true, true),
         ("[alert]\nsubagent = \"any\"\nlead = \"any\"\n", true, true),
@@ -299,7 +299,7 @@ fn the_written_report_names_the_dependents() {
 
 /// If the index cannot be built, the report says "not analysed", never "none".
 #[test]
-fn without_an_index_the_report_says_what_is_not_known() {
+fn report_without_an_index_lists_the_unknown() {
     let env = configured("[journal]\nsweep = \"off\"\n[alert]\nformat = \"plain\"\n");
     env.hook(&HookEvent::session_start()).assert_silent();
     fs::remove_dir_all(env.state().join("index")).unwrap();
@@ -361,7 +361,7 @@ fn ignored_and_earlier_changes_are_not_swept() {
 }
 
 #[test]
-fn without_a_baseline_the_log_says_what_is_unknown() {
+fn log_reports_a_missing_baseline() {
     let env = active();
     env.write("a.py", "1");
     env.hook(&HookEvent::bash()).assert_silent();
@@ -393,7 +393,7 @@ fn an_undelivered_alert_waits_again() {
 }
 
 #[test]
-fn the_detailed_alert_says_what_changed_and_where_it_is_used() {
+fn detailed_alert_lists_changes_and_uses() {
     let env = begun("");
     env.write("a.py", "def greet(): pass\n");
     env.hook(&HookEvent::edit("a.py").by_agent("a1", "implementer")).assert_silent();
@@ -442,7 +442,7 @@ fn alerts_that_wait_together_become_one_with_true_totals() {
 }
 
 #[test]
-fn a_status_tells_no_dependents_from_no_hook() {
+fn status_distinguishes_no_dependents_from_no_hook() {
     let env = begun("[alert]\nstatus = \"always\"\n");
     env.hook(&HookEvent::subagent_stop("a0", "implementer")).assert_silent();
     assert_eq!(text(&env.hook(&HookEvent::agent_done())), "SRC: No file changes detected.");

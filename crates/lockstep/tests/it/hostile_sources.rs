@@ -161,7 +161,7 @@ fn gate_2_decides_if_the_index_is_corrupt_or_missing() {
 }
 
 #[test]
-fn gate_2_says_that_it_could_not_look() {
+fn gate_2_reports_that_changes_could_not_be_checked() {
     let env = active();
     env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
         .assert_success();

@@ -127,7 +127,7 @@ fn references_left_behind_in_the_changed_file_are_reported() {
 }
 
 #[test]
-fn in_any_repository_without_configuration_and_without_a_trace_in_it() {
+fn impact_works_without_configuration_and_leaves_no_trace() {
     let env = inactive();
     repository(&env);
     rename(&env);

@@ -167,7 +167,7 @@ fn sarif_format_is_valid_and_locates_every_break() {
 }
 
 #[test]
-fn sarif_format_says_that_an_answer_is_incomplete() {
+fn sarif_format_marks_incomplete_answers() {
     let env = with_break();
     let text = env.lockstep(["impact", "--format", "sarif", "--time-limit", "0"]);
     assert_eq!(text.code, Some(5));

@@ -41,7 +41,7 @@ fn plant(env: &TestEnv, files: usize) {
 /// Kills builds and updates at points spread over a little more than the duration of a complete one. The
 /// remaining index is in its old or its new state: never damaged, and never stale while claiming to be fresh.
 #[test]
-fn a_killed_build_leaves_an_index_that_can_be_believed() {
+fn killed_build_leaves_a_correct_index() {
     let env = configured("");
     plant(&env, 300);
     let (root, state) = (env.project(), StateDir::for_project(&env.project()));
@@ -111,7 +111,7 @@ fn verdict(state: &str) -> (Option<i32>, Value) {
 }
 
 #[test]
-fn whatever_lies_in_a_repository_is_handled_and_counted() {
+fn every_kind_of_file_is_handled_and_counted() {
     let env = configured("[scope]\nexclude = [\"/generated/\"]\n");
     env.write("a.py", "def greet(): pass\n");
     env.write("binary", b"\x7fELF\0\0greet");
@@ -250,7 +250,7 @@ fn a_cache_inside_the_tree_is_not_used() {
 }
 
 #[test]
-fn a_check_says_what_is_the_matter() {
+fn check_reports_the_problem() {
     let env = configured("");
     env.write("a.py", "def greet(): pass\n");
     assert_eq!(check(&env), verdict("missing"));

@@ -198,7 +198,7 @@ fn i6_hooks_that_observe_never_block_whatever_is_broken() {
 }
 
 #[test]
-fn i7_every_boundary_degrades_to_less_data_and_says_so() {
+fn i7_every_boundary_degrades_with_a_notice() {
     // B1: a journal that cannot be written loses the line; the next sweep finds the change on disk.
     let env = active();
     env.hook(&HookEvent::session_start()).assert_silent();

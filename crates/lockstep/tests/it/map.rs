@@ -151,7 +151,7 @@ fn update_with_paths_reads_only_these() {
 }
 
 #[test]
-fn a_file_that_changes_in_each_of_three_runs_is_hot_by_whatever_name() {
+fn file_changed_in_three_runs_is_hot_across_renames() {
     let env = active();
     env.git(["init", "--quiet"]);
     env.write("a.py", "x = 0\n");
@@ -272,7 +272,7 @@ fn plant_framework(env: &TestEnv, skills: usize) {
 }
 
 #[test]
-fn a_frameworks_map_keeps_to_its_limit_and_says_what_it_left_out() {
+fn framework_map_stays_within_its_limit_and_lists_omissions() {
     let env = active();
     plant_framework(&env, 90);
     let path = ".claude/agent-memory/analyst/codebase-map.md";
@@ -300,7 +300,7 @@ fn a_frameworks_map_keeps_to_its_limit_and_says_what_it_left_out() {
 }
 
 #[test]
-fn the_configuration_says_where_the_map_is_and_what_it_is_of() {
+fn configuration_sets_the_path_and_scope_of_the_map() {
     let env = configured("[map]\npath = \"docs/map.md\"\nscope = \"py/\"\n");
     plant(&env);
     assert_eq!(env.lockstep(["map"]).assert_success(), "Built docs/map.md: 2 entries.\n");
@@ -339,7 +339,7 @@ fn a_link_never_moves_the_map_out_of_the_project() {
 }
 
 #[test]
-fn files_are_shown_with_their_neighbours_in_any_language_and_anywhere() {
+fn show_lists_the_neighbours_of_a_file() {
     let env = inactive();
     plant(&env);
     let one = env.lockstep(["map", "show", "store.rs"]).assert_success();

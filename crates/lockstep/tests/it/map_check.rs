@@ -69,7 +69,7 @@ impl StdoutOf for lockstep_testkit::ProcessOutput {
 }
 
 #[test]
-fn a_map_made_by_hand_that_is_right_passes() {
+fn correct_hand_written_map_passes() {
     let env = active();
     plant(&env);
     let (text, recommendation) = check(&env, &right().concat(), 0);
@@ -201,7 +201,7 @@ fn a_map_over_its_size_limit_is_reported() {
 
 /// Acts like CI: all files have the time of the checkout, and there is no saved state.
 #[test]
-fn a_map_that_came_with_a_clone_is_not_blamed_for_what_only_its_maker_knows() {
+fn cloned_map_is_checked_without_local_history() {
     let env = configured("[map]\npath = \"docs/map.md\"\n");
     let at = |day: &str| [("GIT_COMMITTER_DATE", format!("2026-02-{day}T12:00:00Z"))];
     let commit = |message: &str, day: &str| {

@@ -149,7 +149,7 @@ fn check(session: &mut Session, id: u64, good: bool) {
 }
 
 #[test]
-fn long_work_tells_how_far_it_has_come_and_can_be_cancelled() {
+fn long_call_reports_progress_and_can_be_cancelled() {
     let env = forest(1_500);
     let mut session = Session::start(&env);
     let call = |token: &str, name: &str| json!({"name": "references", "arguments": {"name": name}, "_meta": {"progressToken": token}});

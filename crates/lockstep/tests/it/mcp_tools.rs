@@ -110,7 +110,7 @@ fn every_tool_with_good_and_with_bad_arguments() {
 }
 
 #[test]
-fn a_tool_says_what_the_verb_says() {
+fn tool_output_equals_command_output() {
     let env = workshop();
     // With all facts, so that no answer makes the next one's index another.
     yes(&env, "index --quiet");
@@ -161,7 +161,7 @@ fn a_tool_says_what_the_verb_says() {
 }
 
 #[test]
-fn a_cascade_goes_to_convergence_through_tools() {
+fn cascade_converges_through_tools() {
     let env = rename_fixtures::rust(1, 1);
     let mut session = Session::start(&env);
     let started = session.data("cascade_start", json!({}));
@@ -195,7 +195,7 @@ fn update(base: u64, who: Option<&str>) -> Value {
 }
 
 #[test]
-fn the_task_is_written_by_the_access_rules_and_from_the_version_it_was_made_from() {
+fn task_update_checks_access_and_base_version() {
     let env = workshop();
     let mut session = Session::start(&env);
     // A caller without an identity is not treated as the Lead.
@@ -265,7 +265,7 @@ fn commands_are_run_only_where_the_server_was_started_so() {
 }
 
 #[test]
-fn without_a_project_questions_are_answered_and_the_rest_says_what_is_missing() {
+fn tools_without_a_project_answer_or_name_what_is_missing() {
     let env = inactive();
     env.git(["init", "--quiet"]);
     env.write("a.py", "def hello():\n    pass\n");

@@ -183,7 +183,7 @@ fn every_frontmatter_is_as_the_client_takes_it() {
 }
 
 #[test]
-fn every_tool_is_known_to_the_client_and_what_is_taken_away_was_not_given() {
+fn skill_tools_exist_and_disallowed_tools_are_not_granted() {
     for agent in agents() {
         let given = agent.items("tools");
         assert!(!given.is_empty(), "{} has whatever there is", agent.file);
@@ -330,7 +330,7 @@ fn named_agents_and_skills_exist() {
 }
 
 #[test]
-fn every_skill_says_what_to_do_without_lockstep() {
+fn every_skill_describes_work_without_lockstep() {
     for skill in skills() {
         for heading in ["\n## Reads and writes\n", "\n## Do\n", "\n## Without Lockstep\n"] {
             assert_eq!(skill.body.matches(heading).count(), 1, "{}: {heading}", skill.file);

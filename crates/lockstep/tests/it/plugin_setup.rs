@@ -213,7 +213,7 @@ fn finds(env: &TestEnv, name: &str, status: &str, message: &str) {
 }
 
 #[test]
-fn doctor_knows_the_plugin() {
+fn doctor_recognises_the_plugin() {
     let env = inactive();
     env.git(["init", "--quiet"]);
     env.lockstep(["init", "--plugin", "--quiet"]).assert_success();

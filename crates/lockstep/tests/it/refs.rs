@@ -80,7 +80,7 @@ fn skill_with_a_heading_of_its_name_is_found_by_its_name() {
 }
 
 #[test]
-fn former_name_of_a_renamed_skill_is_found_although_its_heading_was_kept() {
+fn old_name_of_a_renamed_skill_is_found_behind_its_heading() {
     let env = inactive();
     let skill = "---\nname: plan-execution\n---\n# Executing Plans\n\nText.\n";
     env.write(".claude/skills/plan-execution/SKILL.md", skill);
@@ -265,7 +265,7 @@ fn outgoing_references_of_a_symbol_are_those_of_its_lines() {
 }
 
 #[test]
-fn incomplete_answer_says_so_and_has_its_own_exit_code() {
+fn incomplete_answer_is_labelled_and_has_its_own_exit_code() {
     let env = active();
     env.write("a.py", "def greet():\n    pass\n");
     env.write("b.py", "from a import greet\n");

@@ -28,7 +28,7 @@ fn listed(env: &TestEnv, session: &str) -> usize {
 }
 
 #[test]
-fn a_journal_goes_after_its_sessions_end_and_grace_and_no_other() {
+fn journal_expires_only_after_session_end_and_grace_period() {
     let env = configured("[journal]\ngrace = \"2h\"\n");
     for session in ["ended", "open", "later"] {
         begin(&env, session);
@@ -68,7 +68,7 @@ fn a_resumed_session_keeps_its_journal() {
 
 /// The new file may get the inode of the old one, and may be longer before it is read.
 #[test]
-fn a_session_that_goes_on_after_its_journal_was_removed_loses_nothing() {
+fn session_continues_after_its_journal_was_removed() {
     let env = configured("[journal]\ngrace = \"0s\"\n");
     for prune in [false, true] {
         let session = if prune { "pruned" } else { "expired" };

@@ -216,7 +216,7 @@ fn impact_does_not_report_what_init_wrote() {
 }
 
 #[test]
-fn init_says_when_git_ignores_the_settings() {
+fn init_reports_settings_that_git_ignores() {
     for (ignore, is_said) in [(".claude/\n", true), ("settings.json\n", true), ("dist/\n", false)] {
         let env = inactive();
         env.git(["init", "--quiet"]);

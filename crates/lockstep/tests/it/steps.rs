@@ -94,7 +94,7 @@ fn every_reason_is_reported_and_nothing_changes() {
 }
 
 #[test]
-fn evidence_is_compulsory_where_the_project_says_so() {
+fn configured_evidence_is_required() {
     let env = configured("[steps.evidence]\nRED = \"fail\"\nGREEN = \"pass\"\n");
     yes(&env, "step new 01-01 --project auth --phases tdd-3");
     yes(&env, "step phase start 01-01 RED");

@@ -121,7 +121,7 @@ fn the_trail_is_private_and_can_be_moved() {
 }
 
 #[test]
-fn a_gate_goes_on_where_its_entry_cannot_be_written_and_a_change_does_not() {
+fn unwritable_trail_stops_changes_but_not_gates() {
     let env = active().as_unprivileged_user();
     yes(&env, "step new 01-01 --project auth --phases tdd-3");
     let log = env.project().join("steps/audit-2026-02-14.log");

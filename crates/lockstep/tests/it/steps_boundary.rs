@@ -111,7 +111,7 @@ fn shell_writes_outside_the_boundary_are_found_at_stop() {
 }
 
 #[test]
-fn a_boundary_is_widened_on_record_and_not_by_hand() {
+fn boundary_changes_only_through_the_command() {
     let env = active();
     env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
         .assert_success();

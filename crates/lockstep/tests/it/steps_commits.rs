@@ -270,7 +270,7 @@ fn a_commit_is_judged_by_its_content_since_the_step_began() {
 }
 
 #[test]
-fn gate_2_looks_at_contents_and_not_at_times_and_flags() {
+fn gate_2_compares_contents_not_times_and_flags() {
     for way in [
         "echo x > outside.txt; touch -d '2001-01-01' outside.txt",
         "echo x >> .gitignore; git update-index --skip-worktree .gitignore",

@@ -182,7 +182,7 @@ fn a_renamed_project_keeps_its_identity() {
 
 /// A clone on another machine: nothing is called a forgery, work goes on, and a person can accept the trail.
 #[test]
-fn a_clone_is_usable_and_says_that_it_is_not_verified() {
+fn clone_is_usable_and_labelled_unverified() {
     let env = with_step();
     ready(&env);
     env.git(["init", "--quiet"]);

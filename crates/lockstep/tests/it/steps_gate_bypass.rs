@@ -51,7 +51,7 @@ fn rejects_misspelt_validation_marker() {
 
 /// `POST_REFACTOR_REVIEW` contains `REVIEW`; a search for the letters finds both.
 #[test]
-fn post_refactor_review_stands_in_for_review() {
+fn rejects_post_refactor_review_in_place_of_review() {
     let env = active();
     yes(&env, "step new 01-01 --project auth");
     let bad = prompt(&env).replace("7. REVIEW\n", "");
@@ -162,7 +162,7 @@ fn a_line_of_the_audit_is_edited_deleted_or_reordered() {
 
 /// The file says DONE because it was edited.
 #[test]
-fn the_step_file_is_changed_by_hand_to_done() {
+fn rejects_step_file_set_to_done_by_hand() {
     let env = with_step();
     yes(&env, "step phase start 01-01 RED");
     by_hand(&env, |value| {

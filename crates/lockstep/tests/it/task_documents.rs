@@ -102,7 +102,7 @@ fn write_access_follows_the_configuration() {
 }
 
 #[test]
-fn the_audit_moves_where_the_project_says() {
+fn audit_follows_the_configured_directory() {
     let env = configured("[task]\nevents = 'audit/task/events.jsonl'\n");
     env.lockstep(["task", "new", "--intent", "Add login"]).assert_success();
     assert_eq!(fs::read_to_string(env.project().join("audit/task/events.jsonl")).unwrap().lines().count(), 1);
@@ -236,7 +236,7 @@ fn without_a_task_every_question_is_answered_with_no() {
 }
 
 #[test]
-fn a_question_about_a_task_that_does_not_exist_speaks_of_no_write() {
+fn query_about_a_missing_task_mentions_no_write() {
     let told = refused(&active().lockstep(["task", "show"]));
     assert_eq!(told, "there is no task yet; `lockstep task new` creates it\n");
 }

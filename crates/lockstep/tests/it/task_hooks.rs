@@ -98,7 +98,7 @@ fn list_entry_of_the_lead_becomes_version_one() {
 }
 
 #[test]
-fn each_agent_may_do_what_the_table_says() {
+fn access_follows_the_documented_table() {
     let env = begun();
     let more = "user_intent: Add login and logout\nconstraints: []\n";
     let denied = update(&env, WORKER, "[PERMANENT] PT-v2 auth", more).unwrap_err();

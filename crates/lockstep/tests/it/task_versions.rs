@@ -90,7 +90,7 @@ fn one_writer() {
 }
 
 #[test]
-fn eight_processes_times_five_hundred_swaps_are_four_thousand_versions() {
+fn concurrent_updates_lose_no_version() {
     let env = active();
     let state = StateDir::for_project(&env.project());
     let mut store = Store::open(&state).unwrap();
@@ -184,7 +184,7 @@ fn eight_writers_at_the_command_line_lose_nothing() {
 }
 
 #[test]
-fn a_writer_killed_at_any_moment_leaves_whole_versions_and_the_next_write_works() {
+fn killed_writer_leaves_only_complete_versions() {
     let env = active();
     env.lockstep(["task", "new", "--intent", "survive"]).assert_success();
     let mut told = Vec::new();
@@ -244,7 +244,7 @@ fn conflicting_write_reports_both_changes() {
 
 /// The update that really happened: it marks P4 complete, drops the L2 pointers of P2 and P3, and goes unnoticed.
 #[test]
-fn the_lossy_merge_is_refused_names_both_pointers_and_passes_when_it_says_so() {
+fn lossy_merge_is_refused_unless_declared() {
     let env = active();
     for n in 2..=3 {
         env.write(format!("work/{n}/L2.md"), "x");

@@ -182,7 +182,7 @@ fn values(argument: &clap::Arg, hostile: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_call_of_any_verb_lets_a_name_control_the_terminal_or_begin_a_line() {
+fn file_names_cannot_control_the_terminal_or_begin_a_line() {
     let env = TestEnv::named(env!("CARGO_BIN_EXE_lockstep"), LINES);
     env.configure("");
     fill(&env, LINES);

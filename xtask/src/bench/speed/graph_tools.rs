@@ -38,10 +38,7 @@ fn timed(mut command: Command) -> XtaskResult<f64> {
     let start = Instant::now();
     let output = command.output()?;
     let took = start.elapsed().as_secs_f64() * 1e3;
-    match output.status.success() {
-        true => Ok(took),
-        false => Err(output.status.to_string().into()),
-    }
+    if output.status.success() { Ok(took) } else { Err(output.status.to_string().into()) }
 }
 
 fn codegraph(scene: &BenchRepository<'_>, cache: &Path) -> XtaskResult<ToolTimings> {

@@ -180,7 +180,6 @@ pub(super) fn parameter_name(part: &str, language: Language) -> Option<String> {
     (is_word && word != "_" && !word.as_bytes()[0].is_ascii_digit()).then(|| word.to_owned())
 }
 
-/// A required parameter of that language.
 pub(super) fn required_parameter(language: Language) -> Option<&'static str> {
     Some(match language {
         Language::Rust => "_walk_extra: u32",

@@ -245,7 +245,6 @@ fn declared_part(text: &str, name: &str, is_alias: bool) -> String {
 }
 
 impl Names {
-    /// Returns true if a declared type contains the type.
     fn have_type(&self, declared: &str) -> bool {
         let has = |set: &BTreeSet<Box<str>>| words(declared).any(|word| set.contains(word));
         has(&self.types) || declared.contains("keyof") && has(&self.keyed)

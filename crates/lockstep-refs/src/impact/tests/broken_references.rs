@@ -60,7 +60,7 @@ fn a_use_renamed_to_a_name_that_nothing_has_is_broken() {
 }
 
 #[test]
-fn links_and_anchors_that_lead_to_nothing_are_broken() {
+fn links_to_missing_files_and_anchors_are_broken() {
     let docs = [("docs/a.md", "# One\n"), ("src/x/y.rs", "")];
     let read = |after: &str| broken("docs/b.md", "# B\n", after, &docs);
     assert_eq!(

@@ -242,7 +242,7 @@ fn a_function_of_c_with_another_definition_is_still_there() {
 }
 
 #[test]
-fn a_macro_of_a_source_file_is_known_to_nobody_else() {
+fn macro_of_a_source_file_is_private_to_it() {
     let macros = ("main.c", "#define LIMIT 34\n#include \"n.h\"\n", "#include \"n.h\"\n");
     let header = "#ifndef LIMIT\n#define LIMIT 1\n#endif\nint a[LIMIT];\n";
     let user = "#include \"n.h\"\nint q = LIMIT;\n";

@@ -22,7 +22,7 @@ fn edit(path: &str, text: &str, from: &str, to: &str) -> Vec<String> {
 const NONE: [&str; 0] = [];
 
 #[test]
-fn a_function_renamed_alone_is_missed_by_its_callers_in_every_language() {
+fn renamed_function_breaks_callers_in_its_own_file() {
     let mut wrong = Vec::new();
     for (path, text) in [
         ("a.py", "def greet():\n    return 1\n\n\ndef main():\n    return greet()\n"),

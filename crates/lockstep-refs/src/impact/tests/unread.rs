@@ -22,7 +22,7 @@ fn a_change_in_what_was_not_read_concerns_everybody() {
 }
 
 #[test]
-fn a_comment_in_what_was_not_read_concerns_nobody() {
+fn comment_change_in_a_parse_error_region_has_no_dependents() {
     let now = format!("{BROKEN}// A word more.\n");
     let world = MemoryWorld::new([("core/Kit.kt", &*now), ("ui/Use.kt", USER)]);
     let impact = ask(&world, &[edited("core/Kit.kt", BROKEN)]);
@@ -77,7 +77,7 @@ impl World for Blind<'_> {
 }
 
 #[test]
-fn what_nobody_can_look_into_is_still_led_to() {
+fn links_to_unreadable_files_still_resolve() {
     let user = "import { a } from './made.js';\n";
     let page = "<img src=\"logo.png\">\n";
     let world = MemoryWorld::new([("made.js", ""), ("logo.png", ""), ("user.js", user), ("page.html", page)]);

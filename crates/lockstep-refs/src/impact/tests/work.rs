@@ -41,7 +41,7 @@ fn ask(new: impl Fn(&str) -> String) -> (usize, Work) {
 }
 
 #[test]
-fn a_question_looks_at_each_file_once_in_each_world() {
+fn query_reads_each_file_once_per_snapshot() {
     let (found, work) = ask(|text| text.replace("Hub", "Center"));
     assert_eq!(found, DEPENDENTS);
     // The present, the former, the future, and the present world without the removed definitions.

@@ -63,7 +63,7 @@ int use(void) { return store_open(1); }
 "#;
 
 #[test]
-fn what_a_header_declares_is_seen_through_other_headers() {
+fn declarations_are_visible_through_nested_headers() {
     assert_eq!(
         referrers(PLAIN, "include/store.h", "store_open"),
         ["src/main.c:6 Call(2)", "src/store.c:9 Override"]

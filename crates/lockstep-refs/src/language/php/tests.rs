@@ -145,7 +145,7 @@ fn members_follow_the_types_of_their_values() {
 }
 
 #[test]
-fn required_files_and_namespaces_lead_to_files() {
+fn required_files_and_namespaces_resolve_to_files() {
     let (to, missing, outside) = outgoing(PROJECT, "app/main.php");
     assert!(to.contains(&"app/lib.php:4".into()) && to.contains(&"src/Store.php:7".into()), "{to:?}");
     assert_eq!(missing, ["gone.php:5", "Shop.Gone:7"]);

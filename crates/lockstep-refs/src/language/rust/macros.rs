@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_whole_is_left_as_it_is() {
+    fn incomplete_macro_input_does_not_panic() {
         for text in ["$(", "$", "$(a", "$)", "\"$x", "'", "r#\"$(", "/*$x", "$é(", "$(é)é*"] {
             transcribed(text, &HashMap::new(), 0);
         }

@@ -126,7 +126,7 @@ pub fn f<T: Walk>(t: T) -> T::Next { t.walk() }
 ";
 
     #[test]
-    fn a_trait_is_implemented_where_a_rule_says_so() {
+    fn macro_rule_implements_a_trait() {
         assert_eq!(
             breaking(FILES, "src/shape.rs", "&self)", "&self, unit: u8)"),
             ["src/generic.rs", "src/id.rs"]
@@ -139,7 +139,7 @@ pub fn f<T: Walk>(t: T) -> T::Next { t.walk() }
     }
 
     #[test]
-    fn what_a_rule_gives_to_a_type_is_missed_by_its_users() {
+    fn member_removed_from_a_macro_rule_breaks_users() {
         assert_eq!(breaking(FILES, "src/id.rs", "fn none", "fn nil"), ["src/user.rs"]);
         assert_eq!(breaking(FILES, "src/id.rs", "raw(&self)", "raw(&self, base: u32)"), ["src/user.rs"]);
         assert_eq!(breaking(FILES, "src/id.rs", "$name(0)", "$name(1)"), [""; 0]);
@@ -156,7 +156,7 @@ pub fn f<T: Walk>(t: T) -> T::Next { t.walk() }
     }
 
     #[test]
-    fn what_a_macro_makes_goes_with_it() {
+    fn removed_macro_removes_its_output() {
         assert_eq!(
             breaking(FILES, "src/id.rs", "macro_rules! id", "macro_rules! ids"),
             ["src/generic.rs", "src/user.rs"]
@@ -199,7 +199,7 @@ pub fn f() { open(); crate::system::shut(); }
     }
 
     #[test]
-    fn an_operator_gives_what_its_implementation_says() {
+    fn operator_has_the_output_type_of_its_impl() {
         let files = "\
 === Cargo.toml
 [package]
@@ -240,7 +240,7 @@ pub fn g(b: Size) -> f64 { b.wide }
     }
 
     #[test]
-    fn what_an_alias_is_given_its_type_has() {
+    fn type_arguments_of_an_alias_reach_its_type() {
         let files = "\
 === Cargo.toml
 [package]
@@ -270,7 +270,7 @@ pub fn f() { Dense::whole(); Dense.size(); }
     }
 
     #[test]
-    fn whoever_names_an_alias_or_a_constant_uses_what_it_stands_for() {
+    fn uses_of_an_alias_or_constant_reach_its_target() {
         let files = "\
 === Cargo.toml
 [package]
@@ -331,7 +331,7 @@ pub fn f(a: Ordinal) -> Leftmost { todo!() }
     }
 
     #[test]
-    fn an_associated_type_is_missed_where_it_is_said_what_it_is() {
+    fn removed_associated_type_breaks_its_bindings() {
         let files = "\
 === Cargo.toml
 [package]

@@ -117,7 +117,7 @@ fn traits_are_extended_overridden_and_called() {
 }
 
 #[test]
-fn macros_and_what_stands_in_them() {
+fn names_inside_macro_invocations_are_uses() {
     let world = MemoryWorld::new([
         ("Cargo.toml", MANIFEST),
         ("src/lib.rs", "#[macro_use]\nmod a;\nmod b;\n"),
@@ -161,7 +161,7 @@ fn packages_of_a_workspace_know_each_other() {
 }
 
 #[test]
-fn what_should_lead_somewhere_and_does_not_is_counted() {
+fn unresolved_imports_are_counted() {
     let world = MemoryWorld::new([
         ("Cargo.toml", MANIFEST),
         ("src/lib.rs", "mod gone;\nmod a;\nuse crate::a::Missing;\nuse std::fmt;\nuse a::f;\n"),
@@ -203,7 +203,7 @@ fn a_file_is_found_by_its_module() {
 }
 
 #[test]
-fn a_field_and_a_method_with_one_name_are_told_apart() {
+fn field_and_method_of_one_name_are_distinguished() {
     let world = MemoryWorld::new([
         ("Cargo.toml", MANIFEST),
         ("src/lib.rs", "mod a;\nmod b;\n"),
@@ -247,7 +247,7 @@ fn inference_goes_through_aliases_closures_and_iterators() {
 }
 
 #[test]
-fn what_only_a_macro_of_others_would_expand_is_no_break() {
+fn use_inside_an_exported_macro_is_untyped() {
     let world = MemoryWorld::new([
         ("Cargo.toml", MANIFEST),
         ("src/lib.rs", "#[macro_use]\nmod a;\npub mod b;\n"),
@@ -272,7 +272,7 @@ fn private_items_reach_the_modules_below() {
 }
 
 #[test]
-fn an_import_before_the_one_that_hands_its_name_on_misses_it_too() {
+fn import_before_the_removed_reexport_breaks_too() {
     let world = MemoryWorld::new([
         ("Cargo.toml", MANIFEST),
         ("src/lib.rs", "mod a;\nmod b;\nmod early;\npub use a::f;\npub use b::g;\nmod late;\n"),

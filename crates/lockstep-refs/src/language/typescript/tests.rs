@@ -280,7 +280,7 @@ function f() {
 }
 
 #[test]
-fn what_only_the_grammar_does_not_read_is_read() {
+fn code_rejected_only_by_the_grammar_is_extracted() {
     let files = "\
 === a.tsx
 export interface Connect {
@@ -323,7 +323,7 @@ class Holder {
 }
 
 #[test]
-fn what_is_inherited_is_lost_with_what_is_extended() {
+fn removed_base_removes_inherited_members() {
     let files = "\
 === a.ts
 export interface Clock { now(): number }
@@ -362,7 +362,7 @@ new Heir().run();
 }
 
 #[test]
-fn functions_know_what_is_defined_after_them_and_what_they_are_called_on() {
+fn functions_see_later_definitions_and_their_receiver() {
     let files = "\
 === a.ts
 export class Job { stop() {} }
@@ -385,7 +385,7 @@ export function f() {
 }
 
 #[test]
-fn any_key_may_lead_to_any_member_and_binding_is_no_call() {
+fn computed_key_may_name_any_member_and_bind_is_no_call() {
     let files = "\
 === a.ts
 export interface Map { one: One; two: Two }
@@ -401,7 +401,7 @@ export const f = (one: One) => one.turn.bind(one);
 }
 
 #[test]
-fn a_callback_that_only_a_result_tells_the_type_of_is_lost_with_it() {
+fn callback_typed_by_a_result_breaks_with_it() {
     let files = "\
 === a.ts
 export class Sink<T> { put(value: T) {} }
@@ -452,7 +452,7 @@ add('one', { load: (n) => {} });
 }
 
 #[test]
-fn what_a_function_is_called_on_must_fit_what_it_says() {
+fn receiver_must_match_the_declared_this_type() {
     let files = "\
 === a.ts
 export interface Action { plan(n: number): void }

@@ -113,7 +113,7 @@ def f():
     }
 
     #[test]
-    fn each_kind_of_change_does_what_it_says() {
+    fn each_kind_of_change_has_its_effect() {
         assert!(changed("m", Mutation::Rename).contains("C().m_renamed(1)"));
         assert!(changed("m", Mutation::ChangeSignature).contains("def m(self, lockstep_extra, a):"));
         assert!(changed("f", Mutation::ChangeSignature).contains("def f(lockstep_extra):"));

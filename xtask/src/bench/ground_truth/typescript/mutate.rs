@@ -156,7 +156,7 @@ export const f = () => { return new C().m(1); };
     }
 
     #[test]
-    fn each_kind_of_change_does_what_it_says() {
+    fn each_kind_of_change_has_its_effect() {
         assert_eq!(changed("m", Mutation::Rename).matches("mRenamed").count(), 2);
         assert!(changed("C", Mutation::Rename).contains("new CRenamed()"));
         assert_eq!(changed("m", Mutation::ChangeSignature).matches("m(lockstepExtra: symbol, a").count(), 2);

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_is_changed_as_its_kind_says() {
+    fn definition_is_changed_by_its_kind() {
         let old = "def f(a):\n    return a\n\nclass C:\n    def m(self):\n        return f(1)\n";
         let definitions = language::facts("a.py", old).definitions;
         let of = |kind, name: &str| {

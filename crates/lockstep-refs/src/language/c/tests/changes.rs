@@ -33,7 +33,7 @@ int sum(const std::vector<geo::ShapePtr>& all, std::unique_ptr<geo::Shape> one) 
 "#;
 
 #[test]
-fn what_stands_for_a_pointer_leads_to_what_it_points_to() {
+fn members_resolve_through_pointer_types() {
     assert_eq!(breaking(SHAPES, "geo/shape.hpp", "int number", "int count"), ["geo/sum.cpp"]);
 }
 
@@ -43,7 +43,7 @@ fn an_inline_namespace_needs_no_name() {
 }
 
 #[test]
-fn who_extends_makes_what_it_extends_and_implements_what_is_pure() {
+fn subclass_calls_base_constructor_and_implements_pure_methods() {
     assert_eq!(
         breaking(SHAPES, "geo/shape.hpp", "Shape(int id)", "Shape(int id, int n)"),
         ["geo/circle.hpp"]
@@ -67,7 +67,7 @@ int other(void) { return add(1, 2); }
 "#;
 
 #[test]
-fn what_a_file_declares_itself_is_defined_somewhere() {
+fn renamed_definition_breaks_its_declarations() {
     assert_eq!(breaking(PROMISED, "src/add.c", "int add", "int sum"), ["src/add.h", "src/promise.c"]);
     assert_eq!(breaking(PROMISED, "src/add.h", "int add", "int sum"), ["src/add.c"]);
 }

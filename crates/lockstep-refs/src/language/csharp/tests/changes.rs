@@ -45,7 +45,7 @@ fn a_function_extends_a_type_of_its_own_namespace() {
 }
 
 #[test]
-fn who_extends_calls_the_constructor_and_implements_what_is_abstract() {
+fn subclass_calls_base_constructor_and_implements_abstract_members() {
     assert_eq!(breaking(FILES, "Core/Shape.cs", "Shape(int id)", "Shape(int id, int n)"), ["Core/Circle.cs"]);
     let more = "double Area();\n        public abstract int Sides();";
     assert_eq!(breaking(FILES, "Core/Shape.cs", "double Area();", more), ["Core/Circle.cs"]);

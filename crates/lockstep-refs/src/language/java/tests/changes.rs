@@ -70,7 +70,7 @@ fn a_variant_is_named_alone_where_its_type_is_switched_over() {
 }
 
 #[test]
-fn what_must_be_implemented_is_asked_of_who_extends() {
+fn new_abstract_method_breaks_subclasses() {
     let more = "area(); public abstract int sides();";
     assert_eq!(breaking(SHAPES, "core/Shape.java", "area();", more), ["core/Circle.java"]);
     let final_ = "public final class Shape";

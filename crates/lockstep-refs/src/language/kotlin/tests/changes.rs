@@ -44,7 +44,7 @@ fn properties_are_overridden_too() {
 }
 
 #[test]
-fn who_extends_calls_the_constructor_and_implements_what_is_new() {
+fn subclass_calls_base_constructor_and_implements_new_members() {
     assert_eq!(
         breaking(FILES, "core/Shape.kt", "Base(val id: Int)", "Base(val id: Int, n: Int)"),
         ["ui/Circle.kt"]

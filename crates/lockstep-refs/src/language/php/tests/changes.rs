@@ -48,7 +48,7 @@ fn another_namespace_is_another_name() {
 }
 
 #[test]
-fn what_is_abstract_must_be_implemented() {
+fn new_abstract_member_breaks_implementers() {
     let more = "area(): float;\n    abstract public function sides(): int;";
     assert_eq!(
         breaking(FILES, "src/Shape.php", "area(): float;", more),

@@ -113,7 +113,7 @@ Color.RED.value
 }
 
 #[test]
-fn a_name_for_a_type_is_what_it_stands_for() {
+fn type_alias_resolves_to_its_type() {
     let files = with_others(
         "\
 === a.py
@@ -193,7 +193,7 @@ max(many(), key=len).label
 }
 
 #[test]
-fn what_must_be_defined_is_missed_where_values_are_made() {
+fn new_abstract_member_breaks_instantiations() {
     let files = "\
 === base.py
 from abc import ABC, abstractmethod
@@ -229,7 +229,7 @@ def f(it: Impl): it.stop()
 }
 
 #[test]
-fn keys_are_those_that_a_type_says() {
+fn typed_dict_keys_are_checked() {
     let files = with_others(
         "\
 === a.py
@@ -350,7 +350,7 @@ named(b=1)
 }
 
 #[test]
-fn what_a_module_makes_up_may_be_no_function() {
+fn dynamic_module_attribute_may_be_uncallable() {
     let files = "\
 === pkg/__init__.py
 from pkg.a import make

@@ -140,7 +140,7 @@ model.Color.GREEN
 }
 
 #[test]
-fn what_a_class_has_from_its_base_is_used_on_self() {
+fn inherited_members_are_used_through_self() {
     let files = "\
 === lib/__init__.py
 === lib/base.py
@@ -204,7 +204,7 @@ Heir.make(1).run(2)
 }
 
 #[test]
-fn types_are_told_by_annotations_casts_and_conditions() {
+fn types_come_from_annotations_casts_and_conditions() {
     let files = "\
 === lib/__init__.py
 === lib/model.py
@@ -269,7 +269,7 @@ with opened() as m:
 }
 
 #[test]
-fn who_imports_a_name_by_way_of_others_misses_it_too() {
+fn indirect_importers_of_a_removed_name_break() {
     let files = "\
 === lib/__init__.py
 from .model import Model, load
@@ -301,7 +301,7 @@ from lib import Model
 }
 
 #[test]
-fn what_is_only_promised_is_missed_by_who_imports_it_by_name() {
+fn stale_all_entry_breaks_imports_by_name() {
     let files = "\
 === lib/__init__.py
 from .model import *
@@ -354,7 +354,7 @@ def f(): ...
 }
 
 #[test]
-fn who_gave_something_for_a_parameter_that_is_gone_gives_it_to_another() {
+fn argument_of_a_removed_parameter_shifts_to_the_next() {
     let files = "\
 === kinds.py
 from dataclasses import dataclass
@@ -385,7 +385,7 @@ kinds.Note('a', '1', issue=2)
 }
 
 #[test]
-fn who_got_something_does_not_reckon_with_nothing() {
+fn changed_overload_breaks_only_calls_of_that_overload() {
     let files = "\
 === app.py
 from typing import Literal, overload
@@ -408,7 +408,7 @@ find('a').name
 }
 
 #[test]
-fn what_is_given_to_something_without_a_type_need_only_be_there() {
+fn untyped_argument_only_needs_to_exist() {
     let files = "\
 === lib.py
 def metric(value: float) -> str: ...
@@ -432,7 +432,7 @@ run(lib.metric)
 }
 
 #[test]
-fn what_must_be_raised_is_known_behind_its_block() {
+fn raises_block_types_the_caught_exception() {
     let files = "\
 === errors.py
 class Error(Exception):
@@ -505,7 +505,7 @@ Plain(data=b'1')
 }
 
 #[test]
-fn what_a_name_is_declared_to_be_it_stays() {
+fn declared_type_survives_assignment() {
     let files = "\
 === kinds.py
 class Tool:

@@ -39,7 +39,7 @@ fn a_constructor_is_that_of_who_extends_and_has_none() {
 }
 
 #[test]
-fn a_module_that_only_holds_others_is_nobodys() {
+fn namespace_module_has_no_dependents() {
     // Each file reopens it; only its content changes.
     assert_eq!(dependents(FILES, "lib/acme/circle.rb", "def radius; 1; end", "SIDES = 0"), ["bin/round.rb"]);
     let renamed = breaking(FILES, "lib/acme/shape.rb", "module Acme", "module Apex");

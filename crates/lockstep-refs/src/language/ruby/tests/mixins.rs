@@ -62,7 +62,7 @@ Other.find_all(1)
 ";
 
 #[test]
-fn included_methods_are_those_of_objects_and_extended_ones_those_of_the_class() {
+fn include_adds_instance_methods_and_extend_adds_class_methods() {
     let lines = |numbers: &[u32]| -> Vec<String> {
         numbers.iter().map(|line| format!("app.rb:{line} Call(1)")).collect()
     };
@@ -78,7 +78,7 @@ fn included_methods_are_those_of_objects_and_extended_ones_those_of_the_class() 
 }
 
 #[test]
-fn a_module_that_is_told_where_it_is_included_mixes_in_more() {
+fn included_hook_mixes_in_more_modules() {
     let files = "\
 === lib/a/tagged.rb
 module A
@@ -130,7 +130,7 @@ One.new.run
 }
 
 #[test]
-fn a_mixin_of_another_gem_is_called_where_only_the_application_has_both() {
+fn mixin_of_another_gem_is_resolved_in_the_application() {
     let files = "\
 === gems/a/lib/a/helpers.rb
 module A

@@ -64,7 +64,7 @@ fn a_field_more_breaks_what_names_them_all() {
 }
 
 #[test]
-fn a_pattern_that_says_what_a_field_is_breaks_with_its_type() {
+fn field_pattern_breaks_with_the_field_type() {
     let files = "\
 === Cargo.toml
 [package]
@@ -110,7 +110,7 @@ fn f(all: &[Pair]) -> u8 { all.iter().map(Pair::key).sum() }
 }
 
 #[test]
-fn a_parameter_that_no_field_uses_any_more_breaks_the_type_wherever_it_stands() {
+fn unused_type_parameter_breaks_every_use_of_the_type() {
     let files = "\
 === Cargo.toml
 [package]
@@ -131,7 +131,7 @@ fn f() { Map::new(); }
 }
 
 #[test]
-fn what_no_ordinary_build_has_is_told_and_does_not_break() {
+fn code_outside_ordinary_builds_is_listed_but_does_not_break() {
     let files = "\
 === Cargo.toml
 [package]
@@ -224,7 +224,7 @@ macro_rules! inner {{ () => {{ $crate::kinds::P::new() }} }}
 }
 
 #[test]
-fn who_hands_on_a_type_does_not_hand_on_its_variants() {
+fn reexporting_an_enum_does_not_reexport_its_variants() {
     let files = "\
 === Cargo.toml
 [package]
@@ -260,7 +260,7 @@ fn f(s: Option<Sign>) -> bool { match s { Some(Sign::Plus) => true, _ => false }
 }
 
 #[test]
-fn a_variant_that_is_handed_on_is_missed_by_all_who_name_it() {
+fn removed_reexported_variant_breaks_all_uses() {
     let files = "\
 === Cargo.toml
 [package]
@@ -308,7 +308,7 @@ fn f(ast: &ast::Kind) { match ast { ast::Kind::Long => {} } }
 }
 
 #[test]
-fn an_import_inside_a_function_is_nobody_elses() {
+fn function_local_import_is_private_to_the_function() {
     let files = "\
 === Cargo.toml
 [package]
@@ -335,7 +335,7 @@ impl DirEntryExt for DirEntry { fn ino(&self) -> u64 { 1 } }
 }
 
 #[test]
-fn what_a_type_leads_to_steps_in_for_a_method_that_is_gone() {
+fn deref_target_method_replaces_a_removed_method() {
     let files = "\
 === Cargo.toml
 [package]

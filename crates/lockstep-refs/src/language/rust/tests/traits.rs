@@ -116,7 +116,7 @@ impl<A> S<A> {
 }
 
 #[test]
-fn without_its_trait_a_parameter_has_no_types_whoever_handed_the_trait_on() {
+fn removed_trait_breaks_associated_types_through_reexports() {
     let files = "\
 === Cargo.toml
 [package]
@@ -140,7 +140,7 @@ fn f<D: Hook>(d: D) { d.run(); }
 }
 
 #[test]
-fn an_import_before_the_one_that_hands_on_misses_what_a_test_might_have_made() {
+fn earlier_import_breaks_if_the_target_file_has_a_test() {
     let files = |test: &str| {
         format!(
             "\

@@ -28,7 +28,7 @@ export type Name = Tools.Inner.Name;
 }
 
 #[test]
-fn another_name_for_a_namespace_is_handed_on() {
+fn namespace_alias_is_reexported() {
     let files = "\
 === a.ts
 namespace Deep { export namespace Inner { export interface Options { limit: number } } }
@@ -43,7 +43,7 @@ export const limit = (options: Short.Options) => options.limit;
 }
 
 #[test]
-fn what_can_only_be_written_is_a_member() {
+fn setter_only_property_is_a_member() {
     let files = "\
 === a.ts
 export class Gauge {
@@ -138,7 +138,7 @@ export const next = (page: Agents.AgentsPage) => page.next;
 }
 
 #[test]
-fn what_lists_have_too_is_not_taken_for_ours() {
+fn array_methods_are_not_attributed_to_project_types() {
     let files = "\
 === a.ts
 export class Lane { push(item: string) {} advance(item: string) {} }

@@ -43,7 +43,7 @@ new W().render(1);
 }
 
 #[test]
-fn barrels_hand_on_defaults_and_whole_modules() {
+fn barrels_reexport_defaults_and_namespaces() {
     let files = "\
 === x.ts
 export default function make() {}
@@ -100,7 +100,7 @@ ns.run(5);
 }
 
 #[test]
-fn a_default_is_followed_where_no_name_leads() {
+fn default_export_is_followed_without_a_name() {
     let files = "\
 === ui/Widget/Widget.ts
 export default class Inner { paint(n: number) {} }

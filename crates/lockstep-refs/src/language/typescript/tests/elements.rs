@@ -45,7 +45,7 @@ export const Page = () => <div>
 }
 
 #[test]
-fn attributes_of_a_component_that_nothing_tells_of_are_undecided() {
+fn attributes_of_an_unknown_component_are_undecided() {
     let files = "\
 === props.ts
 export interface Props { label: string }

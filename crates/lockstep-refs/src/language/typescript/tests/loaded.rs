@@ -82,7 +82,7 @@ function f() {
 }
 
 #[test]
-fn what_is_exported_as_a_whole_has_what_is_written_in_it() {
+fn exported_object_has_its_written_members() {
     let files = "\
 === a.js
 function one() {}

@@ -28,7 +28,7 @@ export const all = [1].map((n) => [f].length);
 ";
 
 #[test]
-fn a_parameter_that_need_not_be_given_breaks_nobody() {
+fn new_optional_parameter_breaks_nothing() {
     for (from, to) in [
         ("f(a: number)", "f(a: number, b?: string)"),
         ("f(a: number)", "f(a: number, b = '')"),
@@ -42,7 +42,7 @@ fn a_parameter_that_need_not_be_given_breaks_nobody() {
 }
 
 #[test]
-fn a_parameter_that_must_be_given_or_is_of_another_type_breaks_who_calls() {
+fn new_required_or_retyped_parameter_breaks_callers() {
     for (from, to, broken) in [
         ("f(a: number)", "f(a: number, b: string)", &["call.ts", "value.ts"][..]),
         ("f(a: number)", "f(a: string)", &["call.ts", "value.ts"]),
@@ -58,7 +58,7 @@ fn a_parameter_that_must_be_given_or_is_of_another_type_breaks_who_calls() {
 }
 
 #[test]
-fn a_parameter_loses_its_type_with_what_tells_it() {
+fn contextually_typed_parameter_loses_its_type_with_the_context() {
     let files = "\
 === input.ts
 export type Input = (given: { size: number }) => void;

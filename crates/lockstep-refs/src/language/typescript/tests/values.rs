@@ -41,7 +41,7 @@ export const f = (closed: Closed) => closed.kind;
 }
 
 #[test]
-fn what_is_taken_for_anything_may_take_what_it_likes() {
+fn any_typed_value_is_not_checked() {
     let files = "\
 === a.ts
 export function work(n: number) {}
@@ -82,7 +82,7 @@ nothing({});
 }
 
 #[test]
-fn types_are_found_in_modules_that_modules_hand_on_as_one() {
+fn types_are_found_through_namespace_reexports() {
     let files = "\
 === core/schemas.ts
 export interface Enum { kind: string }
@@ -105,7 +105,7 @@ export function each(x: core.Enum) {}
 }
 
 #[test]
-fn a_class_must_have_what_it_says_that_it_has() {
+fn class_must_have_members_of_its_interface() {
     let files = "\
 === a.ts
 export interface Seen { watchers: Set<string>; count?: number; look(n: number): void }
@@ -128,7 +128,7 @@ report(new Atom());
 }
 
 #[test]
-fn a_class_that_extends_another_has_its_members_where_it_lacks_its_own() {
+fn subclass_inherits_members_it_lacks() {
     let files = "\
 === step.ts
 export abstract class Step { abstract toJSON(): string; abstract apply(n: number): void }
@@ -146,7 +146,7 @@ run(new Attr());
 }
 
 #[test]
-fn nobody_is_told_what_does_not_fit_where_a_checker_is_kept_from_it() {
+fn suppressed_mismatches_are_not_reported() {
     let files = "\
 === a.ts
 export function make(n: number) {}
@@ -183,7 +183,7 @@ new Api().own().filter('b');
 }
 
 #[test]
-fn a_class_may_fulfil_what_it_says_by_what_it_extends() {
+fn inherited_members_fulfil_an_interface() {
     let files = "\
 === hash.ts
 export interface Hash { blockLen: number }
@@ -204,7 +204,7 @@ export class Own extends Base implements HashXOF { blockLen = 3; xof() {} }
 }
 
 #[test]
-fn what_is_picked_out_of_a_type_must_be_there() {
+fn picked_key_must_exist() {
     let files = "\
 === a.ts
 export interface Props { first: string; second: string }
@@ -242,7 +242,7 @@ export type Name<T extends { payable: 1 }> = T extends Call ? 1 : T['payable'];
 }
 
 #[test]
-fn who_takes_the_default_does_not_care_what_it_is_called() {
+fn renamed_default_export_breaks_no_importer() {
     let files = "\
 === kinds.ts
 const Kinds = { first: () => 'a', second: 'b' };
@@ -258,7 +258,7 @@ export const one = Kinds.first();
 }
 
 #[test]
-fn a_predicate_tells_what_a_value_is() {
+fn type_predicate_narrows_a_value() {
     let files = "\
 === a.ts
 export class Map { keys() {} }
@@ -308,7 +308,7 @@ export const f = (signal: Signal) => signal.stop;
 }
 
 #[test]
-fn a_method_is_called_on_what_it_says() {
+fn method_with_this_type_checks_its_receiver() {
     let files = "\
 === parts.ts
 export class Reader { read(n: number) {} }
@@ -329,7 +329,7 @@ export class Mixed {
 }
 
 #[test]
-fn an_alias_is_worth_what_it_gives_back() {
+fn generic_alias_resolves_to_its_result() {
     let files = "\
 === types.ts
 export type Maybe<T> = T | undefined;
