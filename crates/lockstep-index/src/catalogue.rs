@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use lockstep_store::StateDir;
 
-use crate::IndexError;
 use crate::stamp::CatalogueStamp;
+use crate::{IndexError, IndexResult};
 
 /// The first bytes of the file. The last digit is the format version; a file of another version is ignored
 /// and rebuilt.
@@ -80,7 +80,7 @@ impl Catalogue {
     }
 
     /// Loads the saved catalogue. `None` if it is missing, damaged or of another format.
-    pub fn load(state: &StateDir) -> Result<Option<Self>, IndexError> {
+    pub fn load(state: &StateDir) -> IndexResult<Option<Self>> {
         let path = Self::file(state);
         match lockstep_fs::read_up_to(&path, lockstep_fs::MAX_STATE_BYTES) {
             Ok(bytes) => Ok(decode(&bytes)),
@@ -91,7 +91,7 @@ impl Catalogue {
 
     /// Saves the catalogue atomically. It is not synced: a file damaged by a power failure fails its checksum
     /// and is rebuilt.
-    pub(crate) fn save(&self, state: &StateDir) -> Result<(), IndexError> {
+    pub(crate) fn save(&self, state: &StateDir) -> IndexResult {
         state.ensure_dir("index")?;
         Ok(lockstep_fs::replace_unsynced(&Self::file(state), &encode(self))?)
     }

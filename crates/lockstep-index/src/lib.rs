@@ -24,6 +24,9 @@ use std::path::{Path, PathBuf};
 use lockstep_fs::FsError;
 use lockstep_store::StoreError;
 
+/// The result of reading the disk or the index.
+pub type IndexResult<T = ()> = Result<T, IndexError>;
+
 /// The error for a disk that could not be read, or a catalogue that could not be saved.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use lockstep_store::StateDir;
 
-use crate::IndexError;
+use crate::IndexResult;
 use crate::catalogue::Catalogue;
 use crate::reported_writes;
 use crate::stamp::{CatalogueStamp, arrived_after, status_time};
@@ -31,12 +31,12 @@ pub struct CheckedFile {
 }
 
 /// Records that a checked file was reported. The next sweep finds later changes of it.
-pub fn note(root: &Path, state: &StateDir, path: &Path, file: CheckedFile) -> Result<(), IndexError> {
+pub fn note(root: &Path, state: &StateDir, path: &Path, file: CheckedFile) -> IndexResult {
     reported_writes::append(root, state, path, file.stamp)
 }
 
 /// Returns the test whether a tool event reported a file (relative to `root`) in its present state.
-pub fn reported_files(root: &Path, state: &StateDir) -> Result<impl Fn(&Path) -> bool, IndexError> {
+pub fn reported_files(root: &Path, state: &StateDir) -> IndexResult<impl Fn(&Path) -> bool> {
     let (accounts, _) = reported_writes::read(state, 0)?;
     let last: HashMap<PathBuf, CatalogueStamp> = accounts.into_iter().map(|it| (it.path, it.stamp)).collect();
     let root = root.to_owned();
@@ -52,7 +52,7 @@ pub fn reported_files(root: &Path, state: &StateDir) -> Result<impl Fn(&Path) ->
 ///
 /// A file that changed since the catalogue was taken has a later status time, so its stamp in the catalogue
 /// is not needed.
-pub fn check(root: &Path, state: &StateDir, paths: &[&Path]) -> Result<Option<Vec<CheckedFile>>, IndexError> {
+pub fn check(root: &Path, state: &StateDir, paths: &[&Path]) -> IndexResult<Option<Vec<CheckedFile>>> {
     let Some(taken_at) = Catalogue::read_taken_at(state) else { return Ok(None) };
     let relative: Vec<&Path> = paths.iter().map(|path| path.strip_prefix(root).unwrap_or(path)).collect();
     let reported = reported_writes::last_stamps(state, &relative)?;

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use lockstep_model::path::{escape_into, unescape};
 use lockstep_store::{StateDir, append_once};
 
-use crate::IndexError;
 use crate::stamp::CatalogueStamp;
+use crate::{IndexError, IndexResult};
 
 /// The state of a file right after a tool event.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl ReportedWrite {
 
 /// Records that a tool event reported `path` (absolute) in its present state. Does nothing for a path outside
 /// `root` or a deleted file.
-pub fn record(root: &Path, state: &StateDir, path: &Path) -> Result<(), IndexError> {
+pub fn record(root: &Path, state: &StateDir, path: &Path) -> IndexResult {
     match fs::symlink_metadata(path) {
         Ok(meta) => append(root, state, path, CatalogueStamp::of(&meta)),
         Err(_) => Ok(()),
@@ -44,12 +44,7 @@ pub fn record(root: &Path, state: &StateDir, path: &Path) -> Result<(), IndexErr
 }
 
 /// Notes that a tool event reported `path` (absolute) in the state of `stamp`. The default stamp is that of a deleted file.
-pub(crate) fn append(
-    root: &Path,
-    state: &StateDir,
-    path: &Path,
-    stamp: CatalogueStamp,
-) -> Result<(), IndexError> {
+pub(crate) fn append(root: &Path, state: &StateDir, path: &Path, stamp: CatalogueStamp) -> IndexResult {
     let Some(relative) = relative(root, path) else { return Ok(()) };
     state.ensure_dir("index")?;
     let mut line = format!("{}\t{}\t{}\t", stamp.size, stamp.mtime, stamp.inode).into_bytes();
@@ -69,7 +64,7 @@ fn relative(root: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the accounts after the first `from` bytes, and the offset of their end.
-pub(crate) fn read(state: &StateDir, from: u64) -> Result<(Vec<ReportedWrite>, u64), IndexError> {
+pub(crate) fn read(state: &StateDir, from: u64) -> IndexResult<(Vec<ReportedWrite>, u64)> {
     let bytes = read_bytes(state)?;
     // A file shorter than before was rewritten from the start.
     let from = usize::try_from(from).ok().filter(|from| *from <= bytes.len()).unwrap_or(0);
@@ -80,10 +75,7 @@ pub(crate) fn read(state: &StateDir, from: u64) -> Result<(Vec<ReportedWrite>, u
 
 /// Returns the stamp of the last account of each of `paths` (relative to the root), in their order. Lines of
 /// other files are not parsed: the log of a long session is large, and a command changes few files.
-pub(crate) fn last_stamps(
-    state: &StateDir,
-    paths: &[&Path],
-) -> Result<Vec<Option<CatalogueStamp>>, IndexError> {
+pub(crate) fn last_stamps(state: &StateDir, paths: &[&Path]) -> IndexResult<Vec<Option<CatalogueStamp>>> {
     let escaped = |path: &&Path| {
         let mut bytes = Vec::new();
         escape_into(&mut bytes, path);
@@ -103,7 +95,7 @@ pub(crate) fn last_stamps(
     Ok(wanted.iter().map(|path| last[path.as_slice()]).collect())
 }
 
-fn read_bytes(state: &StateDir) -> Result<Vec<u8>, IndexError> {
+fn read_bytes(state: &StateDir) -> IndexResult<Vec<u8>> {
     let path = file(state);
     match lockstep_fs::read_up_to(&path, lockstep_fs::MAX_STATE_BYTES) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
@@ -122,7 +114,7 @@ pub(crate) fn size(state: &StateDir) -> u64 {
 }
 
 /// Deletes the log. Only valid after its content was saved in a catalogue.
-pub(crate) fn clear(state: &StateDir) -> Result<(), IndexError> {
+pub(crate) fn clear(state: &StateDir) -> IndexResult {
     let path = file(state);
     match fs::remove_file(&path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(IndexError::io("remove", &path)(error)),
@@ -169,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_account_of_a_file_counts_and_an_unfinished_line_does_not() {
+    fn last_report_of_a_file_counts_and_partial_line_does_not() {
         let root = tempfile::tempdir().unwrap();
         let state = StateDir::for_project(root.path());
         let paths = [Path::new("a\tb"), Path::new("c")];

@@ -14,7 +14,7 @@ use crate::catalogue_scan::{ScanResult, build, refresh};
 use crate::reported_writes::ReportedWrite;
 use crate::scope::{has_blocked_rules, walk};
 use crate::stamp::{CatalogueStamp, arrived_after, status_time};
-use crate::{IndexError, reported_writes};
+use crate::{IndexError, IndexResult, reported_writes};
 
 /// The maximum wait for another sweep. A sweep takes tens of milliseconds.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
@@ -141,7 +141,7 @@ impl DiskState {
 
 /// Reads the disk, together with the accounts that existed before. If a tool event arrives in between, reads
 /// again. Among many events without a pause, the last read is used, and a change may be found twice.
-fn look(root: &Path, state: &StateDir, old: &Catalogue) -> Result<DiskState, IndexError> {
+fn look(root: &Path, state: &StateDir, old: &Catalogue) -> IndexResult<DiskState> {
     let mut tries = 0;
     loop {
         let (accounts, accounts_read) = reported_writes::read(state, old.accounts_read)?;
@@ -154,7 +154,7 @@ fn look(root: &Path, state: &StateDir, old: &Catalogue) -> Result<DiskState, Ind
 }
 
 /// Saves the present tree as known. Earlier changes are not attributed to an agent.
-pub fn baseline(root: &Path, state: &StateDir) -> Result<Catalogue, IndexError> {
+pub fn baseline(root: &Path, state: &StateDir) -> IndexResult<Catalogue> {
     let _lock = lock(state)?;
     let catalogue = match Catalogue::load(state)? {
         Some(old) => refresh(root, &old).catalogue(&old),
@@ -167,7 +167,7 @@ pub fn baseline(root: &Path, state: &StateDir) -> Result<Catalogue, IndexError> 
 
 /// Returns the present tree. If there is no catalogue yet, it is saved as the catalogue. An existing
 /// catalogue is not replaced, because it may have differences that no sweep has found.
-pub fn present(root: &Path, state: &StateDir) -> Result<Catalogue, IndexError> {
+pub fn present(root: &Path, state: &StateDir) -> IndexResult<Catalogue> {
     let _lock = lock(state)?;
     if let Some(old) = Catalogue::load(state)? {
         return Ok(refresh(root, &old).catalogue(&old));
@@ -202,7 +202,7 @@ pub fn last_write(path: &Path) -> Option<i64> {
 
 /// Returns the number of files that differ from the catalogue, reported or not. `None` without a catalogue.
 /// Changes nothing.
-pub fn drift(root: &Path, state: &StateDir) -> Result<Option<usize>, IndexError> {
+pub fn drift(root: &Path, state: &StateDir) -> IndexResult<Option<usize>> {
     let Some(old) = Catalogue::load(state)? else { return Ok(None) };
     Ok(Some(diff(&old, &refresh(root, &old).catalogue(&old)).len()))
 }
@@ -234,7 +234,7 @@ fn absolute(root: &Path, kind: ChangeKind) -> ChangeKind {
 }
 
 /// Locks out other sweeps, because two would report the same change. The lock ends with its process.
-fn lock(state: &StateDir) -> Result<FileLock, IndexError> {
+fn lock(state: &StateDir) -> IndexResult<FileLock> {
     let path = state.ensure_dir("index")?.join("catalogue.lock");
     let lock = FileLock::acquire(&path, LOCK_TIMEOUT).map_err(IndexError::io("lock", &path))?;
     lock.ok_or(IndexError::Busy { path, seconds: LOCK_TIMEOUT.as_secs() })

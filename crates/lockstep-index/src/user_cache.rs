@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 use lockstep_fs::{ensure_private_dir, is_own, mode_of, no_follow, set_mode};
 use lockstep_store::{StateDir, StoreError};
 
-use crate::IndexError;
 use crate::index::wait_for_writer;
+use crate::{IndexError, IndexResult};
 
 /// The directory of the trees' directories.
 const TREES: &str = "trees";
@@ -47,7 +47,7 @@ impl UserCache {
     /// Returns the directory for the index of the tree at `root` and notes its use. Its name is a digest of the root's path, so
     /// that nothing in the tree decides it. Fails for a cache inside the tree, and for a directory that is a link, belongs to
     /// another user or can be written by others.
-    pub fn directory_of(&self, root: &Path, bounds: CacheBounds) -> Result<StateDir, IndexError> {
+    pub fn directory_of(&self, root: &Path, bounds: CacheBounds) -> IndexResult<StateDir> {
         let root = root.canonicalize().map_err(IndexError::io("look at", root))?;
         if nearest(&self.path).is_none_or(|path| path.starts_with(&root)) {
             return Err(refused(&self.path, "it is inside the tree that is indexed"));
@@ -75,7 +75,7 @@ fn refused(path: &Path, why: &'static str) -> IndexError {
 }
 
 /// Creates a private directory, or checks one that exists.
-fn make_private(path: &Path) -> Result<(), IndexError> {
+fn make_private(path: &Path) -> IndexResult {
     // A link is refused below, wherever it points.
     ensure_private_dir(path, true).map_err(IndexError::io("create", path))?;
     let meta = fs::symlink_metadata(path).map_err(IndexError::io("look at", path))?;

@@ -156,7 +156,7 @@ fn without_an_index_a_quick_question_builds_none() {
 }
 
 #[test]
-fn stored_facts_tell_packages_and_definitions_before_they_are_decoded() {
+fn stored_facts_answer_packages_and_definitions_undecoded() {
     let dir = tempfile::tempdir().unwrap();
     let state = StateDir::for_project(dir.path());
     fs::write(dir.path().join("a.go"), "package kit\n\nfunc Make() int { return other.Take() }\n").unwrap();

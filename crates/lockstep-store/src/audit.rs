@@ -15,7 +15,7 @@ use lockstep_steps::audit::{
 };
 
 use crate::project_memory::{Identity, MemoryLock, ProjectMemory, Remembered, TrailEnd, Unwritten};
-use crate::{StoreError, append_to_own};
+use crate::{StoreError, StoreResult, append_to_own};
 
 const PREFIX: &str = "audit-";
 const SUFFIX: &str = ".log";
@@ -74,7 +74,7 @@ impl AuditTrail {
 
     /// Returns the file for a line: that of its day in UTC, or the newest file if the clock went back. The
     /// order of the files is the order of the chain.
-    fn file(&self, line: &str) -> Result<PathBuf, StoreError> {
+    fn file(&self, line: &str) -> StoreResult<PathBuf> {
         let entry = TrailEntry::parse(line.trim_end()).ok();
         let timestamp = entry.and_then(|entry| entry.text("timestamp").parse::<jiff::Timestamp>().ok());
         let day = timestamp.unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC).date();
@@ -92,7 +92,7 @@ impl AuditTrail {
         &self,
         append: impl Into<Append<'a>>,
         others: impl FnOnce() -> Vec<AuditTrail>,
-    ) -> Result<PathBuf, StoreError> {
+    ) -> StoreResult<PathBuf> {
         let append = append.into();
         let lock = self.memory.lock()?;
         let (mut known, is_new) = match self.memory.identity()? {
@@ -140,7 +140,7 @@ impl AuditTrail {
         &self,
         record: &TrailRecord,
         others: impl FnOnce() -> Vec<AuditTrail>,
-    ) -> Result<PathBuf, StoreError> {
+    ) -> StoreResult<PathBuf> {
         let lock = self.memory.lock()?;
         let mut known = match self.memory.identity()? {
             Identity::Known(known) => *known,
@@ -159,7 +159,7 @@ impl AuditTrail {
     }
 
     /// A new identity of the project. The lines that are there were recorded elsewhere.
-    fn begin(&self, others: Vec<AuditTrail>) -> Result<Remembered, StoreError> {
+    fn begin(&self, others: Vec<AuditTrail>) -> StoreResult<Remembered> {
         let mut known = self.memory.create()?;
         for trail in others.iter().chain([self]) {
             if let Some(head) = trail.last_entry()?.map(|entry| entry.head()) {
@@ -178,7 +178,7 @@ impl AuditTrail {
     }
 
     /// Appends a line that was remembered, if the last line is the one before it.
-    fn append_remembered(&self, line: &str) -> Result<(), StoreError> {
+    fn append_remembered(&self, line: &str) -> StoreResult {
         if let Some(newest) = self.names()?.pop() {
             blank_torn_line(&self.dir.join(newest))?;
         }
@@ -189,7 +189,7 @@ impl AuditTrail {
         }
     }
 
-    fn write_line(&self, line: &str) -> Result<PathBuf, StoreError> {
+    fn write_line(&self, line: &str) -> StoreResult<PathBuf> {
         fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
         let file = self.file(line)?;
         append_to_own(&file, line.as_bytes(), TrailEntry::has_form)?;
@@ -204,7 +204,7 @@ impl AuditTrail {
     }
 
     /// The files, in the order of their days.
-    pub fn files(&self) -> Result<Vec<TrailFile>, StoreError> {
+    pub fn files(&self) -> StoreResult<Vec<TrailFile>> {
         let read = |name: String| {
             let path = self.dir.join(&name);
             let bytes = lockstep_fs::read_up_to(&path, lockstep_fs::MAX_STATE_BYTES)
@@ -215,12 +215,12 @@ impl AuditTrail {
     }
 
     /// Every entry, or the first place at which the trail is not whole.
-    pub fn verify(&self) -> Result<Result<Vec<TrailEntry>, ChainError>, StoreError> {
+    pub fn verify(&self) -> StoreResult<Result<Vec<TrailEntry>, ChainError>> {
         Ok(self.check()?.map(|checked| checked.entries))
     }
 
     /// Every entry, with the number of those that were not recorded here, or the first place at which the trail is not whole.
-    pub fn check(&self) -> Result<Result<CheckedTrail, ChainError>, StoreError> {
+    pub fn check(&self) -> StoreResult<Result<CheckedTrail, ChainError>> {
         let lock = self.memory.lock_to_read()?;
         let identity = self.memory.identity()?;
         let files = self.files()?;
@@ -269,7 +269,7 @@ impl AuditTrail {
         &self,
         needles: &[&str],
         mut pick: impl FnMut(&TrailEntry) -> Option<T>,
-    ) -> Result<Option<T>, StoreError> {
+    ) -> StoreResult<Option<T>> {
         let lock = self.memory.lock_to_read()?;
         let mut chain = match self.memory.identity()? {
             Identity::Known(known) => Chain::new(self.end(&known, &lock)),
@@ -310,7 +310,7 @@ impl AuditTrail {
         Ok(chain.line_of_empty_trail().and_then(|line| pick(&line)))
     }
 
-    fn last_entry(&self) -> Result<Option<TrailEntry>, StoreError> {
+    fn last_entry(&self) -> StoreResult<Option<TrailEntry>> {
         for name in self.names()?.into_iter().rev() {
             for length in lengths() {
                 let (text, is_all) = tail(&self.dir.join(&name), length)?;
@@ -325,7 +325,7 @@ impl AuditTrail {
         Ok(None)
     }
 
-    fn names(&self) -> Result<Vec<String>, StoreError> {
+    fn names(&self) -> StoreResult<Vec<String>> {
         let entries = match fs::read_dir(&self.dir) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -397,7 +397,7 @@ fn is_trail_file(name: &str) -> bool {
 }
 
 /// Replaces a line without an end, which a killed writer left, by empty lines. The caller holds the lock of the trail.
-fn blank_torn_line(path: &Path) -> Result<(), StoreError> {
+fn blank_torn_line(path: &Path) -> StoreResult {
     let io = |what| StoreError::io(what, path);
     let file = lockstep_fs::open_to_write(path).map_err(io("open"))?;
     let size = file.metadata().map_err(io("read the size of"))?.len();
@@ -414,7 +414,7 @@ fn lengths() -> impl Iterator<Item = u64> {
 }
 
 /// The last so many bytes of a file, and whether that is all of it.
-fn tail(path: &Path, length: u64) -> Result<(String, bool), StoreError> {
+fn tail(path: &Path, length: u64) -> StoreResult<(String, bool)> {
     let mut file = lockstep_fs::open(path).map_err(StoreError::io("read", path))?;
     let size = file.metadata().map_err(StoreError::io("look at", path))?.len();
     let mut bytes = Vec::new();

@@ -6,7 +6,7 @@ use lockstep_model::ids::SessionId;
 use rusqlite::{OptionalExtension as _, Row, Transaction};
 
 use crate::task_versions::timestamp_from_millis;
-use crate::{Store, StoreError};
+use crate::{Store, StoreResult};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CascadeRecord {
@@ -17,7 +17,6 @@ pub struct CascadeRecord {
     /// The number of writes of the state.
     pub revision: u64,
     pub started_at: Timestamp,
-    /// Set if the cascade has ended.
     pub ended: bool,
 }
 
@@ -42,7 +41,7 @@ impl Store {
         &mut self,
         session: Option<&SessionId>,
         first: &CascadeUpdate<'_>,
-    ) -> Result<Result<i64, i64>, StoreError> {
+    ) -> StoreResult<Result<i64, i64>> {
         let session = session.map(SessionId::as_str);
         self.write(|db| {
             let active: Option<i64> = db
@@ -69,7 +68,7 @@ impl Store {
     }
 
     /// Replaces the state of a cascade, with all it names. False where another process was first: nothing is written then.
-    pub fn update_cascade(&mut self, next: &CascadeUpdate<'_>) -> Result<bool, StoreError> {
+    pub fn update_cascade(&mut self, next: &CascadeUpdate<'_>) -> StoreResult<bool> {
         self.write(|db| {
             let at = next.at.as_millisecond();
             let written = db.execute(
@@ -85,13 +84,13 @@ impl Store {
     }
 
     /// Ends a cascade whose state cannot be read. Returns false if it had already ended.
-    pub fn force_end_cascade(&mut self, id: i64, at: Timestamp) -> Result<bool, StoreError> {
+    pub fn force_end_cascade(&mut self, id: i64, at: Timestamp) -> StoreResult<bool> {
         let end = "UPDATE cascade SET ended_at = ?2, changed_at = ?2 WHERE id = ?1 AND ended_at IS NULL";
         self.write(|db| db.execute(end, (id, at.as_millisecond())).map(|ended| ended == 1))
     }
 
     /// The cascades that are not over, oldest first.
-    pub fn active_cascades(&self) -> Result<Vec<CascadeRecord>, StoreError> {
+    pub fn active_cascades(&self) -> StoreResult<Vec<CascadeRecord>> {
         self.read(|db| {
             db.prepare(&format!("{SELECT} WHERE ended_at IS NULL ORDER BY id"))?
                 .query_map([], record)?
@@ -100,7 +99,7 @@ impl Store {
     }
 
     /// A cascade by its number, or the newest one.
-    pub fn cascade(&self, id: Option<i64>) -> Result<Option<CascadeRecord>, StoreError> {
+    pub fn cascade(&self, id: Option<i64>) -> StoreResult<Option<CascadeRecord>> {
         self.read(|db| {
             db.query_row(
                 &format!("{SELECT} WHERE ?1 IS NULL OR id = ?1 ORDER BY id DESC LIMIT 1"),
@@ -112,7 +111,7 @@ impl Store {
     }
 
     /// A content that a cascade has seen.
-    pub fn cascade_content(&self, id: i64, digest: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    pub fn cascade_content(&self, id: i64, digest: &str) -> StoreResult<Option<Vec<u8>>> {
         self.read(|db| {
             db.query_row(
                 "SELECT content FROM cascade_content WHERE cascade = ?1 AND digest = ?2",
@@ -124,7 +123,7 @@ impl Store {
     }
 
     /// Returns the snapshot of the tree when an iteration began.
-    pub fn iteration_snapshot(&self, id: i64, iteration: u8) -> Result<Option<String>, StoreError> {
+    pub fn iteration_snapshot(&self, id: i64, iteration: u8) -> StoreResult<Option<String>> {
         self.read(|db| {
             db.query_row(
                 "SELECT tree FROM cascade_tree WHERE cascade = ?1 AND iteration = ?2",
@@ -136,7 +135,7 @@ impl Store {
     }
 
     /// A report's alert was held back because of an active cascade.
-    pub fn hold_alert(&mut self, id: i64, session: &SessionId, report: u32) -> Result<(), StoreError> {
+    pub fn hold_alert(&mut self, id: i64, session: &SessionId, report: u32) -> StoreResult {
         self.write(|db| {
             db.execute(
                 "INSERT INTO cascade_held VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
@@ -147,7 +146,7 @@ impl Store {
     }
 
     /// Returns the reports whose alerts a cascade has held back: session and number.
-    pub fn held_alerts(&self, id: i64) -> Result<Vec<(String, u32)>, StoreError> {
+    pub fn held_alerts(&self, id: i64) -> StoreResult<Vec<(String, u32)>> {
         self.read(|db| {
             db.prepare(
                 "SELECT session, report FROM cascade_held WHERE cascade = ?1 ORDER BY session, report",

@@ -9,7 +9,7 @@ use lockstep_fs::FileStamp;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
-use crate::{StateDir, StoreError};
+use crate::{StateDir, StoreError, StoreResult};
 
 /// The newest format this program reads and writes, kept in SQLite's `user_version`.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
@@ -42,7 +42,7 @@ pub struct Store {
 
 impl Store {
     /// Opens the store, made or migrated when needed.
-    pub fn open(state: &StateDir) -> Result<Self, StoreError> {
+    pub fn open(state: &StateDir) -> StoreResult<Self> {
         state.ensure_dir("")?;
         let path = state.database();
         create_private(&path)?;
@@ -64,7 +64,7 @@ impl Store {
     }
 
     /// Opens the store if it exists. Reading does not create one.
-    pub fn open_existing(state: &StateDir) -> Result<Option<Self>, StoreError> {
+    pub fn open_existing(state: &StateDir) -> StoreResult<Option<Self>> {
         if state.database().is_file() { Self::open(state).map(Some) } else { Ok(None) }
     }
 
@@ -94,7 +94,7 @@ impl Store {
         Some(bytes)
     }
 
-    fn migrate(&mut self) -> Result<(), StoreError> {
+    fn migrate(&mut self) -> StoreResult {
         let found = self.format()?;
         if found == SCHEMA_VERSION {
             return Ok(());
@@ -113,7 +113,7 @@ impl Store {
         })
     }
 
-    fn format(&self) -> Result<i64, StoreError> {
+    fn format(&self) -> StoreResult<i64> {
         self.read(|db| {
             // This keeps consistency; only the last transactions can be lost in a power failure. SQLite's
             // automatic checkpoint would not shorten the log until the same process writes again, which a
@@ -124,10 +124,7 @@ impl Store {
     }
 
     /// Runs a read-only query.
-    pub(crate) fn read<T>(
-        &self,
-        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> StoreResult<T> {
         read(&self.connection).map_err(|source| StoreError::Database { path: self.path.clone(), source })
     }
 
@@ -136,7 +133,7 @@ impl Store {
     pub(crate) fn write<T>(
         &mut self,
         write: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
+    ) -> StoreResult<T> {
         let path = self.path.clone();
         let failed = |source| StoreError::Database { path, source };
         let run = || {
@@ -189,7 +186,7 @@ fn enable_wal(db: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Makes the file before SQLite would, so that it and the files beside it are private from the start.
-fn create_private(path: &Path) -> Result<(), StoreError> {
+fn create_private(path: &Path) -> StoreResult {
     lockstep_fs::create_if_absent(path).map_err(StoreError::io("create", path))
 }
 
@@ -247,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_written_changes_the_stamp_and_reading_does_not() {
+    fn every_write_changes_the_stamp_and_reading_does_not() {
         let root = tempfile::tempdir().unwrap();
         let state = StateDir::for_project(root.path());
         let settled = || {

@@ -6,17 +6,11 @@ use jiff::Timestamp;
 use rusqlite::OptionalExtension as _;
 
 use crate::reports::content_fingerprint;
-use crate::{Store, StoreError};
+use crate::{Store, StoreResult};
 
 impl Store {
     /// Remembers that `dependent` needs nothing because of `changed`, as both are now.
-    pub fn dismiss(
-        &mut self,
-        changed: &Path,
-        dependent: &Path,
-        why: &str,
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub fn dismiss(&mut self, changed: &Path, dependent: &Path, why: &str, at: Timestamp) -> StoreResult {
         let states = (content_fingerprint(changed), content_fingerprint(dependent));
         self.write(|db| {
             db.execute(
@@ -35,7 +29,7 @@ impl Store {
     }
 
     /// Returns the reason if the finding was dismissed and both files are unchanged since.
-    pub fn dismissal(&self, changed: &Path, dependent: &Path) -> Result<Option<String>, StoreError> {
+    pub fn dismissal(&self, changed: &Path, dependent: &Path) -> StoreResult<Option<String>> {
         let row: Option<(String, String, String)> = self.read(|db| {
             db.query_row(
                 "SELECT changed_state, dependent_state, why FROM dismissed WHERE changed = ?1 AND dependent = ?2",

@@ -13,7 +13,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params, params_from_iter};
 
 use crate::journal::{JournalDir, JournalPosition};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, StoreResult};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedChange {
@@ -92,7 +92,7 @@ impl Store {
         journal: &JournalDir,
         session: &SessionId,
         keep: PathFilter<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult {
         // Mostly there is no news, and nothing to lock for.
         let end = journal.end(session)?;
         if end.is_none() || end == self.journal_cursor(session)? {
@@ -108,7 +108,7 @@ impl Store {
         session: &SessionId,
         found: &[(JournalLine, ChangeKind)],
         keep: PathFilter<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult {
         let lines: Vec<JournalLine> = found.iter().map(|(line, _)| line.clone()).collect();
         let end = journal.append(session, &lines)?;
         self.write(|db| {
@@ -128,7 +128,7 @@ impl Store {
         journal: &JournalDir,
         session: &SessionId,
         keep: PathFilter<'_>,
-    ) -> Result<bool, StoreError> {
+    ) -> StoreResult<bool> {
         // Another session's end may have been faster.
         if std::fs::symlink_metadata(journal.file(session)).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
             return Ok(false);
@@ -147,12 +147,12 @@ impl Store {
         })?
     }
 
-    fn journal_cursor(&self, session: &SessionId) -> Result<Option<JournalPosition>, StoreError> {
+    fn journal_cursor(&self, session: &SessionId) -> StoreResult<Option<JournalPosition>> {
         self.read(|db| db.query_row(CURSOR, [session.as_str()], position).optional())
     }
 
     /// Recalls changes in the order in which they were read.
-    pub fn changes(&self, filter: &ChangeFilter<'_>) -> Result<Vec<RecordedChange>, StoreError> {
+    pub fn changes(&self, filter: &ChangeFilter<'_>) -> StoreResult<Vec<RecordedChange>> {
         let mut sql = String::from(
             "SELECT c.id, c.session, c.at, c.tool, c.path, c.kind, c.counterpart, c.agent, c.tool_use, c.attribution
              FROM change c WHERE c.id > ?",
@@ -188,7 +188,7 @@ impl Store {
     }
 
     /// The last change `reader` has dealt with in a session.
-    pub fn reader_cursor(&self, session: &SessionId, reader: &str) -> Result<i64, StoreError> {
+    pub fn reader_cursor(&self, session: &SessionId, reader: &str) -> StoreResult<i64> {
         self.read(|db| {
             db.query_row(
                 "SELECT change_id FROM reader_cursor WHERE session = ?1 AND reader = ?2",
@@ -201,12 +201,7 @@ impl Store {
     }
 
     /// `reader` has dealt with all changes up to `change`.
-    pub fn set_reader_cursor(
-        &mut self,
-        session: &SessionId,
-        reader: &str,
-        change: i64,
-    ) -> Result<(), StoreError> {
+    pub fn set_reader_cursor(&mut self, session: &SessionId, reader: &str, change: i64) -> StoreResult {
         self.write(|db| {
             db.execute(
                 "INSERT INTO reader_cursor VALUES (?1, ?2, ?3)
@@ -232,7 +227,7 @@ fn import_lines(
     session: &SessionId,
     to: Option<u64>,
     keep: PathFilter<'_>,
-) -> rusqlite::Result<Result<(), StoreError>> {
+) -> rusqlite::Result<StoreResult> {
     let news = match journal.read(session, cursor(db, session)?, to) {
         Ok(news) => news,
         Err(error) => return Ok(Err(error)),

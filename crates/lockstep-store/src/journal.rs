@@ -11,7 +11,7 @@ use lockstep_fs::FileStamp;
 use lockstep_model::change::JournalLine;
 use lockstep_model::ids::SessionId;
 
-use crate::{PathRefusal, StoreError, append_once};
+use crate::{PathRefusal, StoreError, StoreResult, append_once};
 
 const PREFIX: &str = "src-changes-";
 const SUFFIX: &str = ".log";
@@ -64,7 +64,7 @@ impl JournalDir {
     }
 
     /// Appends `lines` with one `write`. Returns the position of their end.
-    pub fn append(&self, session: &SessionId, lines: &[JournalLine]) -> Result<u64, StoreError> {
+    pub fn append(&self, session: &SessionId, lines: &[JournalLine]) -> StoreResult<u64> {
         if let Some(refusal) = self.refusal.clone() {
             return Err(StoreError::Path { path: self.path.clone(), refusal });
         }
@@ -85,7 +85,7 @@ impl JournalDir {
     }
 
     /// Returns the end of a session's journal. `None` if there is none.
-    pub(crate) fn end(&self, session: &SessionId) -> Result<Option<JournalPosition>, StoreError> {
+    pub(crate) fn end(&self, session: &SessionId) -> StoreResult<Option<JournalPosition>> {
         let end = |(_, meta): (File, Metadata)| JournalPosition {
             inode: FileStamp::from(&meta).inode,
             offset: meta.len(),
@@ -100,7 +100,7 @@ impl JournalDir {
         session: &SessionId,
         from: Option<JournalPosition>,
         to: Option<u64>,
-    ) -> Result<JournalChunk, StoreError> {
+    ) -> StoreResult<JournalChunk> {
         let path = self.file(session);
         let Some((mut file, meta)) = self.open(session)? else {
             let end = from.unwrap_or(JournalPosition { inode: 0, offset: 0 });
@@ -129,12 +129,12 @@ impl JournalDir {
         Ok(stretch)
     }
 
-    fn open(&self, session: &SessionId) -> Result<Option<(File, Metadata)>, StoreError> {
+    fn open(&self, session: &SessionId) -> StoreResult<Option<(File, Metadata)>> {
         if self.refusal.is_some() { Ok(None) } else { open_owned(&self.file(session)) }
     }
 
     /// The sessions that have a journal of ours here, in order of their names.
-    pub fn sessions(&self) -> Result<Vec<SessionId>, StoreError> {
+    pub fn sessions(&self) -> StoreResult<Vec<SessionId>> {
         if self.refusal.is_some() {
             return Ok(Vec::new());
         }
@@ -150,7 +150,7 @@ impl JournalDir {
     }
 
     /// Removes a session's journal. Returns false if there was none.
-    pub(crate) fn remove(&self, session: &SessionId) -> Result<bool, StoreError> {
+    pub(crate) fn remove(&self, session: &SessionId) -> StoreResult<bool> {
         if self.refusal.is_some() {
             return Ok(false);
         }
@@ -173,7 +173,7 @@ fn session_of(name: &OsStr) -> Option<SessionId> {
 }
 
 /// Opens a journal for reading if it exists and is ours. Files planted by others are not read.
-fn open_owned(path: &Path) -> Result<Option<(File, Metadata)>, StoreError> {
+fn open_owned(path: &Path) -> StoreResult<Option<(File, Metadata)>> {
     match fs::symlink_metadata(path) {
         Ok(meta) if !meta.is_file() => {
             return Err(StoreError::UnsafePath { path: path.to_owned(), why: "it is not a plain file" });

@@ -45,6 +45,9 @@ use std::path::{Path, PathBuf};
 
 use lockstep_fs::FsError;
 
+/// The result of reading or writing state.
+pub type StoreResult<T = ()> = Result<T, StoreError>;
+
 /// The error for state that could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

@@ -7,7 +7,7 @@ use std::path::Path;
 use jiff::{Timestamp, Zoned};
 use lockstep_model::change::format_timestamp;
 
-use crate::{StateDir, StoreError, append_once};
+use crate::{StateDir, StoreError, StoreResult, append_once};
 
 /// A log over this size is moved aside (one older file is kept) before the next line.
 const MAX_BYTES: u64 = 1 << 20;
@@ -27,7 +27,7 @@ pub struct LogEntry {
 }
 
 /// Writes one line.
-pub fn write(state: &StateDir, at: &Zoned, event: &str, message: &str) -> Result<(), StoreError> {
+pub fn write(state: &StateDir, at: &Zoned, event: &str, message: &str) -> StoreResult {
     state.ensure_dir("log")?;
     let path = state.hook_log();
     rotate(&path)?;
@@ -36,7 +36,7 @@ pub fn write(state: &StateDir, at: &Zoned, event: &str, message: &str) -> Result
 }
 
 /// The entries at or after `read_since`, oldest first.
-pub fn read_since(state: &StateDir, since: Timestamp) -> Result<Vec<LogEntry>, StoreError> {
+pub fn read_since(state: &StateDir, since: Timestamp) -> StoreResult<Vec<LogEntry>> {
     let mut entries = Vec::new();
     for path in [rotated_path(&state.hook_log()), state.hook_log()] {
         let text = match lockstep_fs::read(&path) {
@@ -58,7 +58,7 @@ fn parse(line: &str) -> Option<LogEntry> {
     Some(LogEntry { at: columns.next()?, event: columns.next()?, message: columns.next()? })
 }
 
-fn rotate(path: &Path) -> Result<(), StoreError> {
+fn rotate(path: &Path) -> StoreResult {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_file() && meta.len() > MAX_BYTES => {
             match fs::rename(path, rotated_path(path)) {

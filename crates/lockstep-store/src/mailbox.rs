@@ -12,7 +12,7 @@ use lockstep_model::alert::Alert;
 use lockstep_model::ids::SessionId;
 use rusqlite::Transaction;
 
-use crate::{StateDir, Store, StoreError};
+use crate::{StateDir, Store, StoreError, StoreResult};
 
 /// An alert that was taken out of the mailbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,13 +74,13 @@ pub(crate) fn put(
 }
 
 /// Sets the flag that mail waits; under the same lock.
-pub(crate) fn set_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
+pub(crate) fn set_flag(state: &StateDir, session: &SessionId) -> StoreResult {
     state.ensure_dir("mailbox")?;
     let flag = flag(state, session);
     lockstep_fs::create_if_absent(&flag).map_err(StoreError::io("write", &flag))
 }
 
-fn clear_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
+fn clear_flag(state: &StateDir, session: &SessionId) -> StoreResult {
     if !state.path().join("mailbox").exists() {
         return Ok(());
     }
@@ -91,7 +91,7 @@ fn clear_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
 
 impl Store {
     /// Takes all mail, oldest first. Two processes never take the same.
-    pub fn take_mail(&mut self, session: &SessionId, at: Timestamp) -> Result<Mail, StoreError> {
+    pub fn take_mail(&mut self, session: &SessionId, at: Timestamp) -> StoreResult<Mail> {
         let state = self.state.clone();
         let (alerts, notices, lowered) = self.write(|db| {
             let alerts = take(db, "mailbox", "'', alert", session, at)?;
@@ -111,7 +111,7 @@ impl Store {
     }
 
     /// The alerts that wait in all sessions, newest first. They go on waiting.
-    pub fn waiting_alerts(&self) -> Result<Vec<(String, Alert)>, StoreError> {
+    pub fn waiting_alerts(&self) -> StoreResult<Vec<(String, Alert)>> {
         let rows: Vec<(String, String)> = self.read(|db| {
             db.prepare("SELECT session, alert FROM mailbox WHERE taken_at IS NULL ORDER BY id DESC")?
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -122,7 +122,7 @@ impl Store {
     }
 
     /// Puts back mail that could not be delivered.
-    pub fn put_back(&mut self, session: &SessionId, mail: &Mail) -> Result<(), StoreError> {
+    pub fn put_back(&mut self, session: &SessionId, mail: &Mail) -> StoreResult {
         let state = self.state.clone();
         self.write(|db| {
             for TakenAlert { id, .. } in &mail.alerts {

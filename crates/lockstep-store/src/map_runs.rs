@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreResult};
 
 #[derive(Debug)]
 pub struct MapRun<'a> {
@@ -21,7 +21,7 @@ pub struct MapRun<'a> {
 const MAX_RUNS: u32 = 10;
 
 impl Store {
-    pub fn record_map_run(&mut self, run: &MapRun<'_>) -> Result<(), StoreError> {
+    pub fn record_map_run(&mut self, run: &MapRun<'_>) -> StoreResult {
         // SQLite's numbers have a sign.
         let number = run.run.cast_signed();
         self.write(|db| {
@@ -47,7 +47,7 @@ impl Store {
 
     /// Returns the paths that changed in each of the last `runs` runs of the map; none if there were fewer
     /// runs.
-    pub fn paths_changed_in_every_run(&self, runs: usize) -> Result<HashSet<String>, StoreError> {
+    pub fn paths_changed_in_every_run(&self, runs: usize) -> StoreResult<HashSet<String>> {
         let runs = i64::try_from(runs).unwrap_or(i64::MAX);
         self.read(|db| {
             let mut query = db.prepare(

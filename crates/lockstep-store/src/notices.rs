@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use lockstep_model::ids::SessionId;
 
 use crate::mailbox::set_flag;
-use crate::{Store, StoreError};
+use crate::{Store, StoreResult};
 
 impl Store {
     /// Adds a notice. It replaces a waiting one with the same subject, because only the newest is valid.
@@ -14,7 +14,7 @@ impl Store {
         subject: &str,
         text: &str,
         at: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult {
         let state = self.state.clone();
         self.write(|db| {
             db.execute(

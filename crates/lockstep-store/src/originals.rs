@@ -15,7 +15,7 @@ use lockstep_model::event::OriginalContent;
 use lockstep_model::ids::{AgentId, SessionId};
 use serde::{Deserialize, Serialize};
 
-use crate::{StateDir, StoreError};
+use crate::{StateDir, StoreError, StoreResult};
 
 /// Larger contents are not saved, because no analysis reads them.
 const MAX_BYTES: usize = 1 << 20;
@@ -67,12 +67,7 @@ impl<'a> OriginalStore<'a> {
 
     /// Saves the content of the file at `path` before an agent (`None` is the Lead) changed it, unless one is
     /// saved already.
-    pub fn save_first(
-        &self,
-        path: &Path,
-        agent: Option<&AgentId>,
-        former: &OriginalContent,
-    ) -> Result<(), StoreError> {
+    pub fn save_first(&self, path: &Path, agent: Option<&AgentId>, former: &OriginalContent) -> StoreResult {
         let content = match former {
             OriginalContent::Absent => None,
             OriginalContent::Text(text) if text.len() > MAX_BYTES => return Ok(()),
@@ -86,7 +81,7 @@ impl<'a> OriginalStore<'a> {
 
     /// Records that the content before the agent's first change is unknown, so that later events do not
     /// provide one.
-    pub fn keep_unknown(&self, path: &Path, agent: Option<&AgentId>) -> Result<(), StoreError> {
+    pub fn keep_unknown(&self, path: &Path, agent: Option<&AgentId>) -> StoreResult {
         for file in [self.session_file(path), self.agent_file(path, agent)] {
             write_new(self.state, self.session, &file, UNKNOWN)?;
         }
@@ -106,7 +101,7 @@ impl<'a> OriginalStore<'a> {
 
     /// Marks the agent's change of the file as reported: the next report compares with the present content.
     /// If the process dies before, an older content remains, which reports too much rather than too little.
-    pub fn clear_reported(&self, path: &Path, agent: Option<&AgentId>) -> Result<(), StoreError> {
+    pub fn clear_reported(&self, path: &Path, agent: Option<&AgentId>) -> StoreResult {
         let (file, saved) = (self.agent_file(path, agent), self.at_report(path));
         let present = match fs::symlink_metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Some(None),
@@ -125,7 +120,7 @@ impl<'a> OriginalStore<'a> {
     }
 
     /// Saves the files as they are at the start of the session. An earlier start is replaced.
-    pub fn begin(&self, base: &SessionBase) -> Result<(), StoreError> {
+    pub fn begin(&self, base: &SessionBase) -> StoreResult {
         let text = serde_json::to_string(base).expect("a base is text and lists");
         self.replace(&self.base_file(), text.as_bytes())
     }
@@ -136,7 +131,7 @@ impl<'a> OriginalStore<'a> {
     }
 
     /// Saves the files as [`Self::begin`] does, unless an earlier start is saved.
-    pub fn begin_once(&self, base: &SessionBase) -> Result<(), StoreError> {
+    pub fn begin_once(&self, base: &SessionBase) -> StoreResult {
         let text = serde_json::to_string(base).expect("a base is text and lists");
         write_new(self.state, self.session, &self.base_file(), &text).map(drop)
     }
@@ -162,12 +157,12 @@ impl<'a> OriginalStore<'a> {
     }
 
     /// Saves the time up to which changes of unread places were reported.
-    pub fn set_unread_checked(&self, at: i64) -> Result<(), StoreError> {
+    pub fn set_unread_checked(&self, at: i64) -> StoreResult {
         self.replace(&self.unread_file(), format!("{at}\n").as_bytes())
     }
 
     /// Removes the session's.
-    pub fn remove_session(&self) -> Result<(), StoreError> {
+    pub fn remove_session(&self) -> StoreResult {
         let directory = self.directory();
         match fs::remove_dir_all(&directory) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -178,7 +173,7 @@ impl<'a> OriginalStore<'a> {
     }
 
     /// Replaces a file atomically. It is not synced: a content damaged by a power failure is unknown.
-    fn replace(&self, path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    fn replace(&self, path: &Path, content: &[u8]) -> StoreResult {
         self.state.ensure_dir(&format!("befores/{}", self.session))?;
         Ok(lockstep_fs::replace_unsynced(path, content)?)
     }
@@ -209,7 +204,7 @@ impl<'a> OriginalStore<'a> {
     }
 }
 
-fn remove(file: &Path) -> Result<(), StoreError> {
+fn remove(file: &Path) -> StoreResult {
     lockstep_fs::remove_if_present(file).map(drop).map_err(StoreError::io("remove", file))
 }
 
@@ -229,7 +224,7 @@ fn digest(name: &Path) -> String {
 }
 
 /// Writes a file that must not exist. False where it does.
-fn write_new(state: &StateDir, session: &SessionId, path: &Path, content: &str) -> Result<bool, StoreError> {
+fn write_new(state: &StateDir, session: &SessionId, path: &Path, content: &str) -> StoreResult<bool> {
     let open = || lockstep_fs::no_follow().write(true).create_new(true).open(path);
     let mut opened = open();
     // Another process that ends the session may remove the directory again.
@@ -294,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_after_a_change_of_which_nothing_is_known_does_not_tell_the_original() {
+    fn event_after_an_unknown_change_does_not_reveal_the_original() {
         let root = tempfile::tempdir().unwrap();
         let (state, session) = (StateDir::for_project(root.path()), SessionId::new("s").unwrap());
         let befores = OriginalStore::for_session(&state, &session);

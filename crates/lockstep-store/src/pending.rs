@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use lockstep_model::ids::{AgentId, SessionId};
 use rusqlite::{Row, Transaction};
 
-use crate::{StateDir, Store, StoreError};
+use crate::{StateDir, Store, StoreResult};
 
 /// A changed file whose dependents are to be analysed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ fn flag(state: &StateDir, session: &SessionId) -> PathBuf {
 
 impl Store {
     /// Returns the session's pending files, sorted by path.
-    pub fn pending(&self, session: &SessionId) -> Result<Vec<Pending>, StoreError> {
+    pub fn pending(&self, session: &SessionId) -> StoreResult<Vec<Pending>> {
         self.read(|db| {
             let mut query =
                 db.prepare("SELECT path, agent, after FROM pending WHERE session = ?1 ORDER BY path")?;

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use lockstep_fs::{PositionedIo as _, has_other_links, is_own, no_follow};
 
-use crate::StoreError;
+use crate::{StoreError, StoreResult};
 
 /// The time after which a line without a newline counts as torn. A running writer finishes long before.
 const UNFINISHED: Duration = Duration::from_millis(250);
 
 /// Opens `path` for appending, created 0600. Refuses a symbolic link, anything but a regular file, a file
 /// with a second link, and a file of another user.
-pub(crate) fn open_append(path: &Path) -> Result<File, StoreError> {
+pub(crate) fn open_append(path: &Path) -> StoreResult<File> {
     let file =
         no_follow().read(true).append(true).create(true).open(path).map_err(StoreError::io("open", path))?;
     let meta = file.metadata().map_err(StoreError::io("look at", path))?;
@@ -37,7 +37,7 @@ const MAX_FIRST_LINE: u64 = 1 << 20;
 
 /// Appends like [`append_once`], but only to a file that is empty or whose first line `is_own` recognises: a
 /// configured path may name a file of the user's.
-pub fn append_to_own(path: &Path, lines: &[u8], is_own: fn(&str) -> bool) -> Result<u64, StoreError> {
+pub fn append_to_own(path: &Path, lines: &[u8], is_own: fn(&str) -> bool) -> StoreResult<u64> {
     let file = open_append(path)?;
     check_first_line(&file, path, is_own)?;
     append_to(file, path, lines)
@@ -45,7 +45,7 @@ pub fn append_to_own(path: &Path, lines: &[u8], is_own: fn(&str) -> bool) -> Res
 
 /// Checks that a generated file may replace `path`: there is no file, an empty one, or one whose first line
 /// `is_own` recognises. Nothing else is ever replaced.
-pub fn check_replaceable(path: &Path, is_own: fn(&str) -> bool) -> Result<(), StoreError> {
+pub fn check_replaceable(path: &Path, is_own: fn(&str) -> bool) -> StoreResult {
     let file = match no_follow().read(true).open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         opened => opened.map_err(StoreError::io("open", path))?,
@@ -56,7 +56,7 @@ pub fn check_replaceable(path: &Path, is_own: fn(&str) -> bool) -> Result<(), St
     check_first_line(&file, path, is_own)
 }
 
-fn check_first_line(file: &File, path: &Path, is_own: fn(&str) -> bool) -> Result<(), StoreError> {
+fn check_first_line(file: &File, path: &Path, is_own: fn(&str) -> bool) -> StoreResult {
     let mut first = Vec::new();
     let mut reader = BufReader::new(file).take(MAX_FIRST_LINE);
     // Blank lines are the remains of a line that a full disk cut off.
@@ -75,11 +75,11 @@ fn check_first_line(file: &File, path: &Path, is_own: fn(&str) -> bool) -> Resul
 
 /// Appends `lines` (complete lines) with one `write` on an `O_APPEND` descriptor, so that concurrent
 /// processes neither lose nor tear lines. Returns the offset of their end.
-pub fn append_once(path: &Path, lines: &[u8]) -> Result<u64, StoreError> {
+pub fn append_once(path: &Path, lines: &[u8]) -> StoreResult<u64> {
     append_to(open_append(path)?, path, lines)
 }
 
-fn append_to(mut file: File, path: &Path, lines: &[u8]) -> Result<u64, StoreError> {
+fn append_to(mut file: File, path: &Path, lines: &[u8]) -> StoreResult<u64> {
     let io = |what| StoreError::io(what, path);
     let size = file.metadata().map_err(io("look at"))?.len();
     // A writer killed inside its write can leave a line without an end. It must not swallow ours.

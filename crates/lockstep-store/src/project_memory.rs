@@ -12,7 +12,7 @@ use lockstep_fs::{FileLock, FileStamp, PositionedIo as _};
 use lockstep_steps::audit::ChainHead;
 use serde::{Deserialize, Serialize};
 
-use crate::{StateDir, StoreError, UserDir};
+use crate::{StateDir, StoreError, StoreResult, UserDir};
 
 /// The directory of all memories below the user's.
 const PROJECTS: &str = "projects";
@@ -60,7 +60,6 @@ pub struct TrailEnd {
     #[serde(default)]
     pub found: u64,
     /// The hash of the entry by which a person accepted all lines before it.
-    #[serde(default)]
     pub accepted: Option<String>,
 }
 
@@ -129,8 +128,7 @@ impl ProjectMemory {
         &self.root
     }
 
-    /// The identity of the project.
-    pub fn identity(&self) -> Result<Identity, StoreError> {
+    pub fn identity(&self) -> StoreResult<Identity> {
         let Some(user) = &self.user else { return Ok(Identity::Fresh) };
         let marker = self.marker();
         if let Some(known) = self.read(user, &self.file())? {
@@ -157,7 +155,7 @@ impl ProjectMemory {
     }
 
     /// A new identity, which is not yet remembered.
-    pub(crate) fn create(&self) -> Result<Remembered, StoreError> {
+    pub(crate) fn create(&self) -> StoreResult<Remembered> {
         Ok(Remembered {
             id: random_hex(16)?,
             key: random_hex(32)?,
@@ -171,7 +169,7 @@ impl ProjectMemory {
     }
 
     /// Replaces the record by `known`.
-    pub(crate) fn write(&self, known: &Remembered) -> Result<(), StoreError> {
+    pub(crate) fn write(&self, known: &Remembered) -> StoreResult {
         let user = self.needed()?;
         if self.marker().as_deref() != Some(&known.id) {
             let dir = self.state.ensure_dir("")?;
@@ -182,7 +180,7 @@ impl ProjectMemory {
     }
 
     /// Keeps other processes from changing the memory and its trails.
-    pub(crate) fn lock(&self) -> Result<MemoryLock, StoreError> {
+    pub(crate) fn lock(&self) -> StoreResult<MemoryLock> {
         let user = self.needed()?;
         user.ensure(PROJECTS)?;
         let path = user.path().join(self.lock_file());
@@ -191,7 +189,7 @@ impl ProjectMemory {
     }
 
     /// Keeps other processes from changing the memory and its trails while they are read. Before the first change there is no lock.
-    pub(crate) fn lock_to_read(&self) -> Result<MemoryLock, StoreError> {
+    pub(crate) fn lock_to_read(&self) -> StoreResult<MemoryLock> {
         let Some(user) = &self.user else { return Ok(MemoryLock { lock: None }) };
         let path = user.path().join(self.lock_file());
         let Ok(file) = lockstep_fs::open(&path) else { return Ok(MemoryLock { lock: None }) };
@@ -200,7 +198,7 @@ impl ProjectMemory {
     }
 
     /// Changes the record, if there is one.
-    pub fn change(&self, change: impl FnOnce(&mut Remembered)) -> Result<(), StoreError> {
+    pub fn change(&self, change: impl FnOnce(&mut Remembered)) -> StoreResult {
         let _lock = self.lock()?;
         let Identity::Known(mut known) = self.identity()? else { return Ok(()) };
         let before = known.clone();
@@ -208,7 +206,7 @@ impl ProjectMemory {
         if known == before { Ok(()) } else { self.write(&known) }
     }
 
-    fn needed(&self) -> Result<&UserDir, StoreError> {
+    fn needed(&self) -> StoreResult<&UserDir> {
         self.user.as_ref().ok_or_else(|| StoreError::Trail {
             why: "there is no directory for its memory: set HOME or XDG_STATE_HOME".to_owned(),
         })
@@ -237,7 +235,7 @@ impl ProjectMemory {
         Some(text.trim_end().to_owned())
     }
 
-    fn read(&self, user: &UserDir, file: &str) -> Result<Option<Remembered>, StoreError> {
+    fn read(&self, user: &UserDir, file: &str) -> StoreResult<Option<Remembered>> {
         let Some(text) = user.read(file)? else { return Ok(None) };
         let damaged =
             |error| StoreError::io("understand", &user.path().join(file))(std::io::Error::other(error));
@@ -245,7 +243,7 @@ impl ProjectMemory {
     }
 
     /// The memory with this id, with its file.
-    fn find(&self, user: &UserDir, id: &str) -> Result<Option<(String, Remembered)>, StoreError> {
+    fn find(&self, user: &UserDir, id: &str) -> StoreResult<Option<(String, Remembered)>> {
         for entry in fs::read_dir(user.path().join(PROJECTS)).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             if !name.ends_with(".json") {
@@ -262,7 +260,7 @@ impl ProjectMemory {
 }
 
 /// Returns random bytes as hexadecimal digits.
-fn random_hex(bytes: usize) -> Result<String, StoreError> {
+fn random_hex(bytes: usize) -> StoreResult<String> {
     let path = Path::new("/dev/urandom");
     let mut random = vec![0; bytes];
     File::open(path)

@@ -10,7 +10,7 @@ use lockstep_model::ids::{AgentId, SessionId};
 use rusqlite::{Connection, Transaction};
 
 use crate::pending::{self, Pending};
-use crate::{StateDir, Store, StoreError, mailbox};
+use crate::{StateDir, Store, StoreResult, mailbox};
 
 /// Larger files are compared by size and time instead of content.
 const MAX_DIGESTED_BYTES: u64 = 1 << 20;
@@ -19,11 +19,7 @@ impl Store {
     /// Returns the files among `paths` whose state differs from the last report of this session, with their
     /// states. A file that is pending in its present state counts as reported, because it is on a separate
     /// list.
-    pub fn unreported(
-        &self,
-        session: &SessionId,
-        paths: &[PathBuf],
-    ) -> Result<Vec<(PathBuf, String)>, StoreError> {
+    pub fn unreported(&self, session: &SessionId, paths: &[PathBuf]) -> StoreResult<Vec<(PathBuf, String)>> {
         let mut news = Vec::new();
         for path in paths {
             let state = content_fingerprint(path);
@@ -41,7 +37,7 @@ impl Store {
 
     /// Adds a report with its alert in one transaction, because a reported state is never reported again.
     /// `None` if another process has reported one of the files in the same state meanwhile.
-    pub fn insert_report(&mut self, draft: &ReportDraft<'_>) -> Result<Option<u32>, StoreError> {
+    pub fn insert_report(&mut self, draft: &ReportDraft<'_>) -> StoreResult<Option<u32>> {
         let state = self.state.clone();
         let dir = state.ensure_dir(&format!("reports/{}", draft.session))?;
         // Written and synced before the write lock is held; under it they only get their names.
@@ -132,7 +128,7 @@ fn persist_files(
     dir: &Path,
     number: u32,
     texts: Vec<(&str, StagedFile)>,
-) -> Result<(), StoreError> {
+) -> StoreResult {
     for (extension, text) in texts {
         text.put(&dir.join(format!("{number}.{extension}")))?;
     }

@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use lockstep_model::ids::SessionId;
 use rusqlite::OptionalExtension as _;
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreResult};
 
 impl Store {
     /// A session's scratch, if it has some.
-    pub fn scratch(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+    pub fn scratch(&self, session: &SessionId) -> StoreResult<Option<String>> {
         self.read(|db| {
             db.query_row("SELECT content FROM scratch WHERE session = ?1", [session.as_str()], |row| {
                 row.get(0)
@@ -24,7 +24,7 @@ impl Store {
         before: Option<&str>,
         content: &str,
         at: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> StoreResult<bool> {
         self.write(|db| {
             let present: Option<String> = db
                 .query_row("SELECT content FROM scratch WHERE session = ?1", [session.as_str()], |row| {

@@ -5,11 +5,11 @@ use lockstep_model::ids::{AgentId, SessionId};
 use rusqlite::OptionalExtension as _;
 
 use crate::journal::JournalDir;
-use crate::{Store, StoreError};
+use crate::{Store, StoreResult};
 
 impl Store {
     /// Records that a session begins or continues.
-    pub fn open_session(&mut self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
+    pub fn open_session(&mut self, session: &SessionId, at: Timestamp) -> StoreResult {
         self.write(|db| {
             db.execute(
                 "INSERT INTO session (id, opened_at) VALUES (?1, ?2)
@@ -21,7 +21,7 @@ impl Store {
     }
 
     /// A session ends.
-    pub fn close_session(&mut self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
+    pub fn close_session(&mut self, session: &SessionId, at: Timestamp) -> StoreResult {
         self.write(|db| {
             db.execute(
                 "INSERT INTO session (id, opened_at, closed_at) VALUES (?1, ?2, ?2)
@@ -33,7 +33,7 @@ impl Store {
     }
 
     /// Returns true if the session ran in this project.
-    pub fn has_session(&self, session: &SessionId) -> Result<bool, StoreError> {
+    pub fn has_session(&self, session: &SessionId) -> StoreResult<bool> {
         self.read(|db| {
             db.query_row("SELECT 1 FROM session WHERE id = ?1", [session.as_str()], |_| Ok(()))
                 .optional()
@@ -42,7 +42,7 @@ impl Store {
     }
 
     /// Returns true if a session other than `this` began after `since` and has not ended.
-    pub fn has_other_open_session(&self, this: &SessionId, since: Timestamp) -> Result<bool, StoreError> {
+    pub fn has_other_open_session(&self, this: &SessionId, since: Timestamp) -> StoreResult<bool> {
         self.read(|db| {
             db.query_row(
                 "SELECT EXISTS (SELECT 1 FROM session WHERE id <> ?1 AND closed_at IS NULL AND opened_at >= ?2)",
@@ -59,7 +59,7 @@ impl Store {
         journal: &JournalDir,
         now: Timestamp,
         grace: SignedDuration,
-    ) -> Result<Vec<SessionId>, StoreError> {
+    ) -> StoreResult<Vec<SessionId>> {
         let latest = now.as_millisecond().saturating_sub(grace.as_millis().try_into().unwrap_or(i64::MAX));
         let mut sessions = journal.sessions()?;
         let expired = self.read(|db| {
@@ -80,7 +80,7 @@ impl Store {
         session: &SessionId,
         agent: &AgentId,
         agent_type: &str,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult {
         self.write(|db| {
             db.execute(
                 "INSERT INTO agent (session, id, agent_type) VALUES (?1, ?2, ?3)

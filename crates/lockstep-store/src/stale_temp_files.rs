@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::{StateDir, StoreError};
+use crate::{StateDir, StoreError, StoreResult};
 
 /// The prefixes of temporary file names: those of `write_atomically`, and those of writers that do not sync.
 const PREFIXES: [&str; 2] = [lockstep_fs::TEMPORARY_PREFIX, ".tmp"];
@@ -18,7 +18,7 @@ const DEPTH: usize = 2;
 
 impl StateDir {
     /// Removes temporary files that are a day old at `now`, and returns their number. Links are not followed.
-    pub fn remove_stale_temp_files(&self, now: SystemTime) -> Result<usize, StoreError> {
+    pub fn remove_stale_temp_files(&self, now: SystemTime) -> StoreResult<usize> {
         if self.exists() { collect(self.path(), now, DEPTH) } else { Ok(0) }
     }
 }
@@ -35,7 +35,7 @@ pub fn collect_beside(dir: &Path, now: SystemTime) {
     }
 }
 
-fn collect(dir: &Path, now: SystemTime, depth: usize) -> Result<usize, StoreError> {
+fn collect(dir: &Path, now: SystemTime, depth: usize) -> StoreResult<usize> {
     let mut removed = 0;
     // Entries may vanish during the search, because sessions end at any time.
     let entries = match fs::read_dir(dir) {

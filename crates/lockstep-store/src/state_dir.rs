@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lockstep_model::ids::SessionId;
 
-use crate::StoreError;
+use crate::{StoreError, StoreResult};
 
 /// The state directory of one project.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ impl StateDir {
 
     /// Makes sure that the directory and `below` it exist, are private, and are no symbolic links: state is never
     /// written out of the project. Git ignores the directory by its own `.gitignore`.
-    pub fn ensure_dir(&self, below: &str) -> Result<PathBuf, StoreError> {
+    pub fn ensure_dir(&self, below: &str) -> StoreResult<PathBuf> {
         private_dir(&self.path)?;
         self.hide_from_git()?;
         let mut path = self.path.clone();
@@ -41,7 +41,7 @@ impl StateDir {
     }
 
     /// Looked at each time, because a process may have died, or the disk been full, right after the directory was made.
-    fn hide_from_git(&self) -> Result<(), StoreError> {
+    fn hide_from_git(&self) -> StoreResult {
         let ignore = self.path.join(".gitignore");
         match fs::symlink_metadata(&ignore) {
             Ok(meta) if meta.len() > 0 => Ok(()),
@@ -80,7 +80,7 @@ impl StateDir {
 }
 
 /// Makes one private directory.
-fn private_dir(path: &Path) -> Result<(), StoreError> {
+fn private_dir(path: &Path) -> StoreResult {
     let why = "it must be a directory, not a link or a file";
     let is_directory =
         lockstep_fs::ensure_private_dir(path, false).map_err(StoreError::io("create", path))?;

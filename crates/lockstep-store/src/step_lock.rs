@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use lockstep_fs::{FileLock, PositionedIo as _};
 use serde::{Deserialize, Serialize};
 
-use crate::{StateDir, StoreError};
+use crate::{StateDir, StoreError, StoreResult};
 
 /// The maximum wait for another writer, which needs a few milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -36,9 +36,7 @@ impl std::fmt::Display for Holder {
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Note {
-    #[serde(default)]
     holder: Option<Holder>,
-    #[serde(default)]
     writer: Option<Holder>,
 }
 
@@ -103,18 +101,18 @@ impl StepLock {
     }
 
     /// Keeps others out until `until`.
-    pub fn hold(&mut self, name: &str, now: Timestamp, until: Timestamp) -> Result<(), StoreError> {
+    pub fn hold(&mut self, name: &str, now: Timestamp, until: Timestamp) -> StoreResult {
         self.note.holder = Some(Holder { name: name.to_owned(), since: now, until: Some(until) });
         self.write()
     }
 
     /// Lets others in.
-    pub fn release(&mut self) -> Result<(), StoreError> {
+    pub fn release(&mut self) -> StoreResult {
         self.note.holder = None;
         self.write()
     }
 
-    fn write(&self) -> Result<(), StoreError> {
+    fn write(&self) -> StoreResult {
         let text = serde_json::to_string(&self.note).expect("a note is plain text");
         let file = self.lock.file();
         let written = file.set_len(0).and_then(|()| file.write_all_at(text.as_bytes(), 0));
@@ -126,7 +124,7 @@ fn key(step: &Path) -> String {
     blake3::hash(step.as_os_str().as_encoded_bytes()).to_hex()[..32].to_owned()
 }
 
-fn path(state: &StateDir, step: &Path) -> Result<PathBuf, StoreError> {
+fn path(state: &StateDir, step: &Path) -> StoreResult<PathBuf> {
     state.ensure_dir("steps")?;
     state.ensure_dir("steps/locks")?;
     Ok(state.path().join("steps").join("locks").join(key(step)))

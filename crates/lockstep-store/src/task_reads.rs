@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use lockstep_model::ids::{AgentId, SessionId};
 
 use crate::task_versions::timestamp_from_millis;
-use crate::{Store, StoreError};
+use crate::{Store, StoreResult};
 
 /// The last reading of one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct TaskRead {
 
 impl Store {
     /// An agent has read a version; it is at work.
-    pub fn record_task_read(&mut self, reading: &TaskRead) -> Result<(), StoreError> {
+    pub fn record_task_read(&mut self, reading: &TaskRead) -> StoreResult {
         self.write(|db| {
             db.execute(
                 "INSERT INTO task_reading VALUES (?1, ?2, ?3, ?4, ?5, ?6, NULL)
@@ -41,12 +41,7 @@ impl Store {
     }
 
     /// Ends the readings of an agent that has stopped.
-    pub fn end_task_reads(
-        &mut self,
-        session: &SessionId,
-        agent: &AgentId,
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub fn end_task_reads(&mut self, session: &SessionId, agent: &AgentId, at: Timestamp) -> StoreResult {
         let whose = (session.as_str(), agent.as_str());
         let any = "SELECT EXISTS (SELECT 1 FROM task_reading WHERE session = ?1 AND agent_id = ?2)";
         // Most agents have read no task, and then there is nothing to lock for.
@@ -63,7 +58,7 @@ impl Store {
     }
 
     /// The readings of agents that have not stopped, in sessions that have not ended.
-    pub fn active_task_reads(&self, task: u64) -> Result<Vec<TaskRead>, StoreError> {
+    pub fn active_task_reads(&self, task: u64) -> StoreResult<Vec<TaskRead>> {
         self.read(|db| {
             db.prepare(
                 "SELECT session, agent_id, agent_type, version, at FROM task_reading

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use lockstep_model::ids::SessionId;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreResult};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskVersion {
@@ -16,7 +16,6 @@ pub struct TaskVersion {
     /// The number, starting at 1.
     pub version: u64,
     pub subject: String,
-    /// Set if the task is delivered.
     pub delivered: bool,
     pub document: String,
     pub author: VersionAuthor,
@@ -85,7 +84,7 @@ const COLUMNS: &str =
 
 impl Store {
     /// The newest version of the project's newest task.
-    pub fn current_task(&self) -> Result<Option<TaskVersion>, StoreError> {
+    pub fn current_task(&self) -> StoreResult<Option<TaskVersion>> {
         self.read(|db| {
             let newest =
                 format!("SELECT {COLUMNS} FROM task_version ORDER BY task DESC, version DESC LIMIT 1");
@@ -93,7 +92,7 @@ impl Store {
         })
     }
 
-    pub fn task_version(&self, task: u64, number: u64) -> Result<Option<TaskVersion>, StoreError> {
+    pub fn task_version(&self, task: u64, number: u64) -> StoreResult<Option<TaskVersion>> {
         self.read(|db| {
             let one = format!("SELECT {COLUMNS} FROM task_version WHERE task = ?1 AND version = ?2");
             db.query_row(&one, (task, number), version).optional()
@@ -101,7 +100,7 @@ impl Store {
     }
 
     /// Every version of a task, oldest first.
-    pub fn task_versions(&self, task: u64) -> Result<Vec<TaskVersion>, StoreError> {
+    pub fn task_versions(&self, task: u64) -> StoreResult<Vec<TaskVersion>> {
         self.read(|db| {
             let all = format!("SELECT {COLUMNS} FROM task_version WHERE task = ?1 ORDER BY version");
             db.prepare(&all)?.query_map([task], version)?.collect()
@@ -110,11 +109,7 @@ impl Store {
 
     /// Compare and swap: writes `new` if the present version is still the one it follows. Runs in one
     /// transaction, which takes the write lock before it compares.
-    pub fn swap_task(
-        &mut self,
-        follows: ExpectedVersion,
-        new: NewVersion<'_>,
-    ) -> Result<SwapOutcome, StoreError> {
+    pub fn swap_task(&mut self, follows: ExpectedVersion, new: NewVersion<'_>) -> StoreResult<SwapOutcome> {
         self.swap_task_with(follows, new, |_| Ok(()))
     }
 
@@ -123,8 +118,8 @@ impl Store {
         &mut self,
         follows: ExpectedVersion,
         new: NewVersion<'_>,
-        record: impl FnOnce(u64) -> Result<(), StoreError>,
-    ) -> Result<SwapOutcome, StoreError> {
+        record: impl FnOnce(u64) -> StoreResult,
+    ) -> StoreResult<SwapOutcome> {
         let mut failure = None;
         let swapped = self.write(|db| {
             let present = present(db)?;
@@ -151,7 +146,7 @@ impl Store {
     }
 
     /// Records the state of the task in a client's list. An id belongs to one task, the last it was seen as.
-    pub fn record_mirror(&mut self, mirror: &TaskMirror) -> Result<(), StoreError> {
+    pub fn record_mirror(&mut self, mirror: &TaskMirror) -> StoreResult {
         self.write(|db| {
             db.execute(
                 "INSERT INTO task_mirror VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -171,7 +166,7 @@ impl Store {
     }
 
     /// Returns the entries of a task in clients' lists, last seen first.
-    pub fn mirrors(&self, task: u64) -> Result<Vec<TaskMirror>, StoreError> {
+    pub fn mirrors(&self, task: u64) -> StoreResult<Vec<TaskMirror>> {
         let rows: Vec<(String, TaskMirror)> = self.read(|db| {
             db.prepare(
                 "SELECT session, client_id, task, subject, description, at FROM task_mirror
@@ -199,7 +194,7 @@ impl Store {
     }
 
     /// The id of a task in a session's list.
-    pub fn mirror_id(&self, session: &SessionId, task: u64) -> Result<Option<String>, StoreError> {
+    pub fn mirror_id(&self, session: &SessionId, task: u64) -> StoreResult<Option<String>> {
         self.read(|db| {
             db.query_row(
                 "SELECT client_id FROM task_mirror WHERE session = ?1 AND task = ?2 ORDER BY at DESC LIMIT 1",
@@ -311,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_known_by_its_session_and_a_subject_alone_forgets_no_description() {
+    fn list_is_keyed_by_session_and_subject_keeps_description() {
         let root = tempfile::tempdir().unwrap();
         let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
         let [a, b] = ["a", "b"].map(|id| SessionId::new(id).unwrap());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use lockstep_fs::{is_absent, is_own, mode_of};
 
-use crate::StoreError;
+use crate::{StoreError, StoreResult};
 
 /// Larger files are not Lockstep's.
 const MAX_BYTES: u64 = 8 << 20;
@@ -29,7 +29,7 @@ impl UserDir {
     }
 
     /// Creates the directory and `below` it.
-    pub fn ensure(&self, below: &str) -> Result<PathBuf, StoreError> {
+    pub fn ensure(&self, below: &str) -> StoreResult<PathBuf> {
         let path = self.path.join(below);
         lockstep_fs::ensure_private_dir(&path, true).map_err(StoreError::io("create", &path))?;
         for dir in [&self.path, &path] {
@@ -50,7 +50,7 @@ impl UserDir {
 
     /// Returns the text of a file below the directory. `None` if there is no file. A link, a special file and
     /// a file of another user are errors.
-    pub fn read(&self, below: &str) -> Result<Option<String>, StoreError> {
+    pub fn read(&self, below: &str) -> StoreResult<Option<String>> {
         let path = self.path.join(below);
         let file = match lockstep_fs::no_follow().read(true).open(&path) {
             Err(error) if is_absent(&error) => return Ok(None),
@@ -67,12 +67,12 @@ impl UserDir {
     }
 
     /// Replaces a file by `text` in one step. It is not synced: a power failure may leave the former text.
-    pub fn write(&self, below: &str, text: &str) -> Result<(), StoreError> {
+    pub fn write(&self, below: &str, text: &str) -> StoreResult {
         Ok(lockstep_fs::replace_unsynced(&self.path.join(below), text.as_bytes())?)
     }
 
     /// Removes a file below the directory; returns true if there was one.
-    pub fn remove(&self, below: &str) -> Result<bool, StoreError> {
+    pub fn remove(&self, below: &str) -> StoreResult<bool> {
         let path = self.path.join(below);
         lockstep_fs::remove_if_present(&path).map_err(StoreError::io("remove", &path))
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use lockstep_fs::FileStamp;
 use lockstep_model::ids::{AgentId, SessionId};
 
-use crate::{StateDir, StoreError};
+use crate::{StateDir, StoreError, StoreResult};
 
 /// The Lead in the name of a file. An agent's id cannot be this text.
 const LEAD: &str = "-";
@@ -72,12 +72,12 @@ impl<'a> Windows<'a> {
     }
 
     /// Records that a command starts. Does nothing in a project without a session.
-    pub fn open(&self, call: &str, agent: Option<&AgentId>) -> Result<(), StoreError> {
+    pub fn open(&self, call: &str, agent: Option<&AgentId>) -> StoreResult {
         self.create(&self.path(call, agent, ""))
     }
 
     /// Notes that a file tool is about to write a file.
-    pub fn open_edit(&self, call: &str, agent: Option<&AgentId>, path: &Path) -> Result<(), StoreError> {
+    pub fn open_edit(&self, call: &str, agent: Option<&AgentId>, path: &Path) -> StoreResult {
         self.create(&self.edit_path(call, agent, path))
     }
 
@@ -106,7 +106,7 @@ impl<'a> Windows<'a> {
         PendingEdits(pending.collect())
     }
 
-    fn create(&self, path: &Path) -> Result<(), StoreError> {
+    fn create(&self, path: &Path) -> StoreResult {
         if !self.state.path().exists() {
             return Ok(());
         }
@@ -116,12 +116,7 @@ impl<'a> Windows<'a> {
     }
 
     /// Records that a command has ended, or that it continues as this background task.
-    pub fn close(
-        &self,
-        call: &str,
-        agent: Option<&AgentId>,
-        background: Option<&str>,
-    ) -> Result<(), StoreError> {
+    pub fn close(&self, call: &str, agent: Option<&AgentId>, background: Option<&str>) -> StoreResult {
         let path = self.path(call, agent, "");
         let done = match background {
             Some(task) => fs::rename(&path, self.path(call, agent, &digest(task))),

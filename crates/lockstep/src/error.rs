@@ -12,6 +12,7 @@ use lockstep_text::{error_chain, single_line};
 use serde::Serialize;
 
 use crate::cache::SessionCacheError;
+use crate::cli::CommandStatus;
 use crate::exit_code;
 use crate::steps::StepsError;
 use crate::task::TaskError;
@@ -24,6 +25,9 @@ pub(crate) enum CommandErrorKind {
     Configuration,
     Store,
 }
+
+/// The result of a command, or of a part of it.
+pub(crate) type CommandResult<T = CommandStatus> = Result<T, CommandError>;
 
 /// An error: what failed, why, and the fix. Names from outside begin no line of their own in it.
 #[derive(Debug)]
@@ -44,6 +48,18 @@ impl CommandError {
         Self { kind, message, details: String::new(), causes: Vec::new(), hints: Vec::new() }
     }
 
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(CommandErrorKind::Usage, message)
+    }
+
+    pub(crate) fn config(message: impl Into<String>) -> Self {
+        Self::new(CommandErrorKind::Configuration, message)
+    }
+
+    pub(crate) fn store(message: impl Into<String>) -> Self {
+        Self::new(CommandErrorKind::Store, message)
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(single_line(&hint.into()));
         self
@@ -62,7 +78,7 @@ impl CommandError {
             n => format!("{n} problems"),
         };
         let details = lockstep_config::diagnostic::render(path, problems);
-        let mut error = Self::new(CommandErrorKind::Configuration, format!("{} has {count}", path.display()));
+        let mut error = Self::config(format!("{} has {count}", path.display()));
         error.details = format!("{}\n", details.trim_end());
         error
     }
@@ -70,8 +86,7 @@ impl CommandError {
     /// The error of a command that needs files, in a repository without a working tree.
     pub(crate) fn bare_repository(root: &std::path::Path) -> Self {
         let message = format!("{} is a bare git repository: it has no files", root.display());
-        Self::new(CommandErrorKind::Usage, message)
-            .hint("run the command in a clone, or in a worktree (`git worktree add DIR`)")
+        Self::usage(message).hint("run the command in a clone, or in a worktree (`git worktree add DIR`)")
     }
 
     /// Returns the failure without its reason and fix.
@@ -177,8 +192,7 @@ impl From<SessionCacheError> for CommandError {
         match fault {
             SessionCacheError::Cache(error) => error.into(),
             SessionCacheError::Settings(problems) => {
-                let mut error =
-                    Self::new(CommandErrorKind::Configuration, "[cache] in lockstep.toml is wrong:");
+                let mut error = Self::config("[cache] in lockstep.toml is wrong:");
                 error.details =
                     problems.iter().map(|it| format!("  {}\n", single_line(&it.to_string()))).collect();
                 error

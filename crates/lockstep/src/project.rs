@@ -8,7 +8,7 @@ use lockstep_store::journal::JournalDir;
 use lockstep_store::project_memory::ProjectMemory;
 use lockstep_store::{PathRefusal, StateDir, Store};
 
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::setup::OwnFiles;
 use crate::steps::has_step_state;
 use crate::terminal::print_error;
@@ -41,12 +41,12 @@ impl ActiveProject {
     }
 
     /// The project a command in `dir` is about. A command does not work with a configuration that is partly wrong.
-    pub(crate) fn discover(dir: &Path) -> Result<Self, CommandError> {
+    pub(crate) fn discover(dir: &Path) -> CommandResult<Self> {
         Self::find(dir)?.ok_or_else(|| inactive(dir))
     }
 
     /// Like [`ActiveProject::of_command`]; `None` if there is no `lockstep.toml`.
-    pub(crate) fn find(dir: &Path) -> Result<Option<Self>, CommandError> {
+    pub(crate) fn find(dir: &Path) -> CommandResult<Option<Self>> {
         let Some(found) = Project::of_directory(dir)? else { return Ok(None) };
         let project = Self::load(found)?;
         if !project.loaded.problems.is_empty() {
@@ -57,7 +57,7 @@ impl ActiveProject {
     }
 
     /// The project of a command about the session cache. A framework in `.isdlc` has one without `lockstep.toml`: the defaults apply.
-    pub(crate) fn of_cache_command(dir: &Path) -> Result<Self, CommandError> {
+    pub(crate) fn of_cache_command(dir: &Path) -> CommandResult<Self> {
         if let Some(project) = Self::find(dir)? {
             return Ok(project);
         }
@@ -68,7 +68,7 @@ impl ActiveProject {
 
     /// The project that a hook of git judges. If steps are recorded and `lockstep.toml` is missing, the defaults apply: deleting it
     /// must not open the gate.
-    pub(crate) fn of_git_hook(dir: &Path) -> Result<Option<Self>, CommandError> {
+    pub(crate) fn of_git_hook(dir: &Path) -> CommandResult<Option<Self>> {
         if let Some(project) = Self::find(dir)? {
             return Ok(Some(project));
         }
@@ -123,7 +123,7 @@ impl ActiveProject {
 
     /// Updates the history: complete journals of sessions that ran here, and lines about this project from
     /// other journals.
-    pub(crate) fn import_journals(&self, store: &mut Store) -> Result<(), CommandError> {
+    pub(crate) fn import_journals(&self, store: &mut Store) -> CommandResult<()> {
         let journal = self.journal();
         for session in journal.sessions()? {
             let ours = store.has_session(&session)?;
@@ -140,9 +140,9 @@ impl ActiveProject {
 }
 
 pub(crate) fn inactive(dir: &Path) -> CommandError {
-    CommandError::new(
-        CommandErrorKind::Configuration,
-        format!("there is no lockstep.toml in {} or above it, so Lockstep is not active here", dir.display()),
-    )
+    CommandError::config(format!(
+        "there is no lockstep.toml in {} or above it, so Lockstep is not active here",
+        dir.display()
+    ))
     .hint("`lockstep init` sets up the project in the present directory; `-C DIR` names another one")
 }

@@ -82,7 +82,7 @@ impl Terminal {
         self.write(safe.as_bytes());
     }
 
-    /// Prints one line of the answer, whatever ends of lines its values have. Programs get `{"message": line}`.
+    /// Prints one line of the answer. Line breaks inside values are replaced. Programs get `{"message": line}`.
     pub(crate) fn say_line(&self, line: &str) {
         #[derive(Serialize)]
         struct Message<'a> {

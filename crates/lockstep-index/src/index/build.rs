@@ -11,7 +11,7 @@ use super::open::{OpenRequest, PersistMode, ScanScope, UpdatePolicy, load};
 use super::progress::IndexProgress;
 use super::settings::IndexSettings;
 use super::storage::{LockHolder, Storage, WriterLock};
-use crate::IndexError;
+use crate::IndexResult;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct IndexBuildOptions {
@@ -30,14 +30,14 @@ pub enum IndexBuildOutcome {
     Busy(LockHolder),
 }
 
-/// Returns true if the project has a stored index, of whatever settings.
-pub fn is_stored(state: &StateDir) -> Result<bool, IndexError> {
+/// Returns true if the project has a stored index with any settings.
+pub fn is_stored(state: &StateDir) -> IndexResult<bool> {
     Ok(Storage::new(state).manifest()?.is_some())
 }
 
 /// Takes the writer's lock, so that no other process writes the index while the result is held. Waits at most `timeout` for a
 /// process that has it; `None` if that was too short.
-pub fn wait_for_writer(state: &StateDir, timeout: Duration) -> Result<Option<WriterLock>, IndexError> {
+pub fn wait_for_writer(state: &StateDir, timeout: Duration) -> IndexResult<Option<WriterLock>> {
     let storage = Storage::new(state);
     let started = Instant::now();
     loop {
@@ -58,7 +58,7 @@ pub fn build(
     settings: &IndexSettings,
     order: IndexBuildOptions,
     progress: &dyn IndexProgress,
-) -> Result<IndexBuildOutcome, IndexError> {
+) -> IndexResult<IndexBuildOutcome> {
     let storage = Storage::new(state);
     let writer = match storage.lock("build")? {
         Ok(writer) => writer,

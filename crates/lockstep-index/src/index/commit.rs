@@ -8,7 +8,7 @@ use super::file_table::FileTable;
 use super::manifest::Manifest;
 use super::sorted_table::{SortedTable, TableSource};
 use super::storage::{IndexFileKind, IndexWriter};
-use crate::IndexError;
+use crate::IndexResult;
 use lockstep_fs::now;
 
 /// Smaller tables stay in memory, which is faster than opening their files.
@@ -26,7 +26,7 @@ impl<'a> ManifestCommit<'a> {
         writer: &'a IndexWriter,
         found: Option<&Manifest>,
         manifest: &Manifest,
-    ) -> Result<Option<Self>, IndexError> {
+    ) -> IndexResult<Option<Self>> {
         let present = writer.manifest()?;
         let is_found = match (&present, found) {
             (Some(present), Some(found)) => present.same_readable_content(found),
@@ -45,11 +45,7 @@ impl<'a> ManifestCommit<'a> {
 
     /// Records the file table. If `amendment` is given, it is the delta from the table that the manifest
     /// names.
-    pub(crate) fn set_files(
-        &mut self,
-        files: &FileTable,
-        amendment: Option<FileTableDelta>,
-    ) -> Result<(), IndexError> {
+    pub(crate) fn set_files(&mut self, files: &FileTable, amendment: Option<FileTableDelta>) -> IndexResult {
         match amendment.filter(|amendment| fits_before_rewrite(&self.manifest.amendments, amendment)) {
             Some(amendment) => self.manifest.amendments.push(amendment),
             None => {
@@ -68,7 +64,7 @@ impl<'a> ManifestCommit<'a> {
         tables: &mut Vec<SortedTable>,
         bytes: Vec<u8>,
         is_alive: impl Fn(u32) -> bool,
-    ) -> Result<(), IndexError> {
+    ) -> IndexResult {
         let put = self.put(part, &bytes);
         // The table is usable in memory even if it could not be written.
         tables.push(self.opened(part, put.as_ref().ok(), bytes));
@@ -96,7 +92,7 @@ impl<'a> ManifestCommit<'a> {
         Ok(())
     }
 
-    fn put(&mut self, part: IndexFileKind, bytes: &[u8]) -> Result<u32, IndexError> {
+    fn put(&mut self, part: IndexFileKind, bytes: &[u8]) -> IndexResult<u32> {
         let number = self.manifest.next_number;
         self.manifest.next_number += 1;
         self.writer.put(part, number, bytes)?;
@@ -116,7 +112,7 @@ impl<'a> ManifestCommit<'a> {
     }
 
     /// Replaces the manifest on disk.
-    pub(crate) fn publish(self) -> Result<Manifest, IndexError> {
+    pub(crate) fn publish(self) -> IndexResult<Manifest> {
         self.writer.replace(&self.manifest)?;
         Ok(self.manifest)
     }

@@ -25,7 +25,6 @@ pub(crate) struct FileTableDelta {
 }
 
 impl FileTableDelta {
-    /// Applies the delta to a table.
     pub(crate) fn apply(&self, files: FileTable) -> FileTable {
         self.plan.apply(files, &self.read, self.first)
     }

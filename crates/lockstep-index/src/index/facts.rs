@@ -23,7 +23,7 @@ use super::progress::{IndexPhase, IndexProgress};
 use super::sorted_table::{CorruptTable, TableWriter};
 use super::storage::{IndexFileKind, IndexWriter};
 use super::tokenizer::{self, each_word};
-use crate::IndexError;
+use crate::{IndexError, IndexResult};
 
 /// The number of bytes of facts per table when all files are parsed. Tables that are already written survive
 /// a kill.
@@ -189,7 +189,7 @@ impl Index {
     ///
     /// It never waits: if another process is writing, or has already written, nothing is stored. Returns the
     /// number of stored facts.
-    pub fn persist_facts(&mut self) -> Result<usize, IndexError> {
+    pub fn persist_facts(&mut self) -> IndexResult<usize> {
         let parsed = std::mem::take(self.parsed.get_mut().unwrap_or_else(PoisonError::into_inner));
         let nothing = parsed.is_empty() && !self.is_damaged() && self.unkept.is_none();
         let may_write = self.kept || self.unkept.is_some();
@@ -223,7 +223,7 @@ impl Index {
         &mut self,
         writer: &IndexWriter,
         progress: &dyn IndexProgress,
-    ) -> Result<usize, IndexError> {
+    ) -> IndexResult<usize> {
         let texts: Vec<u32> = self.texts().collect();
         let stored = self.files_with_facts();
         let missing: Vec<u32> =
@@ -257,7 +257,7 @@ impl Index {
     }
 
     /// Records the time it took to parse all facts.
-    pub(super) fn note_facts_time(&mut self, writer: &IndexWriter, took: Duration) -> Result<(), IndexError> {
+    pub(super) fn note_facts_time(&mut self, writer: &IndexWriter, took: Duration) -> IndexResult {
         if let Some(mut edition) = ManifestCommit::begin_after(writer, Some(&self.manifest), &self.manifest)?
         {
             let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
@@ -267,11 +267,7 @@ impl Index {
         Ok(())
     }
 
-    fn write_facts(
-        &mut self,
-        writer: &IndexWriter,
-        mut encoded: Vec<EncodedFacts>,
-    ) -> Result<usize, IndexError> {
+    fn write_facts(&mut self, writer: &IndexWriter, mut encoded: Vec<EncodedFacts>) -> IndexResult<usize> {
         if encoded.is_empty() {
             return Ok(0);
         }

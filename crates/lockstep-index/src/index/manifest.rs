@@ -43,7 +43,6 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// Returns the manifest of an empty index.
     pub(crate) fn empty(settings: &IndexSettings) -> Self {
         Self {
             words_version: tokenizer::VERSION,

@@ -24,7 +24,7 @@ use super::storage::{IndexFileKind, IndexWriter, Storage};
 use super::update_plan::IndexUpdatePlan;
 use super::word_indexer::{WordTables, index_words};
 use super::{Index, ignore_rules};
-use crate::IndexError;
+use crate::{IndexError, IndexResult};
 use lockstep_fs::now;
 
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +78,7 @@ impl Index {
         settings: &IndexSettings,
         effort: UpdatePolicy,
         progress: &dyn IndexProgress,
-    ) -> Result<Option<Self>, IndexError> {
+    ) -> IndexResult<Option<Self>> {
         let storage = home.storage();
         let loaded = load_from(storage.as_ref(), settings)?;
         if loaded.base.is_none() && effort == UpdatePolicy::Bounded {
@@ -97,7 +97,7 @@ impl Index {
         settings: &IndexSettings,
         sight: ScanScope<'_>,
         progress: &dyn IndexProgress,
-    ) -> Result<Self, IndexError> {
+    ) -> IndexResult<Self> {
         let storage = home.storage();
         let loaded = load_from(storage.as_ref(), settings)?;
         let (effort, keep) = (UpdatePolicy::Complete, PersistMode::Deferred);
@@ -111,7 +111,7 @@ impl Index {
         home: IndexLocation<'_>,
         settings: &IndexSettings,
         progress: &dyn IndexProgress,
-    ) -> Result<Self, IndexError> {
+    ) -> IndexResult<Self> {
         let opened = Self::open(root, home, settings, UpdatePolicy::Complete, progress)?;
         Ok(opened.expect("with whole effort an index is built"))
     }
@@ -173,14 +173,11 @@ impl LoadResult {
 }
 
 /// Loads the index, if one is stored on disk.
-pub(super) fn load_from(
-    storage: Option<&Storage>,
-    settings: &IndexSettings,
-) -> Result<LoadResult, IndexError> {
+pub(super) fn load_from(storage: Option<&Storage>, settings: &IndexSettings) -> IndexResult<LoadResult> {
     storage.map_or_else(|| Ok(LoadResult::default()), |storage| load(storage, settings))
 }
 
-pub(super) fn load(storage: &Storage, settings: &IndexSettings) -> Result<LoadResult, IndexError> {
+pub(super) fn load(storage: &Storage, settings: &IndexSettings) -> IndexResult<LoadResult> {
     let mut loaded = LoadResult::default();
     for _ in 0..MANIFEST_READ_RETRIES {
         loaded.found = storage.manifest()?;
@@ -258,7 +255,7 @@ pub(super) struct ScanOutcome {
 }
 
 impl OpenRequest<'_> {
-    pub(super) fn bring_up_to_date(self, loaded: LoadResult) -> Result<Index, IndexError> {
+    pub(super) fn bring_up_to_date(self, loaded: LoadResult) -> IndexResult<Index> {
         let LoadResult { base, found } = loaded;
         let Some(base) = base else { return self.build(found) };
         let seen = self.look(&base.files, &base.manifest, &AtomicBool::default());
@@ -283,7 +280,7 @@ impl OpenRequest<'_> {
         base: StoredIndex,
         found: Option<Manifest>,
         seen: ScanOutcome,
-    ) -> Result<Index, IndexError> {
+    ) -> IndexResult<Index> {
         let ScanOutcome { look, outside_rules } = seen;
         if look.is_as_before() {
             return Ok(self.opened(base, true));
@@ -298,7 +295,7 @@ impl OpenRequest<'_> {
         self.update(base, found, plan, outside_rules, None)
     }
 
-    fn build(self, found: Option<Manifest>) -> Result<Index, IndexError> {
+    fn build(self, found: Option<Manifest>) -> IndexResult<Index> {
         let start = Instant::now();
         let outside_rules = ignore_rules::outside(self.root);
         let plan = IndexUpdatePlan::whole(list(self.root, "", &self.settings.filter(self.root)?));
@@ -314,7 +311,7 @@ impl OpenRequest<'_> {
         plan: IndexUpdatePlan,
         outside_rules: u64,
         building: Option<Instant>,
-    ) -> Result<Index, IndexError> {
+    ) -> IndexResult<Index> {
         base.manifest.outside_rules = outside_rules;
         let is_small = building.is_none() && plan.read.len() + plan.removed.len() <= MAX_INLINE_UPDATES;
         let (tables, amendment, skipped) = self.apply(&mut base, plan)?;
@@ -345,7 +342,7 @@ impl OpenRequest<'_> {
         &self,
         base: &mut StoredIndex,
         plan: IndexUpdatePlan,
-    ) -> Result<(Vec<Vec<u8>>, FileTableDelta, usize), IndexError> {
+    ) -> IndexResult<(Vec<Vec<u8>>, FileTableDelta, usize)> {
         let first = base.manifest.next_document;
         let limit = self.settings.max_file_bytes;
         let WordTables { files, tables, skipped } =
@@ -366,7 +363,7 @@ impl OpenRequest<'_> {
         new: Vec<Vec<u8>>,
         amendment: Option<FileTableDelta>,
         found: Option<&Manifest>,
-    ) -> Result<bool, IndexError> {
+    ) -> IndexResult<bool> {
         let own;
         let writer = match (self.writer, &self.storage) {
             (Some(writer), _) => Some(writer),
@@ -445,7 +442,7 @@ impl OpenRequest<'_> {
 
 impl Index {
     /// Writes an update that is only in memory, like [`OpenRequest::keep`].
-    pub(super) fn keep_update(&mut self, writer: &IndexWriter) -> Result<(), IndexError> {
+    pub(super) fn keep_update(&mut self, writer: &IndexWriter) -> IndexResult {
         let Some(PendingUpdate { words, amendment, found }) = self.unkept.take() else { return Ok(()) };
         let Some(edition) = ManifestCommit::begin_after(writer, found.as_ref(), &self.manifest)? else {
             return Ok(());
@@ -464,7 +461,7 @@ fn write(
     (files, amendment): (&FileTable, Option<FileTableDelta>),
     words: &mut Vec<SortedTable>,
     new: Vec<Vec<u8>>,
-) -> Result<Manifest, IndexError> {
+) -> IndexResult<Manifest> {
     // Only needed if tables are merged, which is rare.
     let alive = OnceLock::new();
     let is_alive = |document| alive.get_or_init(|| files.documents()).has(document);

@@ -5,7 +5,7 @@ use std::path::Path;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::codec::check;
-use crate::IndexError;
+use crate::{IndexError, IndexResult};
 
 /// The default size limit of indexed files.
 pub const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -63,7 +63,7 @@ impl IndexSettings {
         check(self.fingerprint().as_bytes())
     }
 
-    pub(crate) fn filter(&self, root: &Path) -> Result<ScopeFilter, IndexError> {
+    pub(crate) fn filter(&self, root: &Path) -> IndexResult<ScopeFilter> {
         Ok(ScopeFilter {
             include: if self.include.is_empty() { None } else { Some(matcher(root, &self.include)?) },
             exclude: matcher(root, &self.exclude)?,
@@ -71,7 +71,7 @@ impl IndexSettings {
     }
 }
 
-fn matcher(root: &Path, patterns: &[String]) -> Result<Gitignore, IndexError> {
+fn matcher(root: &Path, patterns: &[String]) -> IndexResult<Gitignore> {
     let wrong = |error: ignore::Error| IndexError::Pattern { why: error.to_string() };
     let mut builder = GitignoreBuilder::new(root);
     for pattern in patterns {

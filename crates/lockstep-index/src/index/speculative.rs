@@ -10,7 +10,7 @@ use super::open::{IndexLocation, OpenRequest, PersistMode, ScanScope, StoredInde
 use super::progress::IndexProgress;
 use super::settings::IndexSettings;
 use super::version::FileVersion;
-use crate::IndexError;
+use crate::IndexResult;
 
 impl Index {
     /// Opens the index of the project at `root` as [`Index::open_or_build`] does, and runs `ask` on it before
@@ -24,7 +24,7 @@ impl Index {
         settings: &IndexSettings,
         progress: &dyn IndexProgress,
         ask: impl FnOnce(&Self) -> Option<T>,
-    ) -> Result<(Self, Option<T>), IndexError> {
+    ) -> IndexResult<(Self, Option<T>)> {
         let storage = home.storage();
         let mut loaded = load_from(storage.as_ref(), settings)?;
         let (effort, sight, keep) = (UpdatePolicy::Complete, ScanScope::All, PersistMode::Now);

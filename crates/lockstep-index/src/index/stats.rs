@@ -81,7 +81,6 @@ pub struct BuildMs {
 /// would repeat work.
 const FILES_PER_MEMO: usize = 512;
 
-/// The counts of one file.
 #[derive(Debug, Default)]
 struct FileCounts {
     entities: usize,

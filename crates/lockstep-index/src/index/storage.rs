@@ -12,7 +12,7 @@ use lockstep_store::StateDir;
 use super::file_table::FileTable;
 use super::manifest::Manifest;
 use super::sorted_table::{SortedTable, TableSource};
-use crate::IndexError;
+use crate::{IndexError, IndexResult};
 
 const MANIFEST: &str = "manifest";
 const LOCK: &str = "writer.lock";
@@ -53,7 +53,7 @@ impl Storage {
     }
 
     /// Returns the present manifest. `None` if it is missing, damaged or of another format.
-    pub(crate) fn manifest(&self) -> Result<Option<Manifest>, IndexError> {
+    pub(crate) fn manifest(&self) -> IndexResult<Option<Manifest>> {
         let path = self.state.index().join(MANIFEST);
         match lockstep_fs::read(&path) {
             Ok(bytes) => Ok(Manifest::decode(&bytes)),
@@ -74,7 +74,7 @@ impl Storage {
     }
 
     /// Acquires the writer's lock, or returns its holder. The lock ends with its process.
-    pub(crate) fn lock(&self, what: &str) -> Result<Result<IndexWriter, LockHolder>, IndexError> {
+    pub(crate) fn lock(&self, what: &str) -> IndexResult<Result<IndexWriter, LockHolder>> {
         let path = self.state.ensure_dir("index")?.join(LOCK);
         match FileLock::acquire(&path, Duration::ZERO).map_err(IndexError::io("lock", &path))? {
             Some(lock) => {
@@ -123,7 +123,7 @@ pub(crate) struct IndexWriter {
 
 impl IndexWriter {
     /// Returns the present manifest, like [`Storage::manifest`].
-    pub(crate) fn manifest(&self) -> Result<Option<Manifest>, IndexError> {
+    pub(crate) fn manifest(&self) -> IndexResult<Option<Manifest>> {
         self.storage.manifest()
     }
 
@@ -132,7 +132,7 @@ impl IndexWriter {
     }
 
     /// Writes a numbered file. It is not read until a manifest names it.
-    pub(crate) fn put(&self, part: IndexFileKind, number: u32, bytes: &[u8]) -> Result<(), IndexError> {
+    pub(crate) fn put(&self, part: IndexFileKind, number: u32, bytes: &[u8]) -> IndexResult {
         let path = self.storage.path(part, number);
         let created = lockstep_fs::no_follow().create_new(true).write(true).open(&path);
         created.and_then(|mut file| file.write_all(bytes)).map_err(IndexError::io("write", &path))
@@ -147,7 +147,7 @@ impl IndexWriter {
 
     /// Replaces the manifest atomically, then removes the files that it does not name. It is not synced:
     /// files damaged by a power failure fail their checksums and are rebuilt.
-    pub(crate) fn replace(&self, manifest: &Manifest) -> Result<(), IndexError> {
+    pub(crate) fn replace(&self, manifest: &Manifest) -> IndexResult {
         let dir = self.storage.state.index();
         lockstep_fs::replace_unsynced(&dir.join(MANIFEST), &manifest.encode())?;
         self.remove_unreferenced(&dir, manifest);
@@ -155,7 +155,7 @@ impl IndexWriter {
     }
 
     /// Removes the manifest, so that the next reader finds no index.
-    pub(crate) fn discard(&self) -> Result<(), IndexError> {
+    pub(crate) fn discard(&self) -> IndexResult {
         let path = self.storage.state.index().join(MANIFEST);
         lockstep_fs::remove_if_present(&path).map(drop).map_err(IndexError::io("remove", &path))
     }

@@ -15,7 +15,7 @@ use super::sorted_table::{CorruptTable, SortedTable, TableCursor};
 use super::stat_scan::scan;
 use super::storage::Storage;
 use super::update_plan::IndexUpdatePlan;
-use crate::IndexError;
+use crate::IndexResult;
 
 /// The result of a check of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -35,7 +35,7 @@ pub enum VerifyResult {
 }
 
 /// Checks every byte of the index of the project at `root`, and compares every file.
-pub fn verify(root: &Path, state: &StateDir, settings: &IndexSettings) -> Result<VerifyResult, IndexError> {
+pub fn verify(root: &Path, state: &StateDir, settings: &IndexSettings) -> IndexResult<VerifyResult> {
     let loaded = load(&Storage::new(state), settings)?;
     let Some(base) = loaded.base else { return Ok(VerifyResult::Missing) };
     let words = base.words.iter().try_for_each(every_word);
@@ -48,12 +48,7 @@ pub fn verify(root: &Path, state: &StateDir, settings: &IndexSettings) -> Result
     Ok(if files == 0 { VerifyResult::Fresh } else { VerifyResult::Behind { files } })
 }
 
-fn differing(
-    root: &Path,
-    files: &FileTable,
-    settings: &IndexSettings,
-    outside: bool,
-) -> Result<usize, IndexError> {
+fn differing(root: &Path, files: &FileTable, settings: &IndexSettings, outside: bool) -> IndexResult<usize> {
     let mut look = scan(root, files, settings.max_file_bytes, &AtomicBool::default());
     look.rules_changed |= outside;
     if look.is_as_before() {

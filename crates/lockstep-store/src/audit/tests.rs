@@ -38,7 +38,7 @@ fn a_line_that_a_killed_writer_left_unfinished_is_no_entry() {
 }
 
 #[test]
-fn a_chain_goes_on_across_days_and_processes() {
+fn chain_continues_across_days_and_processes() {
     let root = tempfile::tempdir().unwrap();
     for at in ["2026-02-14T23:59:59Z", "2026-02-15T00:00:00Z", "2026-02-15T00:00:01Z"] {
         append(&trail(root.path()), &record(at));
@@ -63,7 +63,7 @@ fn a_line_longer_than_what_is_read_at_first_is_found() {
 }
 
 #[test]
-fn a_clock_that_goes_back_breaks_no_chain() {
+fn clock_set_back_breaks_no_chain() {
     let root = tempfile::tempdir().unwrap();
     for at in ["2026-02-15T00:00:01Z", "2026-02-14T23:59:59Z", "2026-02-16T00:00:00Z"] {
         append(&trail(root.path()), &record(at));
@@ -88,7 +88,7 @@ fn lines_cut_off_the_end_are_missed_before_and_after_the_next() {
 }
 
 #[test]
-fn without_the_state_directory_the_trail_goes_on() {
+fn trail_continues_without_the_state_directory() {
     let root = tempfile::tempdir().unwrap();
     append(&trail(root.path()), &record("2026-02-14T10:00:00Z"));
     fs::remove_dir_all(root.path().join(".lockstep")).unwrap();
@@ -156,7 +156,7 @@ fn a_trail_of_another_machine_is_not_verified_until_it_is_accepted() {
 }
 
 #[test]
-fn a_broken_trail_goes_on_after_it_was_accepted() {
+fn accepted_broken_trail_continues() {
     let root = tempfile::tempdir().unwrap();
     let trail = trail(root.path());
     let file = append(&trail, &record("2026-02-14T10:00:00Z"));

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::ProjectProvider;
 use crate::command_output::CommandOutput;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 
 /// The extracted text, or the reason why there is none.
@@ -24,7 +24,7 @@ pub(crate) struct ExtractOutput {
 
 impl ExtractOutput {
     /// From the cache if it is fresh, else from the sources.
-    pub(crate) fn of(project: &ActiveProject, query: ExtractQuery<'_>) -> Result<Self, CommandError> {
+    pub(crate) fn of(project: &ActiveProject, query: ExtractQuery<'_>) -> CommandResult<Self> {
         let extracted = super::open(project)?.extract(&ProjectProvider::new(project), query)?;
         let (text, skipped) = match extracted.answer {
             ExtractResult::Text(text) => (Some(text), None),
@@ -81,10 +81,7 @@ fn unknown(query: ExtractQuery<'_>, known: &[String]) -> CommandError {
         ExtractQuery::Persona(name) => ("persona", name),
         ExtractQuery::Topic(name) => ("topic", name),
     };
-    let error = CommandError::new(
-        CommandErrorKind::Usage,
-        format!("there is no {what} {name:?} in the session cache"),
-    );
+    let error = CommandError::usage(format!("there is no {what} {name:?} in the session cache"));
     if known.is_empty() {
         return error.hint(format!(
             "nothing in this cache is by {what}; `lockstep cache show` lists its sections, `lockstep cache section NAME` prints one"

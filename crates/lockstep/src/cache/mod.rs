@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn configuration_knows_every_strategy() {
+    fn configuration_accepts_every_strategy() {
         let words: Vec<&str> = SectionStrategy::ALL.iter().map(|(_, word)| *word).collect();
         assert_eq!(words, ContentStrategy::NAMES);
     }

@@ -15,7 +15,7 @@ use lockstep_refs::reference::{Certainty, Kind};
 use lockstep_refs::world::World;
 
 use super::inspector::DiskInspector;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::impact::analysis::{ImpactAnalysis, deadline_after};
 
 /// The time limit of one analysis.
@@ -28,7 +28,7 @@ const VERIFICATION_KIND: &str = "verify";
 const MAX_FILES_FOR_CYCLES: usize = 2_000;
 
 /// Dependents of the present iteration's changes, and references that still do not fit the original change.
-pub(super) fn of_cascade(disk: &DiskInspector<'_>, cascade: &Cascade) -> Result<CheckFindings, CommandError> {
+pub(super) fn of_cascade(disk: &DiskInspector<'_>, cascade: &Cascade) -> CommandResult<CheckFindings> {
     let index = disk.tree.open_index(&NoProgress)?;
     let analysis = analyse(disk, &index, &cascade.changed())?;
     let mut dependents = dependents(&analysis.impact);
@@ -85,7 +85,7 @@ pub(super) fn add_grouping_input(
     disk: &DiskInspector<'_>,
     findings: &mut CheckFindings,
     oracle: &VerificationResult,
-) -> Result<(), CommandError> {
+) -> CommandResult<()> {
     if oracle.failures.is_empty() {
         return Ok(());
     }
@@ -97,11 +97,7 @@ pub(super) fn add_grouping_input(
     Ok(())
 }
 
-fn analyse(
-    disk: &DiskInspector<'_>,
-    index: &Index,
-    causes: &[RootCause],
-) -> Result<ImpactAnalysis, CommandError> {
+fn analyse(disk: &DiskInspector<'_>, index: &Index, causes: &[RootCause]) -> CommandResult<ImpactAnalysis> {
     let analysis = ImpactAnalysis::of(
         &disk.tree.root,
         index,
@@ -111,10 +107,7 @@ fn analyse(
     );
     if analysis.impact.truncated {
         let seconds = TIME_LIMIT.as_secs();
-        return Err(CommandError::new(
-            CommandErrorKind::Store,
-            format!("the analysis took longer than {seconds} s"),
-        ));
+        return Err(CommandError::store(format!("the analysis took longer than {seconds} s")));
     }
     Ok(analysis)
 }
@@ -186,7 +179,7 @@ fn lines(dependent: &impact::Dependent, wanted: impl Fn(&impact::Evidence) -> bo
 pub(super) fn stale_lines(
     disk: &DiskInspector<'_>,
     cascade: &Cascade,
-) -> Result<BTreeMap<String, FileStaleness>, CommandError> {
+) -> CommandResult<BTreeMap<String, FileStaleness>> {
     let Some(iteration) = cascade.iteration() else { return Ok(BTreeMap::new()) };
     let index = disk.tree.open_index(&NoProgress)?;
     // The causes and the files that follow them are one set of edits: a line that was written for the change fits it.

@@ -8,7 +8,7 @@ use lockstep_cascade::inspector::{Inspector as _, advance};
 use lockstep_cascade::{CascadeEvent, cascade_input};
 
 use super::{CascadeContext, CascadeSelector, LoadedCascade};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 
 /// The user's or agent's report about a cascade.
 #[derive(Debug, Clone, Default)]
@@ -34,7 +34,7 @@ impl CascadeContext {
         which: &CascadeSelector,
         directory: &Path,
         completion: &CompletionReport,
-    ) -> Result<LoadedCascade, CommandError> {
+    ) -> CommandResult<LoadedCascade> {
         let mut opened = self.require_active(which)?;
         let mut disk = self.disk(&opened, None)?;
         let state = &mut opened.state;
@@ -59,7 +59,7 @@ impl CascadeContext {
     }
 
     /// A dependent as a person names it: from the present directory, or as the reports do.
-    fn resolve_dependent_path(&self, directory: &Path, file: &Path) -> Result<String, CommandError> {
+    fn resolve_dependent_path(&self, directory: &Path, file: &Path) -> CommandResult<String> {
         let root = &self.tree.root;
         let from_here = self.tree.relative(directory, file)?;
         let as_reported =

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::prompts::GroupPrompt;
 use super::{CascadeContext, CascadeSelector, dispatch_group};
 use crate::command_output::CommandOutput;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 
 /// The work that is due now.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -30,7 +30,7 @@ pub(crate) struct DispatchedGroup {
 
 impl CascadeContext {
     /// Hands out the groups that wait.
-    pub(crate) fn dispatch_waiting(&self, which: &CascadeSelector) -> Result<DispatchOutput, CommandError> {
+    pub(crate) fn dispatch_waiting(&self, which: &CascadeSelector) -> CommandResult<DispatchOutput> {
         let mut opened = self.require_active(which)?;
         let id = opened.record.id;
         let mut disk = self.disk(&opened, None)?;

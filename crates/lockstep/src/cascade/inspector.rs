@@ -16,7 +16,7 @@ use lockstep_store::cascades::CascadeUpdate;
 
 use super::{LoadedCascade, analysis, reports, verification};
 use crate::clock;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 use crate::workspace::Workspace;
 
@@ -46,7 +46,7 @@ impl<'a> DiskInspector<'a> {
         project: &'a ActiveProject,
         opened: &LoadedCascade,
         verify: Option<&'a str>,
-    ) -> Result<Self, CommandError> {
+    ) -> CommandResult<Self> {
         Ok(Self {
             tree,
             project,
@@ -65,7 +65,7 @@ impl<'a> DiskInspector<'a> {
         tree: &'a Workspace,
         project: &'a ActiveProject,
         contents: BTreeMap<Digest, Vec<u8>>,
-    ) -> Result<Self, CommandError> {
+    ) -> CommandResult<Self> {
         Ok(Self {
             tree,
             project,
@@ -136,7 +136,7 @@ impl<'a> DiskInspector<'a> {
     }
 
     /// Returns the snapshot of the tree when the present iteration began.
-    fn iteration_snapshot(&self, cascade: &Cascade) -> Result<ContentDigests, CommandError> {
+    fn iteration_snapshot(&self, cascade: &Cascade) -> CommandResult<ContentDigests> {
         let number = cascade.iteration().map_or(0, |iteration| iteration.number);
         if let Some((_, tree)) = self.iteration_tree.as_ref().filter(|(of, _)| *of == number) {
             return Ok(tree.clone());
@@ -148,14 +148,13 @@ impl<'a> DiskInspector<'a> {
                 "what the files were when iteration {number} of cascade {} began is not known",
                 self.id
             );
-            CommandError::new(CommandErrorKind::Store, what)
-                .hint("abort it and start again: `lockstep cascade abort --why ...`")
+            CommandError::store(what).hint("abort it and start again: `lockstep cascade abort --why ...`")
         })
     }
 
     /// Records a snapshot of the tree at the start of an iteration, and saves contents that git does not
     /// have.
-    fn record_snapshot(&mut self, cascade: &Cascade) -> Result<ContentDigests, CommandError> {
+    fn record_snapshot(&mut self, cascade: &Cascade) -> CommandResult<ContentDigests> {
         let number = cascade.iteration().map_or(0, |iteration| iteration.number);
         if let Ok(base) = self.iteration_snapshot(cascade) {
             return Ok(base);
@@ -173,7 +172,7 @@ impl<'a> DiskInspector<'a> {
     }
 
     /// Returns the files whose present content differs from the last commit.
-    fn unknown_to_git(&self, now: &ContentDigests) -> Result<Vec<String>, CommandError> {
+    fn unknown_to_git(&self, now: &ContentDigests) -> CommandResult<Vec<String>> {
         let Some(repository) = &self.tree.repository else {
             let mut total = 0;
             let fits = |path: &&str| {
@@ -233,14 +232,14 @@ impl Inspector for DiskInspector<'_> {
         &mut self,
         cascade: &Cascade,
         group: &Group,
-    ) -> Result<BTreeMap<String, Option<Digest>>, CommandError> {
+    ) -> CommandResult<BTreeMap<String, Option<Digest>>> {
         let base = self.record_snapshot(cascade)?;
         let now = ContentDigests::take(&self.tree.root, Some(&base));
         let of = |path: &String| (path.clone(), now.digest(path).map(str::to_owned));
         Ok(group.files.iter().map(|file| of(&file.path)).collect())
     }
 
-    fn observe(&mut self, cascade: &Cascade) -> Result<DiskObservation, CommandError> {
+    fn observe(&mut self, cascade: &Cascade) -> CommandResult<DiskObservation> {
         let base = self.iteration_snapshot(cascade)?;
         let now = ContentDigests::take(&self.tree.root, Some(&base));
         let groups = cascade.iteration().map_or(&[][..], |iteration| &iteration.groups[..]);
@@ -278,7 +277,7 @@ impl Inspector for DiskInspector<'_> {
         }
     }
 
-    fn persist(&mut self, cascade: &Cascade) -> Result<(), CommandError> {
+    fn persist(&mut self, cascade: &Cascade) -> CommandResult<()> {
         let state =
             serde_json::to_string(cascade).expect("a state is maps with text keys, lists and scalars");
         let contents: Vec<(Digest, Vec<u8>)> = std::mem::take(&mut self.contents).into_iter().collect();
@@ -297,9 +296,7 @@ impl Inspector for DiskInspector<'_> {
         if !kept {
             let message =
                 format!("another process has changed cascade {} meanwhile; nothing was written", self.id);
-            return Err(
-                CommandError::new(CommandErrorKind::Store, message).hint("look at `lockstep cascade status`")
-            );
+            return Err(CommandError::store(message).hint("look at `lockstep cascade status`"));
         }
         self.revision += 1;
         if !cascade.is_active() {

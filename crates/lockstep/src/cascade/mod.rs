@@ -31,7 +31,7 @@ pub(crate) use inspector::DiskInspector;
 pub(crate) use prompts::GroupPrompt;
 pub(crate) use start::CascadeSource;
 
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 use crate::workspace::Workspace;
 
@@ -56,7 +56,7 @@ pub(crate) struct LoadedCascade {
 
 impl CascadeContext {
     /// Returns the cascades of the project that a command in `directory` is about.
-    pub(crate) fn discover(directory: &Path) -> Result<Self, CommandError> {
+    pub(crate) fn discover(directory: &Path) -> CommandResult<Self> {
         let tree = Workspace::of_active(directory)?;
         let store = Store::open(&project_of(&tree).state)?;
         Ok(Self { tree, store })
@@ -67,17 +67,13 @@ impl CascadeContext {
     }
 
     /// Returns the active cascade. A new session continues with that of an earlier one.
-    pub(crate) fn active(&self, which: &CascadeSelector) -> Result<Option<LoadedCascade>, CommandError> {
+    pub(crate) fn active(&self, which: &CascadeSelector) -> CommandResult<Option<LoadedCascade>> {
         self.select(which)?.map(load).transpose()
     }
 
     /// Ends the active cascade if its state cannot be read, and returns its number. `None` if it can be read,
     /// so that it can be ended normally.
-    pub(crate) fn force_end(
-        &mut self,
-        which: &CascadeSelector,
-        at: Timestamp,
-    ) -> Result<Option<i64>, CommandError> {
+    pub(crate) fn force_end(&mut self, which: &CascadeSelector, at: Timestamp) -> CommandResult<Option<i64>> {
         let Some(record) = self.select(which)?.filter(|record| read(record).is_err()) else {
             return Ok(None);
         };
@@ -85,7 +81,7 @@ impl CascadeContext {
         Ok(Some(record.id))
     }
 
-    fn select(&self, which: &CascadeSelector) -> Result<Option<CascadeRecord>, CommandError> {
+    fn select(&self, which: &CascadeSelector) -> CommandResult<Option<CascadeRecord>> {
         let mut active = self.store.active_cascades()?;
         if let Some(id) = which.id {
             active.retain(|record| record.id == id);
@@ -99,28 +95,25 @@ impl CascadeContext {
         if active.len() > 1 {
             let ids: Vec<String> = active.iter().map(|record| record.id.to_string()).collect();
             let message = format!("several cascades are active: {}", ids.join(", "));
-            return Err(CommandError::new(CommandErrorKind::Usage, message).hint("name one with `--id`"));
+            return Err(CommandError::usage(message).hint("name one with `--id`"));
         }
         Ok(active.pop())
     }
 
     /// Returns the active cascade, or an error if there is none.
-    pub(crate) fn require_active(&self, which: &CascadeSelector) -> Result<LoadedCascade, CommandError> {
+    pub(crate) fn require_active(&self, which: &CascadeSelector) -> CommandResult<LoadedCascade> {
         self.active(which)?.ok_or_else(|| {
             let what = match which.id {
                 Some(id) => format!("cascade {id} is not active"),
                 None => "no cascade is active".to_owned(),
             };
-            CommandError::new(CommandErrorKind::Usage, what)
+            CommandError::usage(what)
                 .hint("`lockstep cascade start` starts one; `lockstep cascade status` shows the last one")
         })
     }
 
     /// Returns the active cascade, otherwise the newest.
-    pub(crate) fn active_or_newest(
-        &self,
-        which: &CascadeSelector,
-    ) -> Result<Option<LoadedCascade>, CommandError> {
+    pub(crate) fn active_or_newest(&self, which: &CascadeSelector) -> CommandResult<Option<LoadedCascade>> {
         if let Some(active) = self.active(which)? {
             return Ok(Some(active));
         }
@@ -128,10 +121,7 @@ impl CascadeContext {
     }
 
     /// Returns the disk reader for a cascade that is only planned.
-    pub(crate) fn preview(
-        &self,
-        contents: BTreeMap<String, Vec<u8>>,
-    ) -> Result<DiskInspector<'_>, CommandError> {
+    pub(crate) fn preview(&self, contents: BTreeMap<String, Vec<u8>>) -> CommandResult<DiskInspector<'_>> {
         DiskInspector::for_preview(&self.tree, self.project(), contents)
     }
 
@@ -139,7 +129,7 @@ impl CascadeContext {
         &'a self,
         opened: &LoadedCascade,
         verify: Option<&'a str>,
-    ) -> Result<DiskInspector<'a>, CommandError> {
+    ) -> CommandResult<DiskInspector<'a>> {
         DiskInspector::open(&self.tree, self.project(), opened, verify)
     }
 }
@@ -149,7 +139,7 @@ pub(crate) fn dispatch_group(
     state: &mut Cascade,
     disk: &mut DiskInspector<'_>,
     group: &str,
-) -> Result<(), CommandError> {
+) -> CommandResult<()> {
     let found = state.group(group).cloned();
     let before = found.map_or_else(|| Ok(Default::default()), |group| disk.group_contents(state, &group))?;
     advance(state, CascadeEvent::Dispatched { group: group.to_owned(), before }, disk).map(drop)
@@ -159,13 +149,10 @@ fn project_of(tree: &Workspace) -> &ActiveProject {
     tree.project.as_ref().expect("cascades are only opened for active projects")
 }
 
-fn load(record: CascadeRecord) -> Result<LoadedCascade, CommandError> {
+fn load(record: CascadeRecord) -> CommandResult<LoadedCascade> {
     let state = read(&record).map_err(|why| {
-        CommandError::new(
-            CommandErrorKind::Store,
-            format!("the state of cascade {} cannot be read: {why}", record.id),
-        )
-        .hint("another version of lockstep wrote it; `lockstep cascade abort --why REASON` gives it up")
+        CommandError::store(format!("the state of cascade {} cannot be read: {why}", record.id))
+            .hint("another version of lockstep wrote it; `lockstep cascade abort --why REASON` gives it up")
     })?;
     Ok(LoadedCascade { record, state })
 }
@@ -180,6 +167,6 @@ fn read(record: &CascadeRecord) -> Result<Cascade, String> {
 
 impl From<TransitionError> for CommandError {
     fn from(refused: TransitionError) -> Self {
-        Self::new(CommandErrorKind::Usage, refused.to_string())
+        Self::usage(refused.to_string())
     }
 }

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::analysis::imports;
 use super::inspector::DiskInspector;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::impact::analysis::{ImpactAnalysis, deadline_after};
 
 /// Larger templates are no templates.
@@ -55,7 +55,7 @@ impl DiskInspector<'_> {
         cascade: &Cascade,
         group: &Group,
         delivery: &str,
-    ) -> Result<GroupPrompt, CommandError> {
+    ) -> CommandResult<GroupPrompt> {
         let causes = cascade.iteration().map_or(&[][..], |iteration| &iteration.causes[..]);
         let prompt =
             self.with_material(cascade, causes, Some(group), &prompt::IMPLEMENTER, delivery, |material| {
@@ -75,7 +75,7 @@ impl DiskInspector<'_> {
     }
 
     /// The prompt for a second opinion on convergence.
-    pub(crate) fn analyst_prompt(&self, cascade: &Cascade, delivery: &str) -> Result<Prompt, CommandError> {
+    pub(crate) fn analyst_prompt(&self, cascade: &Cascade, delivery: &str) -> CommandResult<Prompt> {
         self.with_material(cascade, &cascade.changed(), None, &prompt::ANALYST, delivery, |material| {
             prompt::analyst(cascade, material)
         })
@@ -89,7 +89,7 @@ impl DiskInspector<'_> {
         template: &PromptTemplate,
         delivery: &str,
         render: impl FnOnce(&PromptContext<'_>) -> Result<Prompt, PromptError>,
-    ) -> Result<Prompt, CommandError> {
+    ) -> CommandResult<Prompt> {
         let own = self.own_template(template)?;
         let symbols = self.symbols(causes)?;
         let architecture = match group.filter(|_| cascade.tier == Tier::Complex) {
@@ -106,13 +106,13 @@ impl DiskInspector<'_> {
             template: own.as_deref(),
         })
         .map_err(|error| {
-            CommandError::new(CommandErrorKind::Configuration, error.to_string())
+            CommandError::config(error.to_string())
                 .hint(format!("mend or remove .lockstep/templates/{}", template.name))
         })
     }
 
     /// Returns the changed definitions of changed files.
-    fn symbols(&self, causes: &[RootCause]) -> Result<BTreeMap<String, Vec<ChangedSymbol>>, CommandError> {
+    fn symbols(&self, causes: &[RootCause]) -> CommandResult<BTreeMap<String, Vec<ChangedSymbol>>> {
         let index = self.tree.open_index(&NoProgress)?;
         let limit = std::time::Duration::from_secs(10);
         let analysis = ImpactAnalysis::of(
@@ -183,7 +183,7 @@ impl DiskInspector<'_> {
     }
 
     /// Returns the import relations around the files of a group, one per line.
-    fn architecture(&self, group: &Group) -> Result<Vec<String>, CommandError> {
+    fn architecture(&self, group: &Group) -> CommandResult<Vec<String>> {
         let index = self.tree.open_index(&NoProgress)?;
         let mut lines = Vec::new();
         for file in group.files.iter().filter(|file| file.outcome.is_none()) {
@@ -199,14 +199,10 @@ impl DiskInspector<'_> {
     }
 
     /// Returns the project's own template, if it has one.
-    fn own_template(&self, template: &PromptTemplate) -> Result<Option<String>, CommandError> {
+    fn own_template(&self, template: &PromptTemplate) -> CommandResult<Option<String>> {
         let path = self.project.state.path().join("templates").join(template.name);
-        let failed = |why: String| {
-            CommandError::new(
-                CommandErrorKind::Configuration,
-                format!("cannot use the template {}: {why}", path.display()),
-            )
-        };
+        let failed =
+            |why: String| CommandError::config(format!("cannot use the template {}: {why}", path.display()));
         match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error.to_string())),

@@ -8,7 +8,7 @@ use lockstep_fs::write_atomically;
 use lockstep_store::StoreError;
 
 use super::inspector::DiskInspector;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 
 impl DiskInspector<'_> {
     /// The directory of this cascade's reports.
@@ -17,7 +17,7 @@ impl DiskInspector<'_> {
     }
 
     /// The report for people and models.
-    pub(crate) fn l2(&self, cascade: &Cascade) -> Result<String, CommandError> {
+    pub(crate) fn l2(&self, cascade: &Cascade) -> CommandResult<String> {
         let held = self.store.held_alerts(self.id)?;
         let held: Vec<HeldAlert> =
             held.into_iter().map(|(session, report)| HeldAlert { session, report }).collect();
@@ -26,7 +26,7 @@ impl DiskInspector<'_> {
 }
 
 /// Writes both reports.
-pub(super) fn write(disk: &DiskInspector<'_>, cascade: &Cascade) -> Result<(), CommandError> {
+pub(super) fn write(disk: &DiskInspector<'_>, cascade: &Cascade) -> CommandResult<()> {
     let dir = disk.reports_dir()?;
     write_atomically(&dir.join("report.yaml"), cascade.l1().as_bytes(), 0o600)?;
     write_atomically(&dir.join("report.md"), disk.l2(cascade)?.as_bytes(), 0o600)?;

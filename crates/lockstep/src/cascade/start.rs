@@ -19,7 +19,7 @@ use lockstep_store::cascades::CascadeUpdate;
 use super::analysis::{dependents, grouping_input};
 use super::{CascadeContext, LoadedCascade, load};
 use crate::clock;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::impact::analysis::{ImpactAnalysis, deadline_after};
 
 /// The time limit of the analysis.
@@ -47,7 +47,7 @@ impl CascadeContext {
         source: CascadeSource,
         tier: Option<Tier>,
         session: Option<&SessionId>,
-    ) -> Result<LoadedCascade, CommandError> {
+    ) -> CommandResult<LoadedCascade> {
         let (state, contents) = self.plan(source, tier)?;
         self.insert(session, &state, contents)
     }
@@ -57,7 +57,7 @@ impl CascadeContext {
         &self,
         source: CascadeSource,
         tier: Option<Tier>,
-    ) -> Result<(Cascade, BTreeMap<String, Vec<u8>>), CommandError> {
+    ) -> CommandResult<(Cascade, BTreeMap<String, Vec<u8>>)> {
         let index = self.tree.open_index(&NoProgress)?;
         let basis = self.basis(source, &index)?;
         let snapshot = ContentDigests::take(&self.tree.root, None);
@@ -90,7 +90,7 @@ impl CascadeContext {
         Ok((state, contents))
     }
 
-    fn basis(&self, source: CascadeSource, index: &Index) -> Result<StartBasis, CommandError> {
+    fn basis(&self, source: CascadeSource, index: &Index) -> CommandResult<StartBasis> {
         let edits = match source {
             CascadeSource::Report(bytes) => return self.basis_of_report(bytes, index),
             CascadeSource::Session(session) => self.tree.edits_of_session(&session, None)?,
@@ -123,11 +123,7 @@ impl CascadeContext {
 
     /// Reads a report, which names the changed files but not their former contents. Contents from git are
     /// used if they explain the report.
-    fn basis_of_report(
-        &self,
-        bytes: Result<Vec<u8>, String>,
-        index: &Index,
-    ) -> Result<StartBasis, CommandError> {
+    fn basis_of_report(&self, bytes: Result<Vec<u8>, String>, index: &Index) -> CommandResult<StartBasis> {
         let root = self.tree.root.to_string_lossy();
         let report = match bytes {
             Ok(bytes) => cascade_input::read(&bytes, &root),
@@ -179,7 +175,7 @@ impl CascadeContext {
         session: Option<&SessionId>,
         state: &Cascade,
         contents: BTreeMap<String, Vec<u8>>,
-    ) -> Result<LoadedCascade, CommandError> {
+    ) -> CommandResult<LoadedCascade> {
         let text = serde_json::to_string(state).expect("a state is maps with text keys, lists and scalars");
         let contents: Vec<(String, Vec<u8>)> = contents.into_iter().collect();
         let first = CascadeUpdate {
@@ -192,7 +188,7 @@ impl CascadeContext {
             at: clock::now().timestamp(),
         };
         let id = self.store.insert_cascade(session, &first)?.map_err(|active| {
-            CommandError::new(CommandErrorKind::Usage, format!("cascade {active} is active already"))
+            CommandError::usage(format!("cascade {active} is active already"))
                 .hint("`lockstep cascade next` goes on with it; `lockstep cascade abort --why ...` ends it")
         })?;
         let record = self.store.cascade(Some(id))?.expect("it was entered just now");

@@ -8,7 +8,7 @@ use lockstep_cascade::event::VerificationResult;
 
 use super::inspector::DiskInspector;
 use super::run::agent::{AgentProcess, AgentSpec};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 
 /// The number of bytes of the output that are searched.
 const MAX_OUTPUT_BYTES: usize = 4 << 20;
@@ -18,7 +18,7 @@ pub(super) fn run_verification(
     disk: &DiskInspector<'_>,
     command: &str,
     iteration: u8,
-) -> Result<VerificationResult, CommandError> {
+) -> CommandResult<VerificationResult> {
     let name = format!("verify-{iteration}");
     let limit = disk.project.config().cascade.time_limit;
     let spec = AgentSpec {
@@ -31,7 +31,7 @@ pub(super) fn run_verification(
     let ended = AgentProcess::start(&disk.reports_dir()?, spec, "")?.wait()?;
     if ended.timed_out {
         let message = format!("the verification {command:?} took longer than {} s", limit.as_secs());
-        return Err(CommandError::new(CommandErrorKind::Store, message)
+        return Err(CommandError::store(message)
             .hint("`[cascade] time_limit` in lockstep.toml gives it longer; the same command goes on with the cascade"));
     }
     let mut output = ended.output;

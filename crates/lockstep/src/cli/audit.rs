@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{CommandContext, CommandStatus, refuse_in_session};
 use crate::clock;
 use crate::command_output::CommandOutput as _;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::steps::StepContext;
 use crate::steps::audit::unverified as unverified_note;
@@ -78,7 +78,7 @@ struct AcceptArgs {
     why: String,
 }
 
-pub(crate) fn run(args: &AuditArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &AuditArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let steps = StepContext::new(&project, clock::now());
     match &args.command {
@@ -88,11 +88,7 @@ pub(crate) fn run(args: &AuditArgs, context: &CommandContext) -> Result<CommandS
     }
 }
 
-fn show(
-    args: &AuditShowArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, CommandError> {
+fn show(args: &AuditShowArgs, steps: &StepContext<'_>, context: &CommandContext) -> CommandResult {
     let wanted = AuditFilter {
         step: args.step.as_deref(),
         event: args.event.as_deref(),
@@ -126,7 +122,7 @@ struct TrailVerifyOutput {
     broken: Option<ChainError>,
 }
 
-fn verify(steps: &StepContext<'_>, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+fn verify(steps: &StepContext<'_>, context: &CommandContext) -> CommandResult {
     let mut verified = AuditVerifyOutput {
         whole: true,
         trails: Vec::new(),
@@ -187,11 +183,7 @@ fn verify(steps: &StepContext<'_>, context: &CommandContext) -> Result<CommandSt
     })
 }
 
-fn accept(
-    args: &AcceptArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, CommandError> {
+fn accept(args: &AcceptArgs, steps: &StepContext<'_>, context: &CommandContext) -> CommandResult {
     refuse_in_session("accept a trail")?;
     let accepted = steps.accept_trails(&args.why)?;
     let text = || match &accepted[..] {

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 
 /// List the files that agents changed
@@ -52,7 +52,7 @@ pub(crate) struct ChangesArgs {
     prune: bool,
 }
 
-pub(crate) fn run(args: &ChangesArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &ChangesArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let since = args.since.as_deref().map(|text| parse_since(text, &clock::now())).transpose()?;
     let mut store = Store::open(&project.state)?;
@@ -71,13 +71,13 @@ pub(crate) fn run(args: &ChangesArgs, context: &CommandContext) -> Result<Comman
 }
 
 /// A point in time as people write it: how long ago, a day, a local time, or an exact moment.
-fn parse_since(text: &str, now: &Zoned) -> Result<Timestamp, CommandError> {
+fn parse_since(text: &str, now: &Zoned) -> CommandResult<Timestamp> {
     let exact = || text.parse::<Timestamp>().ok();
     // A day alone is its midnight.
     let local = || text.parse::<DateTime>().ok()?.to_zoned(now.time_zone().clone()).ok();
     let ago = || now.checked_sub(text.parse::<Span>().ok()?.abs()).ok();
     exact().or_else(|| local().or_else(ago).map(|zoned| zoned.timestamp())).ok_or_else(|| {
-        CommandError::new(CommandErrorKind::Usage, format!("--since: {text:?} is no time"))
+        CommandError::usage(format!("--since: {text:?} is no time"))
             .hint("write `30m`, `2h`, `1d`, `2026-02-14`, `2026-02-14T15:30` or `2026-02-14T15:30:00+09:00`")
     })
 }
@@ -190,7 +190,7 @@ fn details(change: &RecordedChange) -> String {
     format!("  [session {}{call}]", change.session)
 }
 
-/// Relative to the root where possible, on one line whatever its characters.
+/// Formats a path relative to the root if possible, always on one line.
 fn display_path(root: &Path, path: &Path) -> String {
     let mut bytes = Vec::new();
     escape_into(&mut bytes, path.strip_prefix(root).unwrap_or(path));
@@ -274,7 +274,7 @@ fn prune(
     context: &CommandContext,
     project: &ActiveProject,
     store: &mut Store,
-) -> Result<CommandStatus, CommandError> {
+) -> CommandResult {
     let journal = project.journal();
     let sessions = match &args.session {
         Some(session) => vec![session.clone()],

@@ -3,7 +3,7 @@
 use clap_complete::Shell;
 
 use super::{CommandContext, CommandStatus, command};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 
 /// Print a completion script for a shell
 ///
@@ -17,7 +17,7 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &CompletionsArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &CompletionsArgs, context: &CommandContext) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command(), "lockstep", &mut script);
     context.terminal.print_content(&String::from_utf8_lossy(&script));

@@ -5,7 +5,7 @@ use lockstep_config::ValueOrigin;
 use serde::Serialize;
 
 use super::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 
 /// Show the configuration in effect, or every key with its default
@@ -51,7 +51,7 @@ struct SettingOutput {
     line: Option<usize>,
 }
 
-pub(crate) fn run(args: &ConfigArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &ConfigArgs, context: &CommandContext) -> CommandResult {
     if let ConfigVerb::Template = args.verb {
         context.terminal.print_content(&lockstep_config::template::template());
         return Ok(CommandStatus::Success);

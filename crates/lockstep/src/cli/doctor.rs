@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{CommandContext, CommandStatus};
 use crate::doctor::{CheckStatus, DoctorCheck, check_all, check_live};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 
 /// Check the set-up and run every registered hook once
@@ -32,7 +32,7 @@ struct DoctorOutput {
     checks: Vec<DoctorCheck>,
 }
 
-pub(crate) fn run(args: &DoctorArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &DoctorArgs, context: &CommandContext) -> CommandResult {
     let mut checks = check_all(&context.directory);
     if args.live
         && let Some(found) = Project::of_directory(&context.directory)?

@@ -13,7 +13,7 @@ use super::step::{given_or_deleted, refused};
 use super::task::read_input;
 use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 use crate::steps::gates::AgentWork;
 use crate::steps::moves::{MoveVerdict, RefMove, Worktrees, moves_of_branches};
@@ -119,7 +119,7 @@ struct CiArgs {
     range: String,
 }
 
-pub(crate) fn run(args: &GateArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &GateArgs, context: &CommandContext) -> CommandResult {
     if let GateCommand::Refs(args) = &args.command {
         return refs(args, context);
     }
@@ -140,15 +140,10 @@ pub(crate) fn run(args: &GateArgs, context: &CommandContext) -> Result<CommandSt
     }
 }
 
-fn prompt(
-    args: &GatePromptArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, CommandError> {
+fn prompt(args: &GatePromptArgs, steps: &StepContext<'_>, context: &CommandContext) -> CommandResult {
     let bytes = read_input(context, &args.file)?;
-    let prompt = String::from_utf8(bytes).map_err(|_| {
-        CommandError::new(CommandErrorKind::Usage, format!("{} is not UTF-8", args.file.display()))
-    })?;
+    let prompt = String::from_utf8(bytes)
+        .map_err(|_| CommandError::usage(format!("{} is not UTF-8", args.file.display())))?;
     let markers = steps.markers(&prompt);
     let invoked = steps.judge_invocation(&prompt, &markers)?;
     if !markers.is_ad_hoc() {
@@ -157,11 +152,7 @@ fn prompt(
     Ok(print_gate_result(context, &invoked.judged, args.explain))
 }
 
-fn stop(
-    args: &GateStopArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, CommandError> {
+fn stop(args: &GateStopArgs, steps: &StepContext<'_>, context: &CommandContext) -> CommandResult {
     let file = match given_or_deleted(steps, context, &args.file) {
         Ok(file) => file,
         Err(error) => return Ok(refused(context, &error.into_refusal()?)),
@@ -185,11 +176,7 @@ fn stop(
     Ok(print_gate_result(context, &judged, args.explain))
 }
 
-fn commit(
-    args: &GateCommitArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, CommandError> {
+fn commit(args: &GateCommitArgs, steps: &StepContext<'_>, context: &CommandContext) -> CommandResult {
     if !steps.has_steps() {
         if !args.git_hook {
             context.terminal.say_line("the project has no steps: nothing prevents a commit");
@@ -238,7 +225,7 @@ fn commit(
     Ok(CommandStatus::Success)
 }
 
-fn refs(args: &RefsArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+fn refs(args: &RefsArgs, context: &CommandContext) -> CommandResult {
     let lines = read_input(context, "-".as_ref())?;
     let moves = moves_of_branches(&String::from_utf8_lossy(&lines));
     if moves.is_empty() {
@@ -266,7 +253,7 @@ fn refs(args: &RefsArgs, context: &CommandContext) -> Result<CommandStatus, Comm
     }
 }
 
-fn judge_moves(project: &ActiveProject, moves: &[RefMove]) -> Result<CommandStatus, CommandError> {
+fn judge_moves(project: &ActiveProject, moves: &[RefMove]) -> CommandResult {
     let steps = StepContext::new(project, clock::now());
     if !steps.has_steps() {
         return Ok(CommandStatus::Success);
@@ -290,11 +277,7 @@ fn judge_moves(project: &ActiveProject, moves: &[RefMove]) -> Result<CommandStat
     Ok(CommandStatus::CheckFailed)
 }
 
-fn ci(
-    args: &CiArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, CommandError> {
+fn ci(args: &CiArgs, steps: &StepContext<'_>, context: &CommandContext) -> CommandResult {
     let proven = steps.prove_range(&args.range)?;
     let text = || {
         let mut text: String =

@@ -18,7 +18,7 @@ use super::task::read_input;
 use super::task::writer_args::SessionArgs;
 use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
 use crate::task::files::ProjectFiles;
@@ -94,14 +94,14 @@ struct FileCheckOutput<T: Serialize> {
     data: T,
 }
 
-pub(crate) fn run(args: &HandoffArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &HandoffArgs, context: &CommandContext) -> CommandResult {
     match &args.command {
         HandoffCommand::Check(args) => run_check(args, context),
         HandoffCommand::New(args) => run_new(args, context),
     }
 }
 
-fn run_check(args: &HandoffCheckArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+fn run_check(args: &HandoffCheckArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let files = ProjectFiles::of(&project.root);
     let begin =
@@ -136,20 +136,17 @@ fn run_check(args: &HandoffCheckArgs, context: &CommandContext) -> Result<Comman
 }
 
 /// Derives the kind of file from its name.
-fn kind_of(path: &Path) -> Result<HandoffFileKind, CommandError> {
+fn kind_of(path: &Path) -> CommandResult<HandoffFileKind> {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let yaml = name.ends_with(".yaml") || name.ends_with(".yml");
     match () {
         () if name.ends_with(".md") => Ok(HandoffFileKind::L2),
         () if yaml && name.contains("gate") => Ok(HandoffFileKind::Gate),
         () if yaml && name.starts_with("l1") => Ok(HandoffFileKind::L1),
-        () => Err(CommandError::new(
-            CommandErrorKind::Usage,
-            format!(
-                "the name {:?} does not say what kind of file it is",
-                single_line(&path.to_string_lossy())
-            ),
-        )
+        () => Err(CommandError::usage(format!(
+            "the name {:?} does not say what kind of file it is",
+            single_line(&path.to_string_lossy())
+        ))
         .hint("say it with --kind l2, --kind l1 or --kind gate")),
     }
 }
@@ -191,7 +188,7 @@ impl FileCheck<'_> {
     }
 }
 
-fn run_new(args: &HandoffNewArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+fn run_new(args: &HandoffNewArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let tasks = TaskContext::open_existing(&project, clock::now().timestamp())?;
     let version = tasks.map(|tasks| tasks.present()).transpose()?.flatten().map(|p| p.record.version);
@@ -203,9 +200,8 @@ fn run_new(args: &HandoffNewArgs, context: &CommandContext) -> Result<CommandSta
     let session = args.session.require_session()?;
     let relative = scaffold::default_path(&project.config().task.l2_path.0, session.as_str(), args.phase);
     let path = project.root.join(&relative);
-    let failed = |error: std::io::Error| {
-        CommandError::new(CommandErrorKind::Store, format!("cannot write {}: {error}", path.display()))
-    };
+    let failed =
+        |error: std::io::Error| CommandError::store(format!("cannot write {}: {error}", path.display()));
     confine(&project.root, &path).map_err(|refusal| failed(std::io::Error::other(refusal)))?;
     if fs::symlink_metadata(&path).is_ok() {
         context.terminal.say_line(&format!("{relative} is there already; it was not changed"));

@@ -9,7 +9,7 @@ use lockstep_text::single_line;
 
 use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::impact::analysis::ImpactAnalysis;
 use crate::impact::findings::{Findings, gcc, sarif};
 use crate::impact::question::{ChangeSource, ImpactQuery, ImpactResult, shown_path};
@@ -106,7 +106,7 @@ impl FailOn {
     }
 }
 
-pub(crate) fn run(args: &ImpactArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &ImpactArgs, context: &CommandContext) -> CommandResult {
     let question = args.question()?;
     let asked = {
         let bar = ProgressBar::new(&context.terminal);
@@ -126,17 +126,16 @@ pub(crate) fn run(args: &ImpactArgs, context: &CommandContext) -> Result<Command
 }
 
 impl ImpactArgs {
-    fn question(&self) -> Result<ImpactQuery, CommandError> {
+    fn question(&self) -> CommandResult<ImpactQuery> {
         Ok(ImpactQuery { changed: self.changed()?, history: self.history, limit: self.limit()? })
     }
 
-    fn limit(&self) -> Result<Duration, CommandError> {
-        Duration::try_from_secs_f64(self.time_limit).map_err(|_| {
-            CommandError::new(CommandErrorKind::Usage, "--time-limit must be a number of seconds from 0 on")
-        })
+    fn limit(&self) -> CommandResult<Duration> {
+        Duration::try_from_secs_f64(self.time_limit)
+            .map_err(|_| CommandError::usage("--time-limit must be a number of seconds from 0 on"))
     }
 
-    fn changed(&self) -> Result<ChangeSource, CommandError> {
+    fn changed(&self) -> CommandResult<ChangeSource> {
         Ok(match (&self.rev, &self.patch, &self.session) {
             (Some(range), ..) => ChangeSource::Range(range.clone()),
             _ if self.staged => ChangeSource::Staged,
@@ -153,19 +152,11 @@ impl ImpactArgs {
 }
 
 /// Dismisses every finding about a dependent.
-fn dismiss(
-    asked: &ImpactResult,
-    dependent: &str,
-    why: &str,
-    context: &CommandContext,
-) -> Result<CommandStatus, CommandError> {
+fn dismiss(asked: &ImpactResult, dependent: &str, why: &str, context: &CommandContext) -> CommandResult {
     let ImpactResult { tree, analysis, .. } = asked;
     let Some(project) = &tree.project else {
-        return Err(CommandError::new(
-            CommandErrorKind::Usage,
-            "a dismissal is remembered only in an active project",
-        )
-        .hint("`lockstep init` makes it one"));
+        return Err(CommandError::usage("a dismissal is remembered only in an active project")
+            .hint("`lockstep init` makes it one"));
     };
     let found = analysis.impact.dependents().filter(|(_, found)| found.path == dependent);
     let changed: Vec<&str> = found.map(|(file, _)| &*file.path).collect();
@@ -176,11 +167,8 @@ fn dismiss(
         return Ok(CommandStatus::Success);
     }
     if changed.is_empty() {
-        return Err(CommandError::new(
-            CommandErrorKind::Usage,
-            format!("{dependent} is no dependent of what changed"),
-        )
-        .hint("`lockstep impact` lists the dependents"));
+        return Err(CommandError::usage(format!("{dependent} is no dependent of what changed"))
+            .hint("`lockstep impact` lists the dependents"));
     }
     let mut store = Store::open(&project.state)?;
     for path in &changed {
@@ -190,18 +178,13 @@ fn dismiss(
     Ok(CommandStatus::Success)
 }
 
-fn read_patch(file: &Path) -> Result<String, CommandError> {
+fn read_patch(file: &Path) -> CommandResult<String> {
     let read = if file == Path::new("-") {
         std::io::read_to_string(std::io::stdin())
     } else {
         std::fs::read_to_string(file)
     };
-    read.map_err(|error| {
-        CommandError::new(
-            CommandErrorKind::Store,
-            format!("cannot read the patch {}: {error}", file.display()),
-        )
-    })
+    read.map_err(|error| CommandError::store(format!("cannot read the patch {}: {error}", file.display())))
 }
 
 fn show(
@@ -209,7 +192,7 @@ fn show(
     context: &CommandContext,
     asked: &ImpactResult,
     in_cascade: bool,
-) -> Result<(), CommandError> {
+) -> CommandResult<()> {
     let ImpactResult { analysis, origin, .. } = asked;
     let report = analysis.report();
     let terminal = &context.terminal;

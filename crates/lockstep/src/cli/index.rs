@@ -12,7 +12,7 @@ use lockstep_store::StateDir;
 use serde::Serialize;
 
 use super::{CommandContext, CommandStatus};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::impact::deadline::Deadline;
 use crate::progress_bar::ProgressBar;
 use crate::workspace::Workspace;
@@ -90,7 +90,7 @@ impl IndexProgress for ParsingLimit<'_> {
     }
 }
 
-pub(crate) fn run(args: &IndexArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &IndexArgs, context: &CommandContext) -> CommandResult {
     let tree = Workspace::discover(&context.directory)?;
     let state = tree.index_directory()?;
     if args.check {
@@ -129,11 +129,7 @@ pub(crate) fn run(args: &IndexArgs, context: &CommandContext) -> Result<CommandS
 }
 
 /// Returns the index for counting while another process is writing.
-fn open_while_locked(
-    args: &IndexArgs,
-    tree: &Workspace,
-    state: &StateDir,
-) -> Result<Option<Index>, CommandError> {
+fn open_while_locked(args: &IndexArgs, tree: &Workspace, state: &StateDir) -> CommandResult<Option<Index>> {
     if !args.stats || args.rebuild {
         return Ok(None);
     }
@@ -143,25 +139,20 @@ fn open_while_locked(
 
 fn busy(holder: &LockHolder) -> CommandError {
     let who = holder.process.map_or_else(|| "another process".to_owned(), |id| format!("process {id}"));
-    CommandError::new(CommandErrorKind::Store, format!("{who} is writing the index ({})", holder.what))
+    CommandError::store(format!("{who} is writing the index ({})", holder.what))
         .hint("wait until it has ended; questions are answered meanwhile")
 }
 
-fn background(context: &CommandContext, tree: &Workspace) -> Result<CommandStatus, CommandError> {
-    start_index_build(&tree.root).map_err(|error| {
-        CommandError::new(CommandErrorKind::Store, format!("cannot start a build in the background: {error}"))
-    })?;
+fn background(context: &CommandContext, tree: &Workspace) -> CommandResult {
+    start_index_build(&tree.root)
+        .map_err(|error| CommandError::store(format!("cannot start a build in the background: {error}")))?;
     context
         .terminal
         .print_note("The index is being built; `lockstep index --check` tells when it is up to date.\n");
     Ok(CommandStatus::Success)
 }
 
-fn check(
-    context: &CommandContext,
-    tree: &Workspace,
-    state: &StateDir,
-) -> Result<CommandStatus, CommandError> {
+fn check(context: &CommandContext, tree: &Workspace, state: &StateDir) -> CommandResult {
     let verdict = verify(&tree.root, state, &tree.index_settings())?;
     match context.format.render(&verdict) {
         Some(data) => context.terminal.print(&data),

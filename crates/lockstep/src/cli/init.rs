@@ -13,7 +13,7 @@ use lockstep_store::StateDir;
 use super::plan_output::PlanOutput;
 use super::{CommandContext, CommandStatus};
 use crate::env_vars::HOME;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::executable;
 use crate::hook::HookClient;
 use crate::output_format::OutputFormat;
@@ -65,7 +65,7 @@ pub(crate) struct InitArgs {
     git_hook: bool,
 }
 
-pub(crate) fn run(args: &InitArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &InitArgs, context: &CommandContext) -> CommandResult {
     let root = root_of(&context.directory)?;
     if !root.join(".git").exists() && Repository::is_bare(&root).unwrap_or_default() {
         return Err(CommandError::bare_repository(&root));
@@ -134,7 +134,7 @@ fn make_plan(
     clients: &[HookClient],
     plugin: bool,
     installation: Installation,
-) -> Result<SetupPlan, CommandError> {
+) -> CommandResult<SetupPlan> {
     let mut plan = SetupPlan { installation, ..SetupPlan::default() };
     plan_configuration(root, &mut plan)?;
     for client in clients {
@@ -163,8 +163,8 @@ fn apply_plan(
     mut plan: SetupPlan,
     former: &Installation,
     applied: &mut Vec<PlannedFileEdit>,
-    again: impl Fn(Installation) -> Result<SetupPlan, CommandError>,
-) -> Result<SetupPlan, CommandError> {
+    again: impl Fn(Installation) -> CommandResult<SetupPlan>,
+) -> CommandResult<SetupPlan> {
     let former = former.settings.clone();
     for _ in 0..MAX_PLANS {
         let mut changed = None;
@@ -193,12 +193,12 @@ fn apply_plan(
             plan = next;
         }
     }
-    Err(CommandError::new(CommandErrorKind::Store, "another process changes the settings all the time")
+    Err(CommandError::store("another process changes the settings all the time")
         .hint("end it, and run `lockstep init` again"))
 }
 
 fn no_hook_runs(blockers: &[String]) -> CommandError {
-    CommandError::new(CommandErrorKind::Configuration, "no hook will run in this project")
+    CommandError::config("no hook will run in this project")
         .because(blockers)
         .hint("change the settings as it says; `lockstep doctor` then checks that the hooks run")
 }
@@ -214,16 +214,14 @@ fn note_ignored(root: &Path, plan: &mut SetupPlan) {
 }
 
 /// Builds the index of a project that has none. If that takes longer than [`INDEX_WAIT`], it continues in the background.
-fn build_index(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
+fn build_index(root: &Path, plan: &mut SetupPlan) -> CommandResult<()> {
     let Some(project) = Project::of_directory(root)?.map(ActiveProject::load).transpose()? else {
         return Ok(());
     };
     if is_stored(&project.state)? {
         return Ok(());
     }
-    let failed = |error| {
-        CommandError::new(CommandErrorKind::Store, format!("cannot start the build of the index: {error}"))
-    };
+    let failed = |error| CommandError::store(format!("cannot start the build of the index: {error}"));
     let mut build = start_index_build(&project.root).map_err(failed)?;
     let started = Instant::now();
     while build.try_wait().map_err(failed)?.is_none() {

@@ -1,7 +1,7 @@
 //! `lockstep mcp`.
 
 use super::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::mcp::{self, CallerIdentity};
 
 /// Run an MCP server that offers these commands to agents as tools
@@ -23,7 +23,7 @@ pub(crate) struct McpArgs {
     allow_run: bool,
 }
 
-pub(crate) fn run(args: &McpArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &McpArgs, context: &CommandContext) -> CommandResult {
     let caller = CallerIdentity { bound: args.agent.clone(), may_run: args.allow_run };
     mcp::serve(context.directory.clone(), caller)?;
     Ok(CommandStatus::Success)

@@ -38,7 +38,7 @@ use lockstep_text::{is_unprintable, single_line};
 
 use crate::command_output::CommandOutput;
 use crate::env_vars::CLAUDECODE;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::exit_code;
 use crate::output_format::OutputFormat;
 use crate::terminal::{ColorChoice, Terminal, print_error};
@@ -142,13 +142,11 @@ pub(crate) enum CommandStatus {
 }
 
 /// Refuses an action in a client's session that is reserved for people.
-pub(crate) fn refuse_in_session(what: &str) -> Result<(), CommandError> {
+pub(crate) fn refuse_in_session(what: &str) -> CommandResult<()> {
     match CLAUDECODE.get() {
         None => Ok(()),
-        Some(_) => {
-            Err(CommandError::new(CommandErrorKind::Usage, format!("an agent's session does not {what}"))
-                .hint("run the command in your own terminal"))
-        }
+        Some(_) => Err(CommandError::usage(format!("an agent's session does not {what}"))
+            .hint("run the command in your own terminal")),
     }
 }
 
@@ -245,28 +243,24 @@ fn usage_data(message: &str) -> CommandError {
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let words: Vec<&str> = first.split_whitespace().collect();
     let lines = rest.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.fold(CommandError::new(CommandErrorKind::Usage, words.join(" ")), |error, line| error.hint(line))
+    lines.fold(CommandError::usage(words.join(" ")), |error, line| error.hint(line))
 }
 
-fn run(verb: Verb, global: &GlobalArgs) -> Result<CommandStatus, CommandError> {
+fn run(verb: Verb, global: &GlobalArgs) -> CommandResult {
     let terminal = Terminal::new(global.color, global.quiet, global.verbose, global.format);
     let directory = directory(global).inspect_err(|error| terminal.print_error_data(&error.data()))?;
     let context = CommandContext { directory, format: global.format, terminal };
     let answer =
         answer(verb, &context).inspect_err(|error| context.terminal.print_error_data(&error.data()))?;
-    let failed =
-        |error| CommandError::new(CommandErrorKind::Store, format!("cannot write the answer: {error}"));
+    let failed = |error| CommandError::store(format!("cannot write the answer: {error}"));
     context.terminal.finish().map_err(failed)?;
     Ok(answer)
 }
 
-fn answer(verb: Verb, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+fn answer(verb: Verb, context: &CommandContext) -> CommandResult {
     if context.format.is_for_findings() && !matches!(verb, Verb::Impact(_)) {
-        return Err(CommandError::new(
-            CommandErrorKind::Usage,
-            "only `impact` has the formats `gcc` and `sarif`",
-        )
-        .hint("other commands have `--format json` for programs"));
+        return Err(CommandError::usage("only `impact` has the formats `gcc` and `sarif`")
+            .hint("other commands have `--format json` for programs"));
     }
     match verb {
         Verb::Init(args) => init::run(&args, context),
@@ -298,16 +292,13 @@ fn answer(verb: Verb, context: &CommandContext) -> Result<CommandStatus, Command
 }
 
 /// Returns the absolute directory that the command is about.
-fn directory(global: &GlobalArgs) -> Result<PathBuf, CommandError> {
+fn directory(global: &GlobalArgs) -> CommandResult<PathBuf> {
     let given = global.directory.clone().unwrap_or_else(|| PathBuf::from("."));
-    let directory = given.canonicalize().map_err(|error| {
-        CommandError::new(CommandErrorKind::Usage, format!("cannot work in {}: {error}", given.display()))
-    })?;
+    let directory = given
+        .canonicalize()
+        .map_err(|error| CommandError::usage(format!("cannot work in {}: {error}", given.display())))?;
     if !directory.is_dir() {
-        return Err(CommandError::new(
-            CommandErrorKind::Usage,
-            format!("{} is not a directory", directory.display()),
-        ));
+        return Err(CommandError::usage(format!("{} is not a directory", directory.display())));
     }
     Ok(directory)
 }

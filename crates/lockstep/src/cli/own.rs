@@ -3,7 +3,7 @@
 use lockstep_config::Project;
 
 use super::{CommandContext, CommandStatus, VERSION};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::installed::Installed;
 use crate::project::ActiveProject;
 use crate::setup;
@@ -38,7 +38,7 @@ struct SelfVersionArgs {
     check: bool,
 }
 
-pub(crate) fn run(args: &SelfArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &SelfArgs, context: &CommandContext) -> CommandResult {
     let SelfCommand::Version(args) = &args.command;
     if !args.check {
         let data = context.format.render(&serde_json::json!({ "version": VERSION }));

@@ -8,7 +8,7 @@ use super::task::output;
 use super::task::writer_args::{SessionArgs, WriterArgs};
 use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
 use crate::task::phases::PhaseFiles;
@@ -63,14 +63,14 @@ pub(crate) struct PhaseCompleteArgs {
     who: WriterArgs,
 }
 
-pub(crate) fn run(args: &PhaseArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &PhaseArgs, context: &CommandContext) -> CommandResult {
     match &args.command {
         PhaseCommand::Enter(args) => run_enter(args, context),
         PhaseCommand::Complete(args) => run_complete(args, context),
     }
 }
 
-fn run_enter(args: &PhaseEnterArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+fn run_enter(args: &PhaseEnterArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let tasks = TaskContext::open(&project, clock::now().timestamp())?;
     match tasks.enter(args.phase, args.session.session().as_ref())? {
@@ -80,7 +80,7 @@ fn run_enter(args: &PhaseEnterArgs, context: &CommandContext) -> Result<CommandS
     Ok(CommandStatus::Success)
 }
 
-fn run_complete(args: &PhaseCompleteArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+fn run_complete(args: &PhaseCompleteArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let produced = PhaseFiles { directory: &context.directory, l2: args.l2.clone(), gate: args.gate.clone() };
@@ -97,8 +97,5 @@ fn missing_file(args: &PhaseCompleteArgs, directory: &Path) -> Option<CommandErr
     let mut named = std::iter::once(&args.l2).chain(&args.gate);
     let missing = named.find(|path| !directory.join(path).exists())?;
     let message = format!("there is no file {}", missing.display());
-    Some(
-        CommandError::new(CommandErrorKind::Store, message)
-            .hint("paths are taken from the current directory"),
-    )
+    Some(CommandError::store(message).hint("paths are taken from the current directory"))
 }

@@ -11,7 +11,7 @@ use super::step::{refused, resolve_step};
 use super::task::read_input;
 use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 use crate::steps::StepContext;
 
@@ -68,7 +68,7 @@ struct PromptCheckArgs {
     file: PathBuf,
 }
 
-pub(crate) fn run(args: &PromptArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &PromptArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let steps = StepContext::new(&project, clock::now());
     match &args.command {
@@ -77,11 +77,7 @@ pub(crate) fn run(args: &PromptArgs, context: &CommandContext) -> Result<Command
     }
 }
 
-fn rendered(
-    args: &PromptRenderArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, CommandError> {
+fn rendered(args: &PromptRenderArgs, steps: &StepContext<'_>, context: &CommandContext) -> CommandResult {
     let template = match args.template.as_str() {
         "execute_step" => with_names(EXECUTE_STEP_TEMPLATE, &steps.marker_names()),
         path => text_of(context, &PathBuf::from(path))?,
@@ -92,8 +88,7 @@ fn rendered(
     };
     for pair in &args.set {
         let (name, value) = pair.split_once('=').ok_or_else(|| {
-            CommandError::new(CommandErrorKind::Usage, format!("{pair:?} is no value"))
-                .hint("write --set NAME=VALUE")
+            CommandError::usage(format!("{pair:?} is no value")).hint("write --set NAME=VALUE")
         })?;
         agent.insert(name.to_owned(), value.into());
     }
@@ -126,27 +121,20 @@ fn with_names(template: &str, names: &MarkerNames) -> String {
 const MAX_DEPTH: usize = 16;
 const MAX_NODES: usize = 20_000;
 
-fn agent_data(context: &CommandContext, path: &std::path::Path) -> Result<Map<String, Value>, CommandError> {
+fn agent_data(context: &CommandContext, path: &std::path::Path) -> CommandResult<Map<String, Value>> {
     let text = text_of(context, path)?;
     // JSON is YAML.
     yaml::read(&text, yaml::options(MAX_DEPTH, MAX_NODES)).map_err(|error| {
-        CommandError::new(
-            CommandErrorKind::Usage,
-            format!("{} holds no names with values: {error}", path.display()),
-        )
+        CommandError::usage(format!("{} holds no names with values: {error}", path.display()))
     })
 }
 
-fn text_of(context: &CommandContext, path: &std::path::Path) -> Result<String, CommandError> {
+fn text_of(context: &CommandContext, path: &std::path::Path) -> CommandResult<String> {
     String::from_utf8(read_input(context, path)?)
-        .map_err(|_| CommandError::new(CommandErrorKind::Usage, format!("{} is not UTF-8", path.display())))
+        .map_err(|_| CommandError::usage(format!("{} is not UTF-8", path.display())))
 }
 
-fn checked(
-    args: &PromptCheckArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, CommandError> {
+fn checked(args: &PromptCheckArgs, steps: &StepContext<'_>, context: &CommandContext) -> CommandResult {
     let checked = steps.check_prompt(&text_of(context, &args.file)?)?;
     context.print(&checked);
     Ok(if checked.valid { CommandStatus::Success } else { CommandStatus::CheckFailed })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{CommandContext, CommandStatus};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::progress_bar::ProgressBar;
 use crate::refs::query::{ReferenceDirection, ReferencesOutput};
 use crate::refs::text;
@@ -46,11 +46,10 @@ pub(crate) struct RefsArgs {
     time_limit: f64,
 }
 
-pub(crate) fn run(args: &RefsArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &RefsArgs, context: &CommandContext) -> CommandResult {
     let direction = if args.out { ReferenceDirection::Out } else { ReferenceDirection::In };
-    let limit = Duration::try_from_secs_f64(args.time_limit).map_err(|_| {
-        CommandError::new(CommandErrorKind::Usage, "--time-limit must be a number of seconds from 0 on")
-    })?;
+    let limit = Duration::try_from_secs_f64(args.time_limit)
+        .map_err(|_| CommandError::usage("--time-limit must be a number of seconds from 0 on"))?;
     let found = {
         let bar = ProgressBar::new(&context.terminal);
         match &args.name {

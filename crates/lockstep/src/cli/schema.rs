@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{CommandContext, CommandStatus};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 
 /// Print the JSON Schema of a document that Lockstep reads or writes
 ///
@@ -18,7 +18,7 @@ pub(crate) struct SchemaArgs {
     name: Option<String>,
 }
 
-pub(crate) fn run(args: &SchemaArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &SchemaArgs, context: &CommandContext) -> CommandResult {
     let schemas = schemas();
     let Some(name) = &args.name else {
         let names: Vec<&str> = schemas.iter().map(|(name, _)| *name).collect();
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &SchemaArgs, context: &CommandContext) -> Result<Command
     };
     let Some((_, schema)) = schemas.iter().find(|(known, _)| known == name) else {
         let names: Vec<&str> = schemas.iter().map(|(name, _)| *name).collect();
-        return Err(CommandError::new(CommandErrorKind::Usage, format!("there is no schema {name:?}"))
+        return Err(CommandError::usage(format!("there is no schema {name:?}"))
             .hint(format!("the schemas are {}", names.join(", "))));
     };
     // A schema is JSON, for people too.

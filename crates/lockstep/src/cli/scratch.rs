@@ -8,7 +8,7 @@ use super::task::output;
 use super::task::writer_args::{SessionArgs, WriterArgs};
 use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
 use crate::task::output::TaskRefusalOutput;
@@ -56,7 +56,7 @@ pub(crate) struct ScratchSetArgs {
     who: WriterArgs,
 }
 
-pub(crate) fn run(args: &ScratchArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &ScratchArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     match &args.command {
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &ScratchArgs, context: &CommandContext) -> Result<Comman
                 return Ok(output::print_refusal(context, &TaskRefusalOutput::new(None, vec![reason])));
             }
             let value = yaml::read(args.value.as_bytes(), MAX_BYTES)
-                .map_err(|error| CommandError::new(CommandErrorKind::Usage, error.to_string()))?;
+                .map_err(|error| CommandError::usage(error.to_string()))?;
             match tasks.set_scratch(&session, |scratch| scratch.with(&args.place, value.clone()))? {
                 Ok(scratch) => {
                     show(context, &scratch);

@@ -4,7 +4,7 @@ use lockstep_text::printable_path;
 use serde::Serialize;
 
 use super::{CommandContext, CommandStatus, refuse_in_session};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::inactive;
 use crate::trust::{OutsideKey, approve, outside_keys, revoke, user_dir};
 
@@ -29,15 +29,12 @@ struct TrustOutput {
     revoked: bool,
 }
 
-pub(crate) fn run(args: &TrustArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &TrustArgs, context: &CommandContext) -> CommandResult {
     let found = lockstep_config::Project::of_directory(&context.directory)?
         .ok_or_else(|| inactive(&context.directory))?;
     refuse_in_session("approve paths outside the project")?;
     let user = user_dir().ok_or_else(|| {
-        CommandError::new(
-            CommandErrorKind::Store,
-            "neither XDG_STATE_HOME nor HOME names a directory for the approval",
-        )
+        CommandError::store("neither XDG_STATE_HOME nor HOME names a directory for the approval")
     })?;
     let approved = if args.revoke { Vec::new() } else { outside_keys(&found.load()?, &found.root) };
     let revoked = approved.is_empty() && revoke(&user, &found.root)?;

@@ -10,7 +10,7 @@ use lockstep_store::StateDir;
 use super::plan_output::PlanOutput;
 use super::{CommandContext, CommandStatus, refuse_in_session};
 use crate::clock;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 use crate::setup::{
     Installation, LOCAL_SETTINGS, SHARED_SETTINGS, SetupPlan, plan_cache_removal, plan_deactivation,
@@ -47,7 +47,7 @@ pub(crate) struct UninstallArgs {
     purge: bool,
 }
 
-pub(crate) fn run(args: &UninstallArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &UninstallArgs, context: &CommandContext) -> CommandResult {
     let root = root_of(&context.directory)?;
     let state = StateDir::for_project(&root);
     if !args.dry_run && uses_steps(&root, &state) {
@@ -87,8 +87,7 @@ pub(crate) fn run(args: &UninstallArgs, context: &CommandContext) -> Result<Comm
         for edit in &plan.edits {
             if !edit.apply()? {
                 let message = format!("{} was changed by another process meanwhile", edit.path.display());
-                return Err(CommandError::new(CommandErrorKind::Store, message)
-                    .hint("run `lockstep uninstall` again"));
+                return Err(CommandError::store(message).hint("run `lockstep uninstall` again"));
             }
         }
         Installation::forget(&state);
@@ -100,7 +99,7 @@ pub(crate) fn run(args: &UninstallArgs, context: &CommandContext) -> Result<Comm
     Ok(CommandStatus::Success)
 }
 
-fn purge(state: &StateDir) -> Result<(), CommandError> {
+fn purge(state: &StateDir) -> CommandResult<()> {
     if !state.exists() {
         return Ok(());
     }
@@ -110,10 +109,8 @@ fn purge(state: &StateDir) -> Result<(), CommandError> {
     // A build in the background would create the directory again.
     let Some(_lock) = wait_for_writer(state, WRITER_WAIT)? else {
         let message = format!("cannot remove {}: the index is being written", path.display());
-        return Err(CommandError::new(CommandErrorKind::Store, message)
-            .hint("run `lockstep uninstall --purge` again"));
+        return Err(CommandError::store(message).hint("run `lockstep uninstall --purge` again"));
     };
-    fs::remove_dir_all(path).map_err(|error| {
-        CommandError::new(CommandErrorKind::Store, format!("cannot remove {}: {error}", path.display()))
-    })
+    fs::remove_dir_all(path)
+        .map_err(|error| CommandError::store(format!("cannot remove {}: {error}", path.display())))
 }

@@ -8,7 +8,7 @@ use lockstep_model::event::{Actor, EventKind};
 use lockstep_model::ids::SessionId;
 
 use super::HookRun;
-use super::fault::HookError;
+use super::fault::{HookError, HookResult};
 use crate::cache::SessionCacheError;
 use crate::cache::delivery::{DeliveredPart, REBUILD_TIMEOUT, Recipient, deliver};
 use crate::cache::receipt::{self, Receipt};
@@ -16,7 +16,7 @@ use crate::cache::receipt::{self, Receipt};
 impl HookRun {
     /// Delivers the cache. Without a cache, there is no output. Other failures are logged, and the text is
     /// still sent.
-    pub(super) fn deliver_cache(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn deliver_cache(&mut self, session: &SessionId) -> HookResult<Decision> {
         let to = match (&self.event.kind, &self.event.actor) {
             (EventKind::SessionStart { source }, _) => Recipient::Session { source, part: self.part },
             (_, Actor::Subagent { agent_type: Some(agent_type), .. }) => Recipient::Subagent { agent_type },

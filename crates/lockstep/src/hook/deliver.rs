@@ -11,7 +11,7 @@ use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
 use lockstep_store::mailbox::{Mail, may_have_mail};
 
-use super::fault::HookError;
+use super::fault::{HookError, HookResult};
 use super::{HookRun, PendingMail};
 use crate::cache::installed_plugins;
 use crate::env_vars::client_directory;
@@ -21,7 +21,7 @@ use crate::task::readers;
 
 impl HookRun {
     /// Delivers the alerts that wait, as one; then the notices.
-    pub(super) fn deliver_mail(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn deliver_mail(&mut self, session: &SessionId) -> HookResult<Decision> {
         if !matches!(self.event.kind, EventKind::Stop(_))
             && let Err(fault) = self.report_pending_now(session)
         {

@@ -17,6 +17,9 @@ use crate::project::ActiveProject;
 use crate::steps::StepsError;
 use crate::task::TaskError;
 
+/// The result of a part of a hook.
+pub(crate) type HookResult<T = ()> = Result<T, HookError>;
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HookError {
     #[error("standard input could not be read")]

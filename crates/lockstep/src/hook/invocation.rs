@@ -14,7 +14,7 @@ use lockstep_steps::markers::Dialect;
 use lockstep_steps::script::{self, ScriptTexts};
 use lockstep_text::printable_path;
 
-use super::fault::HookError;
+use super::fault::HookResult;
 use super::{HookRun, cwd_of};
 use crate::env_vars::{CLAUDE_CONFIG_DIR, HOME};
 use crate::steps::audit::event;
@@ -39,7 +39,7 @@ pub(super) struct AgentTexts {
 }
 
 impl HookRun {
-    pub(super) fn gate_invocation(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn gate_invocation(&mut self, session: &SessionId) -> HookResult<Decision> {
         let texts = self.agent_texts();
         let (mut errors, mut passed) = (String::new(), Vec::new());
         for prompt in &texts.prompts {
@@ -76,7 +76,7 @@ impl HookRun {
         Ok(Decision::Silent)
     }
 
-    fn decide_unreadable(&self, why: &str) -> Result<Decision, HookError> {
+    fn decide_unreadable(&self, why: &str) -> HookResult<Decision> {
         self.check_configuration()?;
         let steps = self.steps();
         steps.append_audit(None, &steps.record(event::UNREADABLE, None).with("reason", why));

@@ -10,11 +10,11 @@ use lockstep_model::event::{EventKind, OriginalContent, ToolOutcome, ToolUse, Un
 use lockstep_model::ids::SessionId;
 use lockstep_store::originals::OriginalStore;
 
-use super::fault::HookError;
+use super::fault::HookResult;
 use super::{HookRun, cwd_of, undo, written_file};
 
 impl HookRun {
-    pub(super) fn journal_change(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn journal_change(&mut self, session: &SessionId) -> HookResult<Decision> {
         let EventKind::PostToolUse { call, outcome: ToolOutcome::Succeeded } = &self.event.kind else {
             return Ok(Decision::Silent);
         };
@@ -55,7 +55,7 @@ impl HookRun {
         line: &JournalLine,
         told: Option<OriginalContent>,
         undo: &Undo,
-    ) -> Result<(), HookError> {
+    ) -> HookResult {
         self.note_base(session)?;
         let restored = || lockstep_fs::read_text(&line.path).ok().and_then(|now| undo::former(&now, undo));
         let befores = OriginalStore::for_session(&self.project.state, session);

@@ -11,7 +11,7 @@ use lockstep_store::Store;
 use lockstep_store::originals::OriginalStore;
 use lockstep_store::windows::Window;
 
-use super::fault::HookError;
+use super::fault::HookResult;
 use super::{HookRun, cwd_of, undo};
 use crate::impact::moves;
 use crate::impact::original::{Originals, Since};
@@ -31,7 +31,7 @@ struct ListedChange<'a> {
 impl HookRun {
     /// Journals the files that the client lists. Returns false if a sweep is needed: the list is not
     /// complete, it contradicts the disk, or there is nothing to compare it with.
-    pub(super) fn journal_listed(&mut self, session: &SessionId) -> Result<bool, HookError> {
+    pub(super) fn journal_listed(&mut self, session: &SessionId) -> HookResult<bool> {
         let EventKind::PostToolUse { call, .. } = &self.event.kind else { return Ok(false) };
         let ToolUse::Bash { edits, .. } = &call.tool else { return Ok(false) };
         if !edits.is_complete || edits.files.len() > MAX_LISTED_FILES {
@@ -64,7 +64,7 @@ impl HookRun {
 
     /// Returns the listed files of the project that differ from their known state. `None` if the list and the
     /// disk disagree.
-    fn check_list<'a>(&self, edits: &'a CommandEdits) -> Result<Option<Vec<ListedChange<'a>>>, HookError> {
+    fn check_list<'a>(&self, edits: &'a CommandEdits) -> HookResult<Option<Vec<ListedChange<'a>>>> {
         let listed: BTreeMap<PathBuf, &EditedFile> =
             edits.files.iter().filter_map(|file| Some((self.path_below_root(file)?, file))).collect();
         let mut theirs: Vec<PathBuf> = listed.keys().cloned().collect();
@@ -136,7 +136,7 @@ impl HookRun {
         session: &SessionId,
         line: &JournalLine,
         change: &ListedChange<'_>,
-    ) -> Result<(), HookError> {
+    ) -> HookResult {
         let befores = OriginalStore::for_session(&self.project.state, session);
         for agent in agents_of(line) {
             match &change.former {
@@ -152,7 +152,7 @@ impl HookRun {
         &self,
         session: &SessionId,
         found: &[(JournalLine, ChangeKind)],
-    ) -> Result<(), HookError> {
+    ) -> HookResult {
         let journal = self.project.journal();
         if found.iter().all(|(_, kind)| *kind == ChangeKind::Written) {
             let lines: Vec<JournalLine> = found.iter().map(|(line, _)| line.clone()).collect();

@@ -52,7 +52,7 @@ use crate::clock;
 use crate::env_vars::CLAUDE_PROJECT_DIR;
 use crate::project::ActiveProject;
 use crate::steps::{StepContext, has_step_state};
-use fault::HookError;
+use fault::{HookError, HookResult};
 use route::{HookAction, actions_for};
 use unread::{NameScanner, Waits};
 
@@ -70,7 +70,6 @@ pub enum RegistrationSource {
     /// In the client's settings.
     #[default]
     Settings,
-    /// In the plugin.
     Plugin,
 }
 
@@ -197,7 +196,7 @@ fn actions_for_part(event: &Event, part: HookPart) -> Vec<HookAction> {
     actions
 }
 
-fn read_event() -> Result<Event, HookError> {
+fn read_event() -> HookResult<Event> {
     let mut bytes = Vec::new();
     let mut stdin = io::stdin().lock();
     stdin.by_ref().take(MAX_EVENT_BYTES + 1).read_to_end(&mut bytes).map_err(HookError::Stdin)?;
@@ -253,7 +252,7 @@ fn respond_to_unreadable_event(fault: &HookError) -> HookOutcome {
 
 /// Returns the project of an event: the one the client names, otherwise that of its working directory,
 /// otherwise that of the file a tool wrote (in a monorepo only some packages may be active).
-fn project_of(event: &Event) -> Result<Option<ActiveProject>, HookError> {
+fn project_of(event: &Event) -> HookResult<Option<ActiveProject>> {
     let cwd = cwd_of(event);
     let named = CLAUDE_PROJECT_DIR.get().map(PathBuf::from);
     let mut found = Project::of_hook(named.as_deref(), &cwd)?;
@@ -371,7 +370,7 @@ impl HookRun {
         })
     }
 
-    fn dispatch(&mut self, action: HookAction, session: &SessionId) -> Result<Decision, HookError> {
+    fn dispatch(&mut self, action: HookAction, session: &SessionId) -> HookResult<Decision> {
         match action {
             HookAction::NoteStart => self.note_start(session),
             HookAction::Journal => {

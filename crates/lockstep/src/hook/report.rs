@@ -22,7 +22,7 @@ use lockstep_store::{Store, check_replaceable};
 use lockstep_text::printable_path;
 
 use super::HookRun;
-use super::fault::HookError;
+use super::fault::{HookError, HookResult};
 use crate::cascade::active;
 use crate::impact::analysis::{ImpactAnalysis, deadline_after};
 use crate::impact::moves;
@@ -72,7 +72,7 @@ struct Reported<'a> {
 }
 
 impl HookRun {
-    pub(super) fn report_subagent(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn report_subagent(&mut self, session: &SessionId) -> HookResult<Decision> {
         let swept = self.sweep_at_stop(session);
         let mut store = self.take_store()?;
         self.report_unread_places(&mut store, session);
@@ -95,7 +95,7 @@ impl HookRun {
         swept.map(|()| Decision::Silent)
     }
 
-    pub(super) fn report_lead(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn report_lead(&mut self, session: &SessionId) -> HookResult<Decision> {
         let swept = self.sweep_at_stop(session);
         let mut store = self.take_store()?;
         self.report_unread_places(&mut store, session);
@@ -113,7 +113,7 @@ impl HookRun {
         reader: &str,
         by: ChangeAuthor<'_>,
         worth: AlertThreshold,
-    ) -> Result<bool, HookError> {
+    ) -> HookResult<bool> {
         store.import_journal(&self.project.journal(), session, &|_| true)?;
         let after = store.reader_cursor(session, reader)?;
         let changes = store.changes(&ChangeFilter { session: Some(session), by, after })?;
@@ -137,7 +137,7 @@ impl HookRun {
         store: &mut Store,
         session: &SessionId,
         limit: Duration,
-    ) -> Result<(), HookError> {
+    ) -> HookResult {
         let pending = store.pending(session)?;
         if pending.is_empty() {
             return Ok(());
@@ -162,7 +162,7 @@ impl HookRun {
     }
 
     /// Analyses pending files at an event of the Lead that is no stop, if there is an index by now.
-    pub(super) fn report_pending_now(&mut self, session: &SessionId) -> Result<(), HookError> {
+    pub(super) fn report_pending_now(&mut self, session: &SessionId) -> HookResult {
         if !may_be_pending(&self.project.state, session) || !is_stored(&self.project.state)? {
             return Ok(());
         }
@@ -177,7 +177,7 @@ impl HookRun {
         store: &mut Store,
         reported: &Reported<'_>,
         pending: Option<&[PathBuf]>,
-    ) -> Result<bool, HookError> {
+    ) -> HookResult<bool> {
         let session = reported.session;
         let files = match pending {
             Some(paths) => store.states(paths),
@@ -243,7 +243,7 @@ impl HookRun {
         reported: &Reported<'_>,
         changed: &[PathBuf],
         analysis: Option<&ImpactAnalysis>,
-    ) -> Result<Rendered, HookError> {
+    ) -> HookResult<Rendered> {
         let Reported { session, worth, .. } = *reported;
         let (texts, mut alert) = match analysis {
             Some(analysis) => self.analysed_report(analysis, reported),
@@ -281,7 +281,7 @@ impl HookRun {
         &self,
         store: &Store,
         changed: &[PathBuf],
-    ) -> Result<(Vec<PathBuf>, Option<i64>), HookError> {
+    ) -> HookResult<(Vec<PathBuf>, Option<i64>)> {
         let mut told = changed.to_vec();
         let mut held = None;
         for cascade in active::load(store)? {
@@ -300,7 +300,7 @@ impl HookRun {
         store: &Store,
         reported: &Reported<'_>,
         changed: &[PathBuf],
-    ) -> Result<Option<ImpactAnalysis>, HookError> {
+    ) -> HookResult<Option<ImpactAnalysis>> {
         let Some(mut index) = self.open_index(reported.wait)? else { return Ok(None) };
         let Reported { session, changes, .. } = reported;
         let ours: Vec<RecordedChange> =
@@ -326,7 +326,7 @@ impl HookRun {
 
     /// Opens the index, up to date if few files changed. If there is none, starts its build and waits up to
     /// `wait` for it.
-    fn open_index(&self, wait: Duration) -> Result<Option<Index>, HookError> {
+    fn open_index(&self, wait: Duration) -> HookResult<Option<Index>> {
         let project = &self.project;
         let settings = project.index_settings();
         let open = || {
@@ -354,7 +354,7 @@ impl HookRun {
 }
 
 /// When each file was last changed in the session, as the place of the change in the history.
-fn last_changes(store: &Store, session: &SessionId) -> Result<BTreeMap<PathBuf, i64>, HookError> {
+fn last_changes(store: &Store, session: &SessionId) -> HookResult<BTreeMap<PathBuf, i64>> {
     let all = store.changes(&ChangeFilter { session: Some(session), ..ChangeFilter::default() })?;
     Ok(all.into_iter().map(|change| (change.line.path, change.id)).collect())
 }
@@ -429,7 +429,7 @@ fn unanalysed_report(
     worth: AlertThreshold,
 ) -> (ReportTexts, Option<Alert>) {
     let names: Vec<&Path> = changed.iter().map(PathBuf::as_path).collect();
-    // Something may break: an unknown result is worth an alert, too.
+    // An unknown result also causes an alert, because something may break.
     let alert = (worth != AlertThreshold::Off).then(|| Alert::not_analysed(session, changed));
     ([("yaml", report::l1(&names)), ("md", report::l2(&names))], alert)
 }

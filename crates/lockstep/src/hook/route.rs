@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_delivered_where_it_would_not_reach_the_lead_or_would_loop() {
+    fn events_that_cannot_reach_the_lead_deliver_nothing() {
         for (file, json) in samples::ALL {
             let event = parse(json.as_bytes()).unwrap();
             if actions_for(&event).contains(&HookAction::DeliverMail) {

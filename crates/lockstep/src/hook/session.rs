@@ -15,7 +15,7 @@ use lockstep_store::stale_temp_files::collect_beside;
 use lockstep_store::{Store, StoreError};
 
 use super::HookRun;
-use super::fault::HookError;
+use super::fault::{HookError, HookResult};
 use crate::cascade::active;
 use crate::env_vars::LOCKSTEP_GROUP;
 use crate::impact::original::{Originals, Since};
@@ -29,7 +29,7 @@ impl HookRun {
     /// Records changes from before the session as known, unless another session is active here, whose shell
     /// commands may not have been swept yet. Saves the contents of the files, and starts the build of the
     /// index if there is none.
-    pub(super) fn open_session(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn open_session(&mut self, session: &SessionId) -> HookResult<Decision> {
         // A refused journal is a fault of every event that writes to it.
         let ignored = self.project.ignored.iter().filter(|key| key.section != "journal");
         self.faults.extend(ignored.map(|key| HookError::IgnoredKey(key.to_string())));
@@ -59,7 +59,7 @@ impl HookRun {
 
     /// Saves the contents of the files, if the start of the session was not seen. `init` creates the state
     /// directory; an event without changes does not.
-    pub(super) fn note_start(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn note_start(&mut self, session: &SessionId) -> HookResult<Decision> {
         let befores = OriginalStore::for_session(&self.project.state, session);
         if self.project.state.path().exists() && !befores.has_base() {
             let catalogue = present(&self.project.root, &self.project.state)?;
@@ -69,12 +69,7 @@ impl HookRun {
     }
 
     /// Keeps the originals of files that the session changed before it was interrupted and has not reported yet.
-    fn keep_unreported(
-        &self,
-        store: &mut Store,
-        session: &SessionId,
-        base: &mut SessionBase,
-    ) -> Result<(), HookError> {
+    fn keep_unreported(&self, store: &mut Store, session: &SessionId, base: &mut SessionBase) -> HookResult {
         let befores = OriginalStore::for_session(&self.project.state, session);
         if !befores.has_base() {
             return Ok(());
@@ -94,7 +89,7 @@ impl HookRun {
     /// Reads the session's changes into the history. Its journal stays for the grace period; journals of
     /// sessions whose grace period is over are removed, and so are temporary files of killed hooks. Never
     /// affects another session. A failure of one of these steps does not prevent the others.
-    pub(super) fn close_session(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn close_session(&mut self, session: &SessionId) -> HookResult<Decision> {
         let mut store = Store::open(&self.project.state)?;
         let (journal, now) = (self.project.journal(), self.now.timestamp());
         let read = store.import_journal(&journal, session, &|_| true);

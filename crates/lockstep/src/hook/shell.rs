@@ -13,7 +13,7 @@ use lockstep_task::audit::TaskAuditVerdict;
 use lockstep_task::scratch;
 
 use super::HookRun;
-use super::fault::HookError;
+use super::fault::{HookError, HookResult};
 use crate::task::access;
 use crate::task::callers::{Callers, SeenAgent};
 use crate::task::writer::{TaskAuditOutcome, TaskWriter};
@@ -21,7 +21,7 @@ use crate::task::writer::{TaskAuditOutcome, TaskWriter};
 impl HookRun {
     /// Before a shell command that calls Lockstep: an agent may write only what it could write in the
     /// client's list.
-    pub(super) fn gate_task_command(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn gate_task_command(&mut self, session: &SessionId) -> HookResult<Decision> {
         let EventKind::PreToolUse(call) = &self.event.kind else { return Ok(Decision::Silent) };
         let Some(command) = call.tool.command() else { return Ok(Decision::Silent) };
         let calls: Vec<OwnCall> = own_calls(command).into_iter().filter(concerns_task).collect();
@@ -44,7 +44,7 @@ impl HookRun {
     }
 
     /// After such a command.
-    pub(super) fn forget_task_command(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn forget_task_command(&mut self, session: &SessionId) -> HookResult<Decision> {
         let call = match &self.event.kind {
             EventKind::PostToolUse { call, .. } | EventKind::PostToolUseFailure(call) => Some(call),
             _ => None,
@@ -72,7 +72,7 @@ impl HookRun {
         agent: SeenAgent,
         call: &OwnCall,
         refusal: &AccessDenial,
-    ) -> Result<Decision, HookError> {
+    ) -> HookResult<Decision> {
         let writer = TaskWriter {
             principal: principal.clone(),
             agent_id: agent.agent_id,

@@ -20,7 +20,7 @@ use lockstep_store::Store;
 use lockstep_store::history::{ChangeAuthor, ChangeFilter, RecordedChange};
 use lockstep_wire::claude::transcript;
 
-use super::fault::HookError;
+use super::fault::{HookError, HookResult};
 use super::route::HookAction;
 use super::{HookRun, combine_decisions, cwd_of, panic_message};
 use crate::steps::audit::event;
@@ -53,12 +53,12 @@ impl HookRun {
     }
 
     /// Rules that are partly wrong are no rules to refuse or to grant by.
-    pub(super) fn check_configuration(&self) -> Result<(), HookError> {
+    pub(super) fn check_configuration(&self) -> HookResult {
         HookError::from_config_problems(&self.project).map_or(Ok(()), Err)
     }
 
     /// Before an agent that runs a step writes a file.
-    pub(super) fn gate_boundary(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn gate_boundary(&mut self, session: &SessionId) -> HookResult<Decision> {
         let runs = SessionRuns::of(&self.project.state, session);
         let (Actor::Subagent { id, .. }, EventKind::PreToolUse(call)) = (&self.event.actor, &self.event.kind)
         else {
@@ -97,7 +97,7 @@ impl HookRun {
     }
 
     /// Returns why the boundary of a step forbids to write a file; `None` if it does not.
-    fn refuse_write(&self, step_file: &str, written: &Path) -> Result<Option<Refusal>, HookError> {
+    fn refuse_write(&self, step_file: &str, written: &Path) -> HookResult<Option<Refusal>> {
         let steps = self.steps();
         let refused = |problems| HookError::from(StepsError::Refused(problems));
         let file = steps.resolve_from_root(step_file).map_err(|problem| refused(vec![problem]))?;
@@ -115,7 +115,7 @@ impl HookRun {
     }
 
     /// Gate 3, before a shell command that may make a commit. git's own hook checks again, with git's data.
-    pub(super) fn gate_commit(&mut self) -> Result<Decision, HookError> {
+    pub(super) fn gate_commit(&mut self) -> HookResult<Decision> {
         let steps = self.steps();
         if !steps.has_steps() {
             return Ok(Decision::Silent);
@@ -146,7 +146,7 @@ impl HookRun {
 
     /// Gate 2, when a subagent wants to end. It is asked once to fix its step; after that the step is FAILED
     /// and the Lead is notified.
-    pub(super) fn gate_stop(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn gate_stop(&mut self, session: &SessionId) -> HookResult<Decision> {
         let EventKind::SubagentStop(StopEvent { already_continued }) = self.event.kind else {
             return Ok(Decision::Silent);
         };
@@ -182,7 +182,7 @@ impl HookRun {
         agent: &AgentId,
         mut run: StepRun,
         already_continued: bool,
-    ) -> Result<Decision, HookError> {
+    ) -> HookResult<Decision> {
         let first = !already_continued && !run.asked;
         let judged = self.judge_run(session, &run, first);
         if self.mode(HookAction::GateStop) == GateMode::Warn {
@@ -223,8 +223,8 @@ impl HookRun {
         &mut self,
         session: &SessionId,
         run: &StepRun,
-        judged: Result<(GateResult, Option<StepFile>), HookError>,
-    ) -> Result<Decision, HookError> {
+        judged: HookResult<(GateResult, Option<StepFile>)>,
+    ) -> HookResult<Decision> {
         let (judged, _) = judged?;
         if judged.validation.failed() {
             let gate = judged.validation.gate_id;
@@ -243,7 +243,7 @@ impl HookRun {
         session: &SessionId,
         run: &StepRun,
         first: bool,
-    ) -> Result<(GateResult, Option<StepFile>), HookError> {
+    ) -> HookResult<(GateResult, Option<StepFile>)> {
         self.check_configuration()?;
         let transcript = self.event.transcript.as_deref().and_then(read_transcript);
         let usage = transcript.as_deref().map(transcript::usage);
@@ -265,7 +265,7 @@ impl HookRun {
             judged.fail(format!("could not check what shell commands changed: {fault}"), mend);
         }
         match at.is_bounded() && steps.project.config().journal.sweep == SweepTiming::Off {
-            // The agent knows its commands. Its second end passes, and the Lead is told.
+            // The agent was told its commands once. Its second stop passes, and the Lead is notified.
             true if first => judged.fail(NOT_SWEPT.to_owned(), COMPARE),
             true => judged.validation.warnings.push(NOT_SWEPT.to_owned()),
             false => {}
@@ -285,18 +285,18 @@ impl HookRun {
     }
 
     /// Looks for changes of shell commands. A failure there does not decide for the gate.
-    fn sweep_for_gate(&mut self, session: &SessionId) -> Result<(), HookError> {
+    fn sweep_for_gate(&mut self, session: &SessionId) -> HookResult {
         catch_unwind(AssertUnwindSafe(|| self.sweep_at_stop(session)))
             .unwrap_or_else(|panic| Err(HookError::Bug(panic_message(&*panic))))
     }
 
     /// The store: the one that an earlier action of the event has opened, or else a new connection.
-    pub(super) fn take_store(&mut self) -> Result<Store, HookError> {
+    pub(super) fn take_store(&mut self) -> HookResult<Store> {
         Ok(self.store.take().map_or_else(|| Store::open(&self.project.state), Ok)?)
     }
 
     /// Everything the agent changed in the session, shell commands included.
-    fn changed_by_agent(&mut self, session: &SessionId) -> Result<Vec<ChangedPath>, HookError> {
+    fn changed_by_agent(&mut self, session: &SessionId) -> HookResult<Vec<ChangedPath>> {
         let mut store = self.take_store()?;
         store.import_journal(&self.project.journal(), session, &|_| true)?;
         let by = self.event.actor.agent_id().map_or(ChangeAuthor::Anyone, ChangeAuthor::Agent);
@@ -325,7 +325,7 @@ impl HookRun {
         run: &StepRun,
         judged: &GateResult,
         file: Option<&StepFile>,
-    ) -> Result<(), HookError> {
+    ) -> HookResult {
         let validation = &judged.validation;
         let reason = validation.errors.join("; ");
         let set = match file {
@@ -354,7 +354,7 @@ impl HookRun {
         self.tell_lead(session, run, &text)
     }
 
-    fn tell_lead(&mut self, session: &SessionId, run: &StepRun, text: &str) -> Result<(), HookError> {
+    fn tell_lead(&mut self, session: &SessionId, run: &StepRun, text: &str) -> HookResult {
         let mut store = self.take_store()?;
         Ok(store.put_notice(
             session,

@@ -16,7 +16,7 @@ use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_store::Store;
 use lockstep_store::originals::{OriginalStore, SessionBase};
 
-use super::fault::HookError;
+use super::fault::{HookError, HookResult};
 use super::listed::{agents_of, former};
 use super::{HookRun, cwd_of};
 use crate::impact::moves;
@@ -34,7 +34,7 @@ const RECENT: Duration = Duration::from_secs(600);
 const RECENT_CHECKOUT: Duration = Duration::from_secs(120);
 
 impl HookRun {
-    pub(super) fn sweep_after_bash(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn sweep_after_bash(&mut self, session: &SessionId) -> HookResult<Decision> {
         if !self.project.config().journal.sweep.after_bash() {
             return Ok(Decision::Silent);
         }
@@ -47,7 +47,7 @@ impl HookRun {
         journaled.map(|()| Decision::Silent)
     }
 
-    pub(super) fn sweep_at_stop(&mut self, session: &SessionId) -> Result<(), HookError> {
+    pub(super) fn sweep_at_stop(&mut self, session: &SessionId) -> HookResult {
         if self.has_swept || !self.project.config().journal.sweep.at_stop() {
             return Ok(());
         }
@@ -58,7 +58,7 @@ impl HookRun {
     }
 
     /// Journals differences as `Sweep`, attributed to the agents whose commands are running.
-    fn sweep(&mut self, session: &SessionId) -> Result<(), HookError> {
+    fn sweep(&mut self, session: &SessionId) -> HookResult {
         self.note_base(session)?;
         let project = &self.project;
         let windows_before = self.windows(session).list();
@@ -160,11 +160,7 @@ impl HookRun {
     }
 
     /// Saves the former contents that the event lists. For the other files, records that they are unknown.
-    fn note_originals(
-        &self,
-        session: &SessionId,
-        found: &[(JournalLine, ChangeKind)],
-    ) -> Result<(), HookError> {
+    fn note_originals(&self, session: &SessionId, found: &[(JournalLine, ChangeKind)]) -> HookResult {
         let befores = OriginalStore::for_session(&self.project.state, session);
         let edited: HashMap<PathBuf, &EditedFile> = self.edited().into_iter().collect();
         for (line, kind) in found.iter().take(MAX_NOTED_FILES) {
@@ -206,7 +202,7 @@ impl HookRun {
 
     /// Records the checked-out commit, if the start of the session was not seen. If the command of this event may
     /// have checked out another one, records the commit before it.
-    pub(super) fn note_base(&self, session: &SessionId) -> Result<(), HookError> {
+    pub(super) fn note_base(&self, session: &SessionId) -> HookResult {
         let befores = OriginalStore::for_session(&self.project.state, session);
         if !befores.has_base() {
             let since = (SystemTime::now() - RECENT_CHECKOUT).duration_since(SystemTime::UNIX_EPOCH);

@@ -13,7 +13,7 @@ use lockstep_task::client_list::{ListWrite, ListWriteEffect, evaluate_list_write
 use lockstep_task::version::subject::TaskSubject;
 
 use super::HookRun;
-use super::fault::HookError;
+use super::fault::{HookError, HookResult};
 use crate::task::write::{PreparedVersion, WriteDecision, WriteResult};
 use crate::task::writer::TaskWriter;
 use crate::task::{CurrentTask, TaskContext, limits};
@@ -23,7 +23,7 @@ const LIST_MISMATCH: &str = "task-list";
 
 impl HookRun {
     /// Before `TaskCreate` and `TaskUpdate`: access, stale versions, invalid documents, lost pointers.
-    pub(super) fn gate_task(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn gate_task(&mut self, session: &SessionId) -> HookResult<Decision> {
         let Some(list) = self.list_call() else { return Ok(Decision::Silent) };
         let Some(call) = call(&list.operation) else { return Ok(Decision::Silent) };
         let tasks = TaskContext::open_existing(&self.project, self.now.timestamp())?;
@@ -61,7 +61,7 @@ impl HookRun {
 
     /// After `TaskCreate` and `TaskUpdate`: writes the version to the store. If the two disagree, notifies
     /// the Lead.
-    pub(super) fn mirror_task(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn mirror_task(&mut self, session: &SessionId) -> HookResult<Decision> {
         let EventKind::PostToolUse { outcome: ToolOutcome::Succeeded, .. } = &self.event.kind else {
             return Ok(Decision::Silent);
         };
@@ -103,7 +103,7 @@ impl HookRun {
     }
 
     /// After `TaskGet` and `TaskList`: records the task's id in this list, and the version that was read.
-    pub(super) fn note_task_read(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn note_task_read(&mut self, session: &SessionId) -> HookResult<Decision> {
         let Some(list) = self.list_call() else { return Ok(Decision::Silent) };
         let shown: Vec<(&ListedTask, TaskSubject)> = list
             .listed_tasks
@@ -183,7 +183,7 @@ impl HookRun {
         present: &CurrentTask,
         list: &TaskListCall,
         session: &SessionId,
-    ) -> Result<(), HookError> {
+    ) -> HookResult {
         let seen = match &list.operation {
             TaskListOperation::Create { subject, description } => {
                 list.listed_tasks.first().map(|task| ListedTask {
@@ -252,7 +252,7 @@ fn list_task_id(
     tasks: Option<&TaskContext<'_>>,
     present: Option<&CurrentTask>,
     session: &SessionId,
-) -> Result<Option<String>, HookError> {
+) -> HookResult<Option<String>> {
     match (tasks, present) {
         (Some(tasks), Some(present)) => Ok(tasks.store.mirror_id(session, present.record.task)?),
         _ => Ok(None),

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_reverted_where_it_says_it_is() {
+    fn hunk_is_reverted_at_its_stated_line() {
         let hunk = EditHunk { new_start: 3, lines: vec!["-x".to_owned(), "+b".to_owned()] };
         let undo = Undo { hunks: vec![hunk], replacements: Vec::new() };
         assert_eq!(former("b\na\nb\n", &undo), Some(OriginalContent::Text("b\na\nx\n".to_owned())));

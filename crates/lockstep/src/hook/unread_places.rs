@@ -18,7 +18,7 @@ use lockstep_store::originals::OriginalStore;
 use lockstep_text::{printable_path, single_line};
 
 use super::HookRun;
-use super::fault::HookError;
+use super::fault::HookResult;
 
 /// The subject of the notice.
 const SUBJECT: &str = "unread";
@@ -51,7 +51,7 @@ impl HookRun {
         self.faults.extend(checked.err());
     }
 
-    fn check_unread_places(&self, store: &mut Store, session: &SessionId) -> Result<(), HookError> {
+    fn check_unread_places(&self, store: &mut Store, session: &SessionId) -> HookResult {
         let project = &self.project;
         if !project.config().journal.sweep.at_stop() {
             return Ok(());
@@ -85,12 +85,7 @@ impl HookRun {
         Ok(befores.set_unread_checked(newest)?)
     }
 
-    fn journal_unread(
-        &self,
-        store: &mut Store,
-        session: &SessionId,
-        files: &[WrittenPlace],
-    ) -> Result<(), HookError> {
+    fn journal_unread(&self, store: &mut Store, session: &SessionId, files: &[WrittenPlace]) -> HookResult {
         let mut paths: Vec<PathBuf> = files.iter().map(|file| self.project.root.join(&file.path)).collect();
         self.project.drop_own_files(&mut paths);
         if paths.is_empty() {

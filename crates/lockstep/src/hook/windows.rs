@@ -10,13 +10,13 @@ use lockstep_model::ids::{AgentId, SessionId, ToolUseId};
 use lockstep_model::path::absolute_lexical;
 use lockstep_store::windows::{Window, Windows};
 
-use super::fault::HookError;
+use super::fault::HookResult;
 use super::{HookRun, cwd_of};
 
 impl HookRun {
     /// Before a shell command or an edit: records its start, and saves the contents of the files if no
     /// earlier event did.
-    pub(super) fn open_window(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn open_window(&mut self, session: &SessionId) -> HookResult<Decision> {
         self.note_start(session)?;
         let (windows, agent) = (self.windows(session), self.event.actor.agent_id());
         if let Some((call, path)) = self.edit_call() {
@@ -51,7 +51,7 @@ impl HookRun {
     }
 
     /// After a shell command, once its changes are journaled.
-    pub(super) fn close_window(&self, session: &SessionId) -> Result<(), HookError> {
+    pub(super) fn close_window(&self, session: &SessionId) -> HookResult {
         if let Some(call) = self.shell_call()
             && let ToolUse::Bash { background, .. } = &call.tool
         {
@@ -62,7 +62,7 @@ impl HookRun {
     }
 
     /// After a notification that a background task has ended.
-    pub(super) fn close_background_task(&mut self, session: &SessionId) -> Result<Decision, HookError> {
+    pub(super) fn close_background_task(&mut self, session: &SessionId) -> HookResult<Decision> {
         if let EventKind::UserPromptSubmit { prompt } = &self.event.kind
             && let Some(task) = ended_task(prompt)
         {

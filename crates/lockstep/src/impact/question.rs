@@ -12,7 +12,7 @@ use lockstep_refs::report::Timings;
 use super::analysis::{ImpactAnalysis, elapsed_ms};
 use super::deadline::Deadline;
 use super::lazy_join::LazyJoin;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::workspace::Workspace;
 use crate::workspace::edits::EditSet;
 
@@ -60,11 +60,7 @@ pub(crate) struct ImpactResult {
 
 impl ImpactQuery {
     /// Runs the query in `directory`. The receiver of the progress can also cancel it.
-    pub(crate) fn run(
-        &self,
-        directory: &Path,
-        progress: &dyn IndexProgress,
-    ) -> Result<ImpactResult, CommandError> {
+    pub(crate) fn run(&self, directory: &Path, progress: &dyn IndexProgress) -> CommandResult<ImpactResult> {
         let started = Instant::now();
         let progress: &dyn IndexProgress = &Deadline::within(self.limit, progress);
         let tree = Workspace::discover(directory)?;
@@ -102,7 +98,7 @@ impl ImpactQuery {
         Ok(ImpactResult { tree, analysis, origin, unchanged })
     }
 
-    fn edits(&self, tree: &Workspace, directory: &Path) -> Result<EditSet, CommandError> {
+    fn edits(&self, tree: &Workspace, directory: &Path) -> CommandResult<EditSet> {
         match &self.changed {
             ChangeSource::Tree => tree.edits_by_default(),
             ChangeSource::Files(files) => {
@@ -128,7 +124,7 @@ impl ImpactQuery {
 
 impl ImpactResult {
     /// Returns true if a cascade is active. Then it continues, whatever the report says.
-    pub(crate) fn in_cascade(&self) -> Result<bool, CommandError> {
+    pub(crate) fn in_cascade(&self) -> CommandResult<bool> {
         let store = self.tree.store()?;
         Ok(store.map(|store| store.active_cascades()).transpose()?.is_some_and(|active| !active.is_empty()))
     }
@@ -150,13 +146,13 @@ pub(crate) fn shown_path(path: &str) -> &str {
     if path.is_empty() { "." } else { path }
 }
 
-fn patches(text: &str, name: &str) -> Result<Vec<FilePatch>, CommandError> {
+fn patches(text: &str, name: &str) -> CommandResult<Vec<FilePatch>> {
     let patches = patch::parse(text).map_err(|error| {
-        CommandError::new(CommandErrorKind::Usage, format!("{name} is no patch: {error}"))
+        CommandError::usage(format!("{name} is no patch: {error}"))
             .hint("write one with `git diff > fix.diff`")
     })?;
     if patches.is_empty() {
-        return Err(CommandError::new(CommandErrorKind::Usage, format!("{name} changes no file"))
+        return Err(CommandError::usage(format!("{name} changes no file"))
             .hint("write a patch with `git diff > fix.diff`"));
     }
     Ok(patches)

@@ -22,11 +22,11 @@ use super::settings::{MapSettings, settings_fingerprint};
 use super::state::MapState;
 use super::trace_file::TraceFile;
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::workspace::Workspace;
 
-/// The map as it should be now.
+/// The current map.
 pub(crate) struct CurrentMap {
     /// The complete graph.
     pub(crate) record: MapRecord,
@@ -48,7 +48,7 @@ pub(super) fn files_in(index: &Index, scope: &ScopePattern) -> Vec<(FileId, u64)
 
 impl CurrentMap {
     /// Of a tree, active or not.
-    pub(crate) fn of(tree: &Workspace, progress: &dyn IndexProgress) -> Result<Self, CommandError> {
+    pub(crate) fn of(tree: &Workspace, progress: &dyn IndexProgress) -> CommandResult<Self> {
         let place = tree.project.as_ref().map(ActiveProject::map_settings).transpose()?;
         let kept = tree.project.as_ref().and_then(|project| MapState::of(&project.state).load());
         let known_scope = kept.as_ref().map(|kept| kept.record.about.scope.clone());
@@ -92,7 +92,7 @@ impl CurrentMap {
     }
 
     /// Compares the document of a project with it; `None` if there is no document.
-    pub(crate) fn check(&self, root: &Path) -> Result<Option<MapCheckReport>, CommandError> {
+    pub(crate) fn check(&self, root: &Path) -> CommandResult<Option<MapCheckReport>> {
         let Some(place) = &self.place else { return Ok(None) };
         let text = match document_file::read_state(place, None)? {
             DocumentState::Missing => return Ok(None),

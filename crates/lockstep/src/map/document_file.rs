@@ -14,7 +14,7 @@ use lockstep_store::confine;
 
 use super::patch_writer::{self, CHUNK};
 use super::settings::MapSettings;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 
 /// The name of the former document in `.lockstep/map` while a new one is written.
@@ -33,7 +33,7 @@ pub(super) enum DocumentState {
 pub(super) fn read_state(
     place: &MapSettings,
     written: Option<DocumentStamp>,
-) -> Result<DocumentState, CommandError> {
+) -> CommandResult<DocumentState> {
     let meta = match fs::symlink_metadata(&place.path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(DocumentState::Missing),
         Err(error) => return Err(unreadable(place, &error.to_string())),
@@ -57,17 +57,17 @@ pub(super) fn read_state(
     // Text that is not UTF-8 is not a map, and the check reports it.
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if place.is_configured && !text.is_empty() && !is_generated(&text) {
-        return Err(CommandError::new(
-            CommandErrorKind::Store,
-            format!("{} is not a codebase map; it is not replaced", place.shown),
-        )
+        return Err(CommandError::store(format!(
+            "{} is not a codebase map; it is not replaced",
+            place.shown
+        ))
         .hint("move it away, or name another file in `[map] path`"));
     }
     Ok(DocumentState::Modified(text))
 }
 
 fn unreadable(place: &MapSettings, why: &str) -> CommandError {
-    CommandError::new(CommandErrorKind::Store, format!("cannot read the map {}: {why}", place.shown))
+    CommandError::store(format!("cannot read the map {}: {why}", place.shown))
         .hint("remove it, or name another file in `[map] path`")
 }
 
@@ -81,7 +81,7 @@ pub(super) fn is_stamp_of(stamp: &DocumentStamp, written: &DocumentStamp) -> boo
     written.changed != 0 && DocumentStamp { digest: 0, ..*written } == *stamp
 }
 
-/// A stamp by which another content will be noticed: a time that is too young is left out.
+/// A stamp that changes with the content: a racy time is omitted.
 fn without_racy_time(stamp: DocumentStamp) -> DocumentStamp {
     let is_young = stamp.changed.cast_signed() >= lockstep_fs::now() - RACY_NANOS;
     DocumentStamp { changed: if is_young { 0 } else { stamp.changed }, ..stamp }
@@ -126,9 +126,9 @@ pub(super) fn write(
     place: &MapSettings,
     new: &NewDocument<'_>,
     keep: bool,
-) -> Result<Option<DocumentStamp>, CommandError> {
+) -> CommandResult<Option<DocumentStamp>> {
     let failed = |doing: &str, path: &Path, error: io::Error| {
-        CommandError::new(CommandErrorKind::Store, format!("cannot {doing} {}: {error}", path.display()))
+        CommandError::store(format!("cannot {doing} {}: {error}", path.display()))
     };
     let parent = place.path.parent().unwrap_or(&project.root);
     if let Err(refusal) = confine(&project.root, parent) {
@@ -136,9 +136,7 @@ pub(super) fn write(
             "the map {} is not written: a link on the way leads out of the project, or elsewhere in it: {refusal}",
             place.shown
         );
-        return Err(
-            CommandError::new(CommandErrorKind::Store, message).hint("name another file in `[map] path`")
-        );
+        return Err(CommandError::store(message).hint("name another file in `[map] path`"));
     }
     let staging = project.state.ensure_dir("map")?;
     fs::create_dir_all(parent).map_err(|error| failed("create", parent, error))?;

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::CurrentMap;
 use crate::command_output::CommandOutput;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::workspace::Workspace;
 
 /// A file, its references, and the files that reference it.
@@ -58,7 +58,7 @@ impl CommandOutput for MapEntry {
 
 impl CurrentMap {
     /// Returns the entry of a path that was given in `directory`, or of a short name.
-    pub(crate) fn find(&self, tree: &Workspace, directory: &Path, path: &str) -> Result<usize, CommandError> {
+    pub(crate) fn find(&self, tree: &Workspace, directory: &Path, path: &str) -> CommandResult<usize> {
         let record = &self.record;
         let by_path = tree.relative(directory, path.as_ref()).ok().and_then(|path| record.find(&path));
         if let Some(place) = by_path.or_else(|| record.find(path)) {
@@ -69,17 +69,15 @@ impl CurrentMap {
         let of = if scope == WHOLE { String::new() } else { format!(" of {scope}") };
         match *ShortNameIndex::new(paths()).all(path) {
             [only] => Ok(only),
-            [] => Err(CommandError::new(
-                CommandErrorKind::Store,
-                format!("the map{of} has no entry for {path:?}"),
-            )
-            .hint("give the path of a text file in the map's scope, or an end of it that no other file has")),
+            [] => Err(CommandError::store(format!("the map{of} has no entry for {path:?}")).hint(
+                "give the path of a text file in the map's scope, or an end of it that no other file has",
+            )),
             ref several => {
                 let told: Vec<&str> = several.iter().take(5).map(|at| &*record.entries[*at].path).collect();
                 let more = if several.len() > told.len() { ", …" } else { "" };
                 let message =
                     format!("{path:?} may be any of {} files: {}{more}", several.len(), told.join(", "));
-                Err(CommandError::new(CommandErrorKind::Usage, message).hint("give more of the path"))
+                Err(CommandError::usage(message).hint("give more of the path"))
             }
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lockstep_fs::FileLock;
 use lockstep_store::StateDir;
 
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::terminal::{Terminal, print_error};
 
 /// The maximum wait for another process's build.
@@ -23,12 +23,11 @@ pub(super) struct MapLock {
 
 impl MapLock {
     /// Acquires the lock for `what`, waiting for its owner.
-    pub(super) fn acquire(state: &StateDir, what: &str, terminal: &Terminal) -> Result<Self, CommandError> {
+    pub(super) fn acquire(state: &StateDir, what: &str, terminal: &Terminal) -> CommandResult<Self> {
         let path = state.ensure_dir("map")?.join("lock");
         let acquire = |patience| {
-            FileLock::acquire(&path, patience).map_err(|error| {
-                CommandError::new(CommandErrorKind::Store, format!("cannot lock {}: {error}", path.display()))
-            })
+            FileLock::acquire(&path, patience)
+                .map_err(|error| CommandError::store(format!("cannot lock {}: {error}", path.display())))
         };
         let mut lock = acquire(NOTICE_DELAY)?;
         if lock.is_none() {
@@ -40,8 +39,7 @@ impl MapLock {
         let Some(lock) = lock else {
             let message =
                 format!("{} has been making the map for {} s", lock_owner(&path), ACQUIRE_TIMEOUT.as_secs());
-            return Err(CommandError::new(CommandErrorKind::Store, message)
-                .hint("wait until it has ended, or end it"));
+            return Err(CommandError::store(message).hint("wait until it has ended, or end it"));
         };
         lock.set_note(&format!("process {} (map {what})\n", std::process::id()));
         Ok(Self { _lock: lock })

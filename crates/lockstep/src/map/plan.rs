@@ -13,7 +13,7 @@ use super::settings::{MapSettings, settings_fingerprint};
 use super::state::{MapState, SavedMap};
 use super::trace_file::TraceFile;
 use super::updater::{MapUpdateMode, MapUpdateRequest};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 
 /// The starting point of an update.
@@ -37,7 +37,7 @@ impl UpdatePlan {
         place: &MapSettings,
         request: &MapUpdateRequest,
         today: Date,
-    ) -> Result<Self, CommandError> {
+    ) -> CommandResult<Self> {
         let kept = MapState::of(&project.state).load();
         let document = document_file::read_state(place, kept.as_ref().map(|kept| kept.record.about.written))?;
         let parsed = match &document {

@@ -10,7 +10,7 @@ use lockstep_map::view::SizeLimit;
 use lockstep_refs::entity::Aliases;
 use lockstep_store::{PathRefusal, confine};
 
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 
 /// A project's map.
@@ -37,12 +37,12 @@ impl ActiveProject {
         self.map_settings().ok().map(|place| place.path)
     }
 
-    pub(super) fn map_settings(&self) -> Result<MapSettings, CommandError> {
+    pub(super) fn map_settings(&self) -> CommandResult<MapSettings> {
         self.map_settings_for(None)
     }
 
     /// The path of its map for the requested scope.
-    pub(super) fn map_settings_for(&self, asked: Option<&str>) -> Result<MapSettings, CommandError> {
+    pub(super) fn map_settings_for(&self, asked: Option<&str>) -> CommandResult<MapSettings> {
         let config = &self.config().map;
         let shown = match &config.path.0 {
             Some(path) => path.clone(),
@@ -114,7 +114,7 @@ fn scope_in_header(path: &Path) -> Option<String> {
 const MAX_HEADER_BYTES: u64 = 512;
 
 fn config_error(message: &str) -> CommandError {
-    CommandError::new(CommandErrorKind::Configuration, message)
+    CommandError::config(message)
 }
 
 impl MapSettings {

@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 use super::append::append;
 use super::delta_log::DeltaLog;
 use super::trace_file::TraceFile;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 
 /// The record and its answers.
 pub(super) struct MapState {
@@ -65,7 +65,7 @@ impl MapState {
         record: &mut MapRecord,
         before: u64,
         new: &TraceWrite,
-    ) -> Result<(), CommandError> {
+    ) -> CommandResult<()> {
         self.state.ensure_dir("map")?;
         let (bytes, start) = match new {
             TraceWrite::Append(bytes) if before > 0 => (bytes, before),
@@ -78,9 +78,8 @@ impl MapState {
             return Ok(());
         }
         let path = self.answers(record.about.answers);
-        append(&path, start, bytes).map_err(|error| {
-            CommandError::new(CommandErrorKind::Store, format!("cannot write {}: {error}", path.display()))
-        })
+        append(&path, start, bytes)
+            .map_err(|error| CommandError::store(format!("cannot write {}: {error}", path.display())))
     }
 
     /// Appends a delta to the current record if that is cheaper than writing a new one. Returns true if it
@@ -90,7 +89,7 @@ impl MapState {
         amendments: &DeltaLog,
         amendment: &MapRecordDelta,
         record: &MapRecord,
-    ) -> Result<bool, CommandError> {
+    ) -> CommandResult<bool> {
         let bytes = amendment.encode(record);
         if !amendments.has_room(amendment, &bytes) {
             return Ok(false);
@@ -100,14 +99,11 @@ impl MapState {
     }
 
     fn not_written(&self, error: &io::Error) -> CommandError {
-        CommandError::new(
-            CommandErrorKind::Store,
-            format!("cannot write {}: {error}", self.path(RECORD).display()),
-        )
+        CommandError::store(format!("cannot write {}: {error}", self.path(RECORD).display()))
     }
 
     /// Makes a record the present one, and removes answers of earlier ones.
-    pub(super) fn write_record(&self, record: &MapRecord) -> Result<(), CommandError> {
+    pub(super) fn write_record(&self, record: &MapRecord) -> CommandResult<()> {
         let dir = self.state.ensure_dir("map")?;
         let write = || -> io::Result<()> {
             let mut file = NamedTempFile::new_in(&dir)?;

@@ -30,7 +30,7 @@ use super::settings::MapSettings;
 use super::state::MapState;
 use super::trace_file::TraceFile;
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::{CommandError, CommandResult};
 use crate::progress_bar::ProgressBar;
 use crate::project::ActiveProject;
 use crate::terminal::Terminal;
@@ -78,7 +78,7 @@ impl ActiveProject {
         &self,
         request: &MapUpdateRequest,
         terminal: &Terminal,
-    ) -> Result<MapUpdateReport, CommandError> {
+    ) -> CommandResult<MapUpdateReport> {
         let what = if request.mode == MapUpdateMode::Full { "build" } else { "update" };
         let _lock = MapLock::acquire(&self.state, what, terminal)?;
         let place = self.map_settings_for(request.scope.as_deref())?;
@@ -102,13 +102,13 @@ impl ActiveProject {
     }
 
     /// Returns the updated index. Its changes are stored when the map is complete.
-    fn open_current_index(&self, sight: ScanScope<'_>, bar: &ProgressBar) -> Result<Index, CommandError> {
+    fn open_current_index(&self, sight: ScanScope<'_>, bar: &ProgressBar) -> CommandResult<Index> {
         let (home, settings) = (IndexLocation::Project(&self.state), self.index_settings());
         Ok(Index::open_deferred(&self.root, home, &settings, sight, bar)?)
     }
 
     /// The index with the facts of all files.
-    fn index_with_facts(&self, bar: &ProgressBar) -> Result<Index, CommandError> {
+    fn index_with_facts(&self, bar: &ProgressBar) -> CommandResult<Index> {
         let request = IndexOrder { anew: false, facts: true };
         match build(&self.root, &self.state, &self.index_settings(), request, bar)? {
             IndexBuildOutcome::Done(index) => Ok(*index),
@@ -117,7 +117,7 @@ impl ActiveProject {
     }
 }
 
-/// The document as it should be.
+/// The expected document.
 enum DocumentUpdate {
     Unchanged,
     Patch(DocumentPatch),
@@ -133,7 +133,7 @@ struct MapUpdater<'a> {
 }
 
 impl MapUpdater<'_> {
-    fn run(&self, mut start: UpdatePlan, index: Index) -> Result<MapUpdateReport, CommandError> {
+    fn run(&self, mut start: UpdatePlan, index: Index) -> CommandResult<MapUpdateReport> {
         let before = start.old.about.clone();
         let has_future_dates = self.has_future_dates(&start.old);
         let files = files_in(&index, &start.scope);
@@ -159,7 +159,7 @@ impl MapUpdater<'_> {
         before: &MapMetadata,
         condition: &IndexFreshness,
         has_future_dates: bool,
-    ) -> Result<MapUpdateReport, CommandError> {
+    ) -> CommandResult<MapUpdateReport> {
         let full = start.mode == MapRunMode::FullGeneration;
         let renamed = if full { Vec::new() } else { self.renamed(&updated, before, condition) };
         let MapUpdate {
@@ -311,7 +311,7 @@ impl MapUpdater<'_> {
         changes: &FileChanges,
         renamed: &[(String, String)],
         full: bool,
-    ) -> Result<HashSet<String>, CommandError> {
+    ) -> CommandResult<HashSet<String>> {
         let is_run = !full && !changes.is_empty();
         if is_run || full {
             let number = std::mem::replace(&mut about.next_run, new_run_id());
@@ -365,7 +365,7 @@ impl MapUpdater<'_> {
         record: &mut MapRecord,
         drawn: &mut DocumentUpdate,
         hot: &HashSet<String>,
-    ) -> Result<Vec<u32>, CommandError> {
+    ) -> CommandResult<Vec<u32>> {
         let DocumentUpdate::Patch(drawing) = &*drawn else { return Ok(Vec::new()) };
         let other = record.set_entry_sizes(&drawing.blocks);
         let patch = NewDocument::Patched(drawing, record.about.written);
@@ -383,7 +383,7 @@ impl MapUpdater<'_> {
         made: &RenderedMap,
         is_as_written: bool,
         full: bool,
-    ) -> Result<bool, CommandError> {
+    ) -> CommandResult<bool> {
         let is_same = is_as_written && about.written.digest == digest(made.text.as_bytes());
         if is_same && !full {
             return Ok(false);

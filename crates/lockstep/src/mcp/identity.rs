@@ -5,7 +5,7 @@ use lockstep_model::ids::SessionId;
 use lockstep_task::access::Principal;
 
 use crate::env_vars::CLAUDE_CODE_SESSION_ID;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::task::writer::TaskWriter;
 
 /// The agent that the server was started for, and its permissions.
@@ -27,10 +27,9 @@ pub(super) struct IdentityClaim {
 
 impl CallerIdentity {
     /// Returns the name of a caller: the one that the server was started for, otherwise the claimed one.
-    pub(super) fn name<'a>(&'a self, claimed: Option<&'a str>) -> Result<Option<&'a str>, CommandError> {
+    pub(super) fn name<'a>(&'a self, claimed: Option<&'a str>) -> CommandResult<Option<&'a str>> {
         match (self.bound.as_deref(), claimed) {
-            (Some(bound), Some(claimed)) if !bound.eq_ignore_ascii_case(claimed) => Err(CommandError::new(
-                CommandErrorKind::Usage,
+            (Some(bound), Some(claimed)) if !bound.eq_ignore_ascii_case(claimed) => Err(CommandError::usage(
                 format!("this server acts for {bound}, and not for {claimed}"),
             )
             .hint(format!("leave `as` out, or call the server that was started without `--as {bound}`"))),
@@ -39,9 +38,9 @@ impl CallerIdentity {
     }
 
     /// Returns the writer of the task. No caller counts as the Lead by default.
-    pub(super) fn writer(&self, claim: IdentityClaim, tool: &str) -> Result<TaskWriter, CommandError> {
+    pub(super) fn writer(&self, claim: IdentityClaim, tool: &str) -> CommandResult<TaskWriter> {
         let name = self.name(claim.name.as_deref())?.ok_or_else(|| {
-            CommandError::new(CommandErrorKind::Usage, "nobody said who writes the task")
+            CommandError::usage("nobody said who writes the task")
                 .hint("name yourself with `as`: \"lead\", or your agent type as the access rules name it")
                 .hint(
                     "a client shares one server among its Lead and all subagents, so the server cannot tell; \
@@ -52,11 +51,7 @@ impl CallerIdentity {
     }
 
     /// Returns the reader of the task, if it names itself.
-    pub(super) fn reader(
-        &self,
-        claimed: Option<&str>,
-        tool: &str,
-    ) -> Result<Option<TaskWriter>, CommandError> {
+    pub(super) fn reader(&self, claimed: Option<&str>, tool: &str) -> CommandResult<Option<TaskWriter>> {
         let name = self.name(claimed)?;
         Ok(name.map(|name| self.as_writer(Some(name), IdentityClaim::default(), tool)))
     }

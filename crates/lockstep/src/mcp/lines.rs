@@ -35,7 +35,6 @@ impl<R: AsyncRead> CheckedLines<R> {
         Self { input: BufReader::new(input), line: Vec::new(), is_too_long: false, passed: None }
     }
 
-    /// Adds a part of a line.
     fn add(&mut self, part: &[u8]) {
         self.is_too_long |= self.line.len() + part.len() > MAX_BYTES;
         if self.is_too_long {

@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use rmcp::service::{QuitReason, ServerInitializeError, ServiceExt as _};
 
 use crate::cli::VERSION;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::terminal::print_error;
 
 pub(crate) use identity::CallerIdentity;
@@ -36,15 +36,14 @@ pub(crate) use identity::CallerIdentity;
 const BLOCKING_THREADS: usize = call_context::MAX_CONCURRENT_CALLS + 4;
 
 /// Serves until standard input ends.
-pub(crate) fn serve(directory: PathBuf, caller: CallerIdentity) -> Result<(), CommandError> {
+pub(crate) fn serve(directory: PathBuf, caller: CallerIdentity) -> CommandResult<()> {
     // A bug in one request must not end the session: the request gets an error, and the panic is printed
     // here.
     std::panic::set_hook(Box::new(|panic| {
         print_error(&format!("lockstep mcp: a bug in lockstep {VERSION}: {panic}\n"));
     }));
-    let failed = |error: &dyn std::fmt::Display| {
-        CommandError::new(CommandErrorKind::Store, format!("the MCP server ended: {error}"))
-    };
+    let failed =
+        |error: &dyn std::fmt::Display| CommandError::store(format!("the MCP server ended: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .max_blocking_threads(BLOCKING_THREADS)

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::limits::{McpClientLimits, text_cost};
 use super::slicing::{cut, piece_costs};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::output_format::OutputFormat;
 
 /// The maximum number of stored results.
@@ -69,14 +69,9 @@ impl PageStore {
     }
 
     /// Returns the page at a cursor of this tool.
-    pub(super) fn at(
-        &self,
-        tool: &str,
-        cursor: &str,
-        limits: McpClientLimits,
-    ) -> Result<ResultPage, CommandError> {
+    pub(super) fn at(&self, tool: &str, cursor: &str, limits: McpClientLimits) -> CommandResult<ResultPage> {
         let unknown = || {
-            CommandError::new(CommandErrorKind::Usage, format!("the cursor {cursor:?} leads nowhere"))
+            CommandError::usage(format!("the cursor {cursor:?} leads nowhere"))
                 .hint(format!(
                     "a cursor is good for the tool that gave it, in the same session, until {MAX_ANSWERS} later answers"
                 ))

@@ -18,7 +18,7 @@ use super::call_context::CallContext;
 use crate::cache::extract::ExtractOutput;
 use crate::clock;
 use crate::command_output::CommandOutput as _;
-use crate::error::CommandError;
+use crate::error::{CommandError, CommandResult};
 use crate::map::CurrentMap;
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
@@ -78,7 +78,7 @@ pub(super) fn list(directory: &Path, cursor: Option<&str>) -> Result<ListResourc
     Ok(page)
 }
 
-fn all(project: &ActiveProject) -> Result<Vec<Resource>, CommandError> {
+fn all(project: &ActiveProject) -> CommandResult<Vec<Resource>> {
     let mut found = Vec::new();
     if let Some(tasks) = TaskContext::open_existing(project, clock::now().timestamp())?
         && let Some(present) = tasks.present()?
@@ -139,7 +139,7 @@ pub(super) fn read(work: &CallContext, uri: &str) -> Result<ReadResourceResult, 
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-fn map(work: &CallContext) -> Result<String, CommandError> {
+fn map(work: &CallContext) -> CommandResult<String> {
     let current = CurrentMap::of(&Workspace::of_active(&work.directory)?, work)?;
     Ok(current.view().document(None).text)
 }

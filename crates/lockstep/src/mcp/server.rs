@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_a_tool_is_an_error_of_that_call_and_the_server_goes_on() {
+    fn panic_in_a_tool_fails_only_that_call() {
         let tools = tools::all();
         let broken = |effect| {
             let mut tool = tools[0].clone();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_no_client_takes_is_cut_and_says_so() {
+    fn oversized_error_is_truncated_with_a_note() {
         let limits = McpClientLimits::of(None);
         let result = failed(&"é".repeat(60_000), limits);
         let text = serde_json::to_value(&result).unwrap()["content"][0]["text"].as_str().unwrap().to_owned();

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::call_context::CallContext;
 use super::pagination::NEXT_CURSOR;
 use crate::command_output::CommandOutput;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::steps::StepsError;
 use crate::steps::output::StepRefusalOutput;
 use crate::task::TaskError;
@@ -140,7 +140,7 @@ fn call<T: McpTool>(arguments: JsonObject, work: &CallContext) -> Result<ToolOut
 }
 
 /// Parses the arguments. The error lists all unknown names at once.
-fn read<T: McpTool>(arguments: JsonObject) -> Result<T, CommandError> {
+fn read<T: McpTool>(arguments: JsonObject) -> CommandResult<T> {
     let schema = schema::<T>(Contract::Deserialize);
     let empty = Map::new();
     let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
@@ -176,7 +176,7 @@ fn read<T: McpTool>(arguments: JsonObject) -> Result<T, CommandError> {
         .collect();
     let takes = if takes.is_empty() { "nothing".to_owned() } else { takes.join(", ") };
     let what = format!("the arguments of {} do not fit: {}", T::NAME, problems.join("; "));
-    Err(CommandError::new(CommandErrorKind::Usage, what).hint(format!("it takes {takes}")))
+    Err(CommandError::usage(what).hint(format!("it takes {takes}")))
 }
 
 /// The schema of a type as it is read or written, in one piece: not every client follows references.

@@ -8,7 +8,7 @@ use lockstep_refs::entity::entities;
 use lockstep_refs::stale_references::{Dangling, Former, dangling};
 use lockstep_refs::world::World as _;
 
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::refs::references::{ReferenceLocation, each_once, location};
 use crate::workspace::Workspace;
 
@@ -34,7 +34,7 @@ impl Workspace {
         &self,
         index: &Index,
         is_over: &dyn Fn() -> bool,
-    ) -> Result<DanglingReferences, CommandError> {
+    ) -> CommandResult<DanglingReferences> {
         let former = match &self.repository {
             Some(repository) => self.former_files(repository, index, is_over)?,
             None => Vec::new(),
@@ -67,7 +67,7 @@ impl Workspace {
         repository: &Repository,
         index: &Index,
         is_over: &dyn Fn() -> bool,
-    ) -> Result<Vec<Former>, CommandError> {
+    ) -> CommandResult<Vec<Former>> {
         let mut former = Vec::new();
         for RemovedPath { path, state } in removed_files(repository, index)? {
             let mut known = entities(&path, None, &self.aliases());
@@ -84,7 +84,7 @@ impl Workspace {
 }
 
 /// Files that were committed and are no longer there, whether that is committed or not.
-fn removed_files(repository: &Repository, index: &Index) -> Result<Vec<RemovedPath>, CommandError> {
+fn removed_files(repository: &Repository, index: &Index) -> CommandResult<Vec<RemovedPath>> {
     let mut gone: BTreeMap<String, String> = repository
         .removed_files()?
         .into_iter()

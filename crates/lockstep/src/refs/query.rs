@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::command_output::CommandOutput;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandErrorKind, CommandResult};
 use crate::impact::deadline::Deadline;
 use crate::refs::dangling::DanglingReferences;
 use crate::refs::references::{Places, ReferenceLocation};
@@ -104,7 +104,7 @@ impl ReferencesOutput {
         direction: ReferenceDirection,
         limit: Duration,
         progress: &dyn IndexProgress,
-    ) -> Result<Self, CommandError> {
+    ) -> CommandResult<Self> {
         let progress: &dyn IndexProgress = &Deadline::within(limit, progress);
         let tree = Workspace::discover(directory)?;
         let (index, search) = tree.query_index(
@@ -133,7 +133,7 @@ impl ReferencesOutput {
         directory: &Path,
         limit: Duration,
         progress: &dyn IndexProgress,
-    ) -> Result<Self, CommandError> {
+    ) -> CommandResult<Self> {
         let progress: &dyn IndexProgress = &Deadline::within(limit, progress);
         let is_over = || progress.is_out_of_time() || progress.is_cancelled();
         let tree = Workspace::discover(directory)?;

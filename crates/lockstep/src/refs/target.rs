@@ -37,7 +37,6 @@ pub(crate) struct TargetFile {
     /// The group of each symbol; of a target without symbols, the first is its group.
     pub(crate) groups: Vec<usize>,
     pub(crate) entities: Vec<Entity>,
-    /// True if the whole file is the target.
     pub(crate) whole: bool,
     /// A directory whose own references to the target are left out.
     pub(crate) outside_of: Option<String>,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use lockstep_fs::replace_if_unchanged;
 use lockstep_setup::diff::diff;
 
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 
 #[derive(Debug, Clone)]
 pub(crate) struct PlannedFileEdit {
@@ -39,12 +39,9 @@ impl PlannedFileEdit {
     }
 
     /// Does it, if the file is still as it was when it was planned; returns false if another process has changed it.
-    pub(crate) fn apply(&self) -> Result<bool, CommandError> {
+    pub(crate) fn apply(&self) -> CommandResult<bool> {
         let failed = |error: std::io::Error| {
-            CommandError::new(
-                CommandErrorKind::Store,
-                format!("cannot {} {}: {error}", self.action_name(), self.path.display()),
-            )
+            CommandError::store(format!("cannot {} {}: {error}", self.action_name(), self.path.display()))
         };
         let dir = self.path.parent().unwrap_or(Path::new("."));
         match &self.after {

@@ -8,7 +8,7 @@ use lockstep_setup::install_record::{InstallRecord, RestoreAction, restore};
 use serde::{Deserialize, Serialize};
 
 use super::{PlannedFileEdit, SetupPlan, read};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::executable;
 use crate::steps::ungated_commits::git;
 
@@ -72,12 +72,12 @@ pub(crate) struct InstalledGitHook {
 }
 
 /// Plans the hooks of the repository of the project at `root`.
-pub(crate) fn plan_git_hook(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
+pub(crate) fn plan_git_hook(root: &Path, plan: &mut SetupPlan) -> CommandResult<()> {
     let hooks = hooks_dir(root)?;
     Hook::ALL.into_iter().try_for_each(|hook| plan_hook(hook, root, &hooks, plan))
 }
 
-fn plan_hook(hook: Hook, root: &Path, hooks: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
+fn plan_hook(hook: Hook, root: &Path, hooks: &Path, plan: &mut SetupPlan) -> CommandResult<()> {
     let path = hooks.join(hook.name());
     refuse_link(hook, &path)?;
     let before = read(&path)?;
@@ -95,11 +95,7 @@ fn plan_hook(hook: Hook, root: &Path, hooks: &Path, plan: &mut SetupPlan) -> Res
     };
     if let Some(text) = before.as_ref().filter(|_| !ours) {
         if kept.exists() {
-            return Err(CommandError::new(
-                CommandErrorKind::Configuration,
-                format!("{} is there already", kept.display()),
-            )
-            .hint(
+            return Err(CommandError::config(format!("{} is there already", kept.display())).hint(
                 "an earlier hook was put there; look at both, and remove the one that is no longer wanted",
             ));
         }
@@ -118,11 +114,11 @@ fn mode_of(path: &Path) -> Option<u32> {
 }
 
 /// Plans taking the hooks out, and those that were there before back in.
-pub(crate) fn plan_git_hook_removal(plan: &mut SetupPlan) -> Result<(), CommandError> {
+pub(crate) fn plan_git_hook_removal(plan: &mut SetupPlan) -> CommandResult<()> {
     Hook::ALL.into_iter().try_for_each(|hook| plan_removal(hook, plan))
 }
 
-fn plan_removal(hook: Hook, plan: &mut SetupPlan) -> Result<(), CommandError> {
+fn plan_removal(hook: Hook, plan: &mut SetupPlan) -> CommandResult<()> {
     let Some(InstalledGitHook { path, record, mode }) = hook.installed(plan).take() else { return Ok(()) };
     let Some(before) = read(&path)? else { return Ok(()) };
     let after = match restore(&record, &before) {
@@ -168,14 +164,11 @@ pub(crate) fn git_hook_programs(root: &Path) -> Vec<(PathBuf, String)> {
 }
 
 /// Returns git's directory of hooks: `core.hooksPath`, else the repository's own, also for a linked worktree.
-fn hooks_dir(root: &Path) -> Result<PathBuf, CommandError> {
+fn hooks_dir(root: &Path) -> CommandResult<PathBuf> {
     let asked = |arguments: &[&str]| {
         git(root, arguments).map(|text| PathBuf::from(text.trim_end_matches('\n'))).map_err(|why| {
-            CommandError::new(
-                CommandErrorKind::Configuration,
-                format!("there is no repository to put a hook into: {why}"),
-            )
-            .hint("run `git init` first, or leave --git-hook out")
+            CommandError::config(format!("there is no repository to put a hook into: {why}"))
+                .hint("run `git init` first, or leave --git-hook out")
         })
     };
     let top = asked(&["rev-parse", "--show-toplevel"])?;
@@ -188,23 +181,17 @@ fn hooks_dir(root: &Path) -> Result<PathBuf, CommandError> {
     if inside {
         return Ok(hooks);
     }
-    Err(CommandError::new(
-        CommandErrorKind::Configuration,
-        format!(
-            "core.hooksPath leads out of the repository, to {}: other repositories use it too",
-            hooks.display()
-        ),
-    )
+    Err(CommandError::config(format!(
+        "core.hooksPath leads out of the repository, to {}: other repositories use it too",
+        hooks.display()
+    ))
     .hint("call `lockstep gate commit --git-hook` from the hook there; it does nothing in other projects"))
 }
 
-fn refuse_link(hook: Hook, path: &Path) -> Result<(), CommandError> {
+fn refuse_link(hook: Hook, path: &Path) -> CommandResult<()> {
     if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
-        return Err(CommandError::new(
-            CommandErrorKind::Configuration,
-            format!("{} is a symbolic link", path.display()),
-        )
-        .hint(format!("call `lockstep {}` at the end of the hook it leads to", hook.command())));
+        return Err(CommandError::config(format!("{} is a symbolic link", path.display()))
+            .hint(format!("call `lockstep {}` at the end of the hook it leads to", hook.command())));
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ use lockstep_setup::claude::{self, HookEntry, SettingsError};
 use lockstep_setup::install_record::{InstallRecord, RestoreAction, restore};
 
 use crate::cache::entry::hook_arguments;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::executable;
 use crate::hook::route::{HookRegistrationSpec, REGISTRATIONS};
 
@@ -38,7 +38,7 @@ pub(crate) const SHARED_SETTINGS: &str = ".claude/settings.json";
 pub(crate) const LOCAL_SETTINGS: &str = ".claude/settings.local.json";
 
 /// The root a set-up is about: the active project's, else the repository's, else the directory itself.
-pub(crate) fn root_of(dir: &Path) -> Result<PathBuf, CommandError> {
+pub(crate) fn root_of(dir: &Path) -> CommandResult<PathBuf> {
     if let Some(project) = Project::of_directory(dir)? {
         return Ok(project.root);
     }
@@ -71,7 +71,7 @@ pub(crate) struct SetupPlan {
 }
 
 /// Plans `lockstep.toml` if it is missing.
-pub(crate) fn plan_configuration(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
+pub(crate) fn plan_configuration(root: &Path, plan: &mut SetupPlan) -> CommandResult<()> {
     // A linked worktree may have its configuration in the main one.
     if Project::of_directory(root)?.is_some_and(|project| project.root == root) {
         return Ok(());
@@ -84,11 +84,7 @@ pub(crate) fn plan_configuration(root: &Path, plan: &mut SetupPlan) -> Result<()
 }
 
 /// Plans the registration in one settings file of Claude Code.
-pub(crate) fn plan_registration(
-    root: &Path,
-    settings: &str,
-    plan: &mut SetupPlan,
-) -> Result<(), CommandError> {
+pub(crate) fn plan_registration(root: &Path, settings: &str, plan: &mut SetupPlan) -> CommandResult<()> {
     let path = confined(root, settings)?;
     let before = read_settings(&path)?;
     let refused = |error| refused(&path, error);
@@ -112,7 +108,7 @@ pub(crate) fn plan_registration(
 
 /// Plans removing Lockstep from one settings file: restores the original if it was not edited since,
 /// otherwise removes only our entries.
-pub(crate) fn plan_removal(root: &Path, settings: &str, plan: &mut SetupPlan) -> Result<(), CommandError> {
+pub(crate) fn plan_removal(root: &Path, settings: &str, plan: &mut SetupPlan) -> CommandResult<()> {
     let path = confined(root, settings)?;
     let Some(before) = read_settings(&path)? else { return Ok(()) };
     let exact = plan.installation.settings.remove(settings).and_then(|record| restore(&record, &before));
@@ -128,7 +124,7 @@ pub(crate) fn plan_removal(root: &Path, settings: &str, plan: &mut SetupPlan) ->
 }
 
 /// Plans removing `lockstep.toml` if `init` wrote it and it was not edited since.
-pub(crate) fn plan_deactivation(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
+pub(crate) fn plan_deactivation(root: &Path, plan: &mut SetupPlan) -> CommandResult<()> {
     let path = root.join(FILE_NAME);
     let Some(before) = read(&path)? else { return Ok(()) };
     let ours = plan.installation.configuration.take().is_some_and(|record| record.matches(&before));
@@ -144,17 +140,18 @@ pub(crate) fn plan_deactivation(root: &Path, plan: &mut SetupPlan) -> Result<(),
 }
 
 /// A file of the project, also through a link, as long as that does not lead out of it.
-pub(crate) fn confined(root: &Path, relative: &str) -> Result<PathBuf, CommandError> {
+pub(crate) fn confined(root: &Path, relative: &str) -> CommandResult<PathBuf> {
     let path = root.join(relative);
     let real = path.canonicalize().or_else(|_| {
         let parent = path.parent().unwrap_or(root).canonicalize()?;
         Ok::<PathBuf, std::io::Error>(parent.join(path.file_name().unwrap_or_default()))
     });
     match (real, root.canonicalize()) {
-        (Ok(real), Ok(root)) if !real.starts_with(&root) => Err(CommandError::new(
-            CommandErrorKind::Configuration,
-            format!("{} leads out of the project, to {}; it is not changed", path.display(), real.display()),
-        )
+        (Ok(real), Ok(root)) if !real.starts_with(&root) => Err(CommandError::config(format!(
+            "{} leads out of the project, to {}; it is not changed",
+            path.display(),
+            real.display()
+        ))
         .hint("register the hooks there by hand, or replace the link by a file")),
         (Ok(real), Ok(_)) => Ok(real),
         // Nothing there yet.
@@ -166,7 +163,7 @@ pub(crate) fn confined(root: &Path, relative: &str) -> Result<PathBuf, CommandEr
 const REREAD: (Duration, usize) = (Duration::from_millis(5), 60);
 
 /// Reads settings that another program may be writing at this moment: an empty or incomplete file is read again.
-fn read_settings(path: &Path) -> Result<Option<String>, CommandError> {
+fn read_settings(path: &Path) -> CommandResult<Option<String>> {
     let (interval, most) = REREAD;
     for _ in 0..most {
         let text = read(path)?;
@@ -178,20 +175,17 @@ fn read_settings(path: &Path) -> Result<Option<String>, CommandError> {
     read(path)
 }
 
-pub(crate) fn read(path: &Path) -> Result<Option<String>, CommandError> {
+pub(crate) fn read(path: &Path) -> CommandResult<Option<String>> {
     match lockstep_fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(CommandError::new(
-            CommandErrorKind::Store,
-            format!("cannot read {}: {error}", path.display()),
-        )),
+        Err(error) => Err(CommandError::store(format!("cannot read {}: {error}", path.display()))),
     }
 }
 
 fn refused(path: &Path, error: SettingsError) -> CommandError {
     let path = path.display();
-    let refused = |message| CommandError::new(CommandErrorKind::Configuration, message);
+    let refused = |message| CommandError::config(message);
     match error {
         SettingsError::Syntax { .. } => refused(format!("{path}:{error}")),
         SettingsError::Shape(problems) => {

@@ -12,7 +12,7 @@ use lockstep_setup::install_record::InstallRecord;
 use super::session_cache::session_starts;
 use super::{PlannedFileEdit, SetupPlan, confined, read};
 use crate::cache::installed_plugins;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::plugin::{FILES, HOOKS_FILE, NAME, hooks_json_of};
 
 /// The path of a project's copy.
@@ -32,7 +32,7 @@ fn is_installed(root: &Path) -> bool {
 }
 
 /// Plans the copy: writes missing files and those of an earlier version; keeps edited files.
-pub(crate) fn plan_plugin(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
+pub(crate) fn plan_plugin(root: &Path, plan: &mut SetupPlan) -> CommandResult<()> {
     if !has_plugin(root) && is_installed(root) {
         plan.notes
             .push("The plugin is installed from a marketplace: no copy is put into the project.".to_owned());
@@ -60,7 +60,7 @@ pub(crate) fn plan_plugin(root: &Path, plan: &mut SetupPlan) -> Result<(), Comma
 }
 
 /// Plans the removal of files that an earlier version wrote and this one does not have.
-fn plan_obsolete_files(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
+fn plan_obsolete_files(root: &Path, plan: &mut SetupPlan) -> CommandResult<()> {
     let present: BTreeSet<String> = FILES.iter().map(|(name, _)| format!("{PLUGIN_DIR}/{name}")).collect();
     let old: Vec<String> =
         plan.installation.plugin.keys().filter(|path| !present.contains(*path)).cloned().collect();
@@ -71,7 +71,7 @@ fn plan_obsolete_files(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandE
 }
 
 /// Plans taking the copy out: every file that is as it was written.
-pub(crate) fn plan_plugin_removal(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
+pub(crate) fn plan_plugin_removal(root: &Path, plan: &mut SetupPlan) -> CommandResult<()> {
     for (name, text) in FILES {
         plan_file_removal(root, &format!("{PLUGIN_DIR}/{name}"), Some(text), plan)?;
     }
@@ -83,7 +83,7 @@ fn plan_file_removal(
     relative: &str,
     written: Option<&str>,
     plan: &mut SetupPlan,
-) -> Result<(), CommandError> {
+) -> CommandResult<()> {
     let record = plan.installation.plugin.remove(relative);
     let path = confined(root, relative)?;
     let Some(before) = read(&path)? else { return Ok(()) };
@@ -100,7 +100,7 @@ fn plan_file_removal(
 }
 
 /// Refuses a parent folder that is outside the project.
-fn check_folders(root: &Path, relative: &str) -> Result<(), CommandError> {
+fn check_folders(root: &Path, relative: &str) -> CommandResult<()> {
     let places = relative.match_indices('/').map(|(at, _)| &relative[..at]);
     places.into_iter().try_for_each(|folder| confined(root, folder).map(drop))
 }

@@ -12,7 +12,7 @@ use lockstep_store::StateDir;
 use super::{PLUGIN_DIR, PlannedFileEdit, SetupPlan, confined, read};
 use crate::build_time;
 use crate::cache::{self, ProjectProvider, SessionCacheError, delivery};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 
 /// Paths that show that there is content for a cache.
@@ -20,7 +20,7 @@ const TRACES: [&str; 3] = [".isdlc", ".claude/skills", ".claude/agents"];
 
 /// Returns the number of entries that a session start needs in the project at `root`, which may not be set up
 /// yet.
-pub(super) fn session_starts(root: &Path) -> Result<usize, CommandError> {
+pub(super) fn session_starts(root: &Path) -> CommandResult<usize> {
     match Project::of_directory(root)?.map(ActiveProject::load).transpose()? {
         Some(project) => Ok(delivery::required_entries(&project)?),
         None => Ok(1),
@@ -29,7 +29,7 @@ pub(super) fn session_starts(root: &Path) -> Result<usize, CommandError> {
 
 /// Builds the cache of the project at `root` if one is wanted; a failure is only a note. With `dry_run`, only
 /// reports that it would be built.
-pub(crate) fn build_cache(root: &Path, dry_run: bool, plan: &mut SetupPlan) -> Result<(), CommandError> {
+pub(crate) fn build_cache(root: &Path, dry_run: bool, plan: &mut SetupPlan) -> CommandResult<()> {
     let project = Project::of_directory(root)?.map(ActiveProject::load).transpose()?;
     if !is_wanted(root, project.as_ref()) {
         return Ok(());
@@ -97,7 +97,7 @@ fn has_foreign_entries(dir: &Path) -> bool {
 }
 
 /// Plans the removal of the cache that `init` has created, if it is outside the state directory.
-pub(crate) fn plan_cache_removal(root: &Path, plan: &mut SetupPlan) -> Result<(), CommandError> {
+pub(crate) fn plan_cache_removal(root: &Path, plan: &mut SetupPlan) -> CommandResult<()> {
     let Some(target) = plan.installation.cache.take() else { return Ok(()) };
     let path = confined(root, &target)?;
     if let Some(text) = read(&path)?.filter(|text| text.starts_with(HEADER_PREFIX)) {

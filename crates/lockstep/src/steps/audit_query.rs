@@ -10,14 +10,13 @@ use serde::{Serialize, Serializer};
 
 use super::StepContext;
 use crate::command_output::CommandOutput;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 
 /// Which entries are wanted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AuditFilter<'a> {
     /// Only about this step: its file, or its id.
     pub(crate) step: Option<&'a str>,
-    /// Only this event.
     pub(crate) event: Option<&'a str>,
     /// Only since this day or moment, in UTC.
     pub(crate) since: Option<&'a str>,
@@ -44,7 +43,7 @@ impl StepContext<'_> {
         &self,
         directory: &Path,
         wanted: &AuditFilter<'_>,
-    ) -> Result<AuditEntriesOutput, CommandError> {
+    ) -> CommandResult<AuditEntriesOutput> {
         let (since, until) = (moment(wanted.since)?, moment(wanted.until)?);
         let name_of = |name: &str| {
             let file = self.resolve_from_directory(directory, name);
@@ -111,13 +110,13 @@ fn line(entry: &TrailEntry) -> String {
     line
 }
 
-fn moment(text: Option<&str>) -> Result<Option<Timestamp>, CommandError> {
+fn moment(text: Option<&str>) -> CommandResult<Option<Timestamp>> {
     let Some(text) = text else { return Ok(None) };
     let day =
         || Some(text.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp());
     match text.parse().ok().or_else(day) {
         Some(moment) => Ok(Some(moment)),
-        None => Err(CommandError::new(CommandErrorKind::Usage, format!("{text:?} is no time"))
+        None => Err(CommandError::usage(format!("{text:?} is no time"))
             .hint("write a day, 2026-02-14, or a moment, 2026-02-14T10:00:00Z")),
     }
 }

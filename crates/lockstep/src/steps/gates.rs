@@ -24,7 +24,7 @@ use lockstep_store::step_lock::StepLock;
 use super::audit::{TrailsRead, event, with_state};
 use super::files::StepFile;
 use super::step_runs::{RecordedInvocation, StepRun};
-use super::{StepContext, StepsError};
+use super::{StepContext, StepsError, StepsResult};
 
 /// A changed file: how it is shown, and its path from the root.
 pub(crate) type ChangedPath = (String, Option<String>);
@@ -96,11 +96,7 @@ impl StepContext<'_> {
     }
 
     /// Gate 1 for a prompt that is not ad hoc.
-    pub(crate) fn judge_invocation(
-        &self,
-        prompt: &str,
-        markers: &Markers,
-    ) -> Result<InvocationResult, StepsError> {
+    pub(crate) fn judge_invocation(&self, prompt: &str, markers: &Markers) -> StepsResult<InvocationResult> {
         if markers.dialect() == Dialect::Nwave {
             return Ok(self.judge_nwave(prompt, markers));
         }
@@ -140,7 +136,7 @@ impl StepContext<'_> {
     }
 
     /// Returns the step that an agent's own prompt names. `None` if its command needs none.
-    pub(crate) fn run_of(&self, prompt: &str, markers: &Markers) -> Result<Option<StepRun>, StepsError> {
+    pub(crate) fn run_of(&self, prompt: &str, markers: &Markers) -> StepsResult<Option<StepRun>> {
         let named = markers.step_file.as_deref().and_then(|name| self.resolve_from_root(name).ok());
         let step = named.and_then(|file| self.read(&file).ok());
         let stepless = self.is_stepless(markers, &self.commands()?);
@@ -191,7 +187,7 @@ impl StepContext<'_> {
         Ok(StopInput { file: located.ok(), named: Some(NamedStep { name: name.to_owned(), step, recorded }) })
     }
 
-    pub(crate) fn judge_stop(&self, at: &StopInput, work: &AgentWork) -> Result<GateResult, StepsError> {
+    pub(crate) fn judge_stop(&self, at: &StopInput, work: &AgentWork) -> StepsResult<GateResult> {
         let (machine, evidence) = (self.machine()?, self.evidence_rules());
         let rules = transition::TransitionRules { machine: &machine, evidence: &evidence };
         let Some(NamedStep { name, step, recorded }) = &at.named else {
@@ -270,11 +266,7 @@ impl StepContext<'_> {
 
     /// Gate 3 for every step of the project. `touched` are the files that the commit changes, relative to the
     /// root; `trees` are the trees that it commits, if known.
-    pub(crate) fn judge_commit(
-        &self,
-        touched: &[String],
-        trees: &[String],
-    ) -> Result<GateResult, StepsError> {
+    pub(crate) fn judge_commit(&self, touched: &[String], trees: &[String]) -> StepsResult<GateResult> {
         let (machine, evidence) = (self.machine()?, self.evidence_rules());
         let rules = transition::TransitionRules { machine: &machine, evidence: &evidence };
         let files = self.list_step_files();
@@ -324,7 +316,7 @@ impl StepContext<'_> {
         steps: &[CommitStep],
         starts: &BTreeMap<&str, &str>,
         trees: &[String],
-    ) -> Result<Vec<Outside>, StepsError> {
+    ) -> StepsResult<Vec<Outside>> {
         let under_way: Vec<(&CommitStep, &Boundary)> = steps
             .iter()
             .filter(|at| !at.abandoned)

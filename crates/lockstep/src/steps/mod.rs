@@ -34,7 +34,11 @@ use lockstep_steps::step::evidence::{EvidenceRules, ExpectedResult};
 use lockstep_store::step_lock::{Holder, StepLockError};
 use lockstep_store::{StateDir, StoreError, confine};
 
+use crate::cli::CommandStatus;
 use crate::project::ActiveProject;
+
+/// The result of an operation on steps.
+pub(crate) type StepsResult<T = CommandStatus> = Result<T, StepsError>;
 
 /// The reason why an operation on steps failed.
 #[derive(Debug, thiserror::Error)]
@@ -138,7 +142,7 @@ impl<'p> StepContext<'p> {
         format_timestamp(&self.now)
     }
 
-    pub(crate) fn machine(&self) -> Result<StepMachines, StepsError> {
+    pub(crate) fn machine(&self) -> StepsResult<StepMachines> {
         let configured = &self.project.config().steps.machine;
         self.table(configured, "step-execution-fsm.yaml", StepMachines::built_in, |text| {
             StepMachines::parse(text).map_err(|error| error.to_string())
@@ -146,14 +150,14 @@ impl<'p> StepContext<'p> {
     }
 
     /// Returns the extent of the validation for each command.
-    pub(crate) fn commands(&self) -> Result<CommandTable, StepsError> {
+    pub(crate) fn commands(&self) -> StepsResult<CommandTable> {
         let configured = &self.project.config().steps.commands;
         self.table(configured, "des-commands.yaml", CommandTable::built_in, |text| {
             CommandTable::parse(text).map_err(|error| error.to_string())
         })
     }
 
-    pub(crate) fn definitions(&self) -> Result<SectionDefinitions, StepsError> {
+    pub(crate) fn definitions(&self) -> StepsResult<SectionDefinitions> {
         let configured = &self.project.config().steps.sections;
         self.table(configured, "_section-definitions.yaml", SectionDefinitions::built_in, |text| {
             SectionDefinitions::parse(text).map_err(|error| error.to_string())
@@ -177,7 +181,7 @@ impl<'p> StepContext<'p> {
         name: &str,
         built_in: fn() -> T,
         parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<T, StepsError> {
+    ) -> StepsResult<T> {
         let named = configured.resolve(&self.project.root);
         let path = named.clone().unwrap_or_else(|| self.dir().join(name));
         // A named path was checked with the configuration.

@@ -8,7 +8,7 @@ use lockstep_steps::gate::GateResult;
 use super::audit::event;
 use super::recorded_commits::{Commit, RecordedCommits};
 use super::ungated_commits::git;
-use super::{StepContext, StepsError};
+use super::{StepContext, StepsResult};
 
 /// A ref that git is about to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Worktrees {
 
 impl StepContext<'_> {
     /// Gate 3 for moves of branches. A move to a commit that a branch, a remote or the baseline has already is no commit.
-    pub(crate) fn judge_moves(&self, moves: &[RefMove]) -> Result<MoveVerdict, StepsError> {
+    pub(crate) fn judge_moves(&self, moves: &[RefMove]) -> StepsResult<MoveVerdict> {
         let entries = self.trail().verify()?.unwrap_or_default();
         let seen = RecordedCommits::of(&entries);
         let targets: String = moves.iter().map(|one| format!("{}\n", one.new)).collect();

@@ -5,13 +5,13 @@ use lockstep_steps::nwave;
 use lockstep_steps::problem::StepProblem;
 use lockstep_steps::prompt_check::{PromptCheck, PromptRules, check};
 
-use super::{StepContext, StepsError};
+use super::{StepContext, StepsResult};
 use crate::command_output::CommandOutput;
 
 impl StepContext<'_> {
     /// Checks that a prompt has its markers, its sections, and their required contents. An ad-hoc prompt is
     /// not checked.
-    pub(crate) fn check_prompt(&self, prompt: &str) -> Result<PromptCheck, StepsError> {
+    pub(crate) fn check_prompt(&self, prompt: &str) -> StepsResult<PromptCheck> {
         let mut markers = self.markers(prompt);
         match markers.dialect() {
             Dialect::AdHoc => {
@@ -25,7 +25,7 @@ impl StepContext<'_> {
         }
     }
 
-    fn check_marked(&self, prompt: &str, markers: &Markers) -> Result<PromptCheck, StepsError> {
+    fn check_marked(&self, prompt: &str, markers: &Markers) -> StepsResult<PromptCheck> {
         let machine = self.machine()?;
         let file = markers.step_file.as_deref().and_then(|name| self.resolve_from_root(name).ok());
         let step = file.and_then(|file| self.read(&file).ok());

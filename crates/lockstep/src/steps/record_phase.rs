@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::files::StepFile;
 use super::output::StepWriteOutput;
-use super::{StepContext, StepsError, evidence};
+use super::{StepContext, StepsError, StepsResult, evidence};
 
 /// An action on a phase.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ impl StepContext<'_> {
         phase: &str,
         act: PhaseRequest,
         actor: PhaseRecorder<'_>,
-    ) -> Result<StepWriteOutput, StepsError> {
+    ) -> StepsResult<StepWriteOutput> {
         let (machine, rules) = (self.machine()?, self.evidence_rules());
         let rules = TransitionRules { machine: &machine, evidence: &rules };
         // The command may take long, so it runs before the lock is acquired.

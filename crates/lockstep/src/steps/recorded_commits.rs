@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::audit::event;
-use super::{StepContext, StepsError};
+use super::{StepContext, StepsError, StepsResult};
 
 /// A commit that passed no gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -140,7 +140,7 @@ impl StepContext<'_> {
     }
 
     /// Returns every commit that a ref or a reflog names and that no other ref reaches.
-    fn tips(&self) -> Result<Vec<String>, StepsError> {
+    fn tips(&self) -> StepsResult<Vec<String>> {
         let referred = self.git(&["rev-list", "--no-walk", "--all", "--ignore-missing"])?;
         let logged = self.git(&["rev-list", "--reflog", "--ignore-missing", "--not", "--all"])?;
         let mut tips: Vec<String> = referred.lines().chain(logged.lines()).map(str::to_owned).collect();
@@ -151,7 +151,7 @@ impl StepContext<'_> {
     }
 
     /// Compares every commit of every local ref, worktree and reflog with the trail.
-    pub(crate) fn compare_commits(&self) -> Result<CommitComparison, StepsError> {
+    pub(crate) fn compare_commits(&self) -> StepsResult<CommitComparison> {
         if !self.has_repository() {
             return Ok(CommitComparison::default());
         }
@@ -186,7 +186,7 @@ impl StepContext<'_> {
     }
 
     /// Compares the commits of a range with the trail in the checkout.
-    pub(crate) fn prove_range(&self, range: &str) -> Result<RangeComparison, StepsError> {
+    pub(crate) fn prove_range(&self, range: &str) -> StepsResult<RangeComparison> {
         let (mut entries, mut rewritten) = (Vec::new(), Vec::new());
         let mut trail_files = Vec::new();
         let from = range.split("..").next().unwrap_or_default();
@@ -225,7 +225,7 @@ impl StepContext<'_> {
     }
 
     /// Returns the commits of reflogs, without those of remotes and notes and without the parts of a stash.
-    fn logged(&self, seen: &RecordedCommits) -> Result<Vec<Commit>, StepsError> {
+    fn logged(&self, seen: &RecordedCommits) -> StepsResult<Vec<Commit>> {
         let logs = |refs: &str| self.git(&["rev-list", "--walk-reflogs", "--ignore-missing", refs]);
         let of_remotes = logs("--remotes")?;
         // Without a wildcard, git would look below the name.
@@ -240,7 +240,7 @@ impl StepContext<'_> {
     }
 
     /// The commits of a walk, oldest first. `input` names further revisions.
-    pub(super) fn walk(&self, from: &[&str], input: &str) -> Result<Vec<Commit>, StepsError> {
+    pub(super) fn walk(&self, from: &[&str], input: &str) -> StepsResult<Vec<Commit>> {
         let arguments = [
             &[
                 "rev-list",
@@ -259,7 +259,7 @@ impl StepContext<'_> {
     }
 
     /// Puts commits that passed no gate on record, once each. A trail that is not whole is the gate's own reason to refuse.
-    pub(crate) fn record_ungated_commits(&self) -> Result<Vec<UngatedCommit>, StepsError> {
+    pub(crate) fn record_ungated_commits(&self) -> StepsResult<Vec<UngatedCommit>> {
         if self.trail().verify()?.is_err() {
             return Ok(Vec::new());
         }

@@ -12,7 +12,7 @@ use lockstep_store::{StateDir, StoreError, append_once};
 use lockstep_wire::claude::transcript;
 use serde::{Deserialize, Serialize};
 
-use super::{StepContext, StepsError};
+use super::{StepContext, StepsResult};
 
 /// An invocation that passed gate 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,17 +26,16 @@ pub(crate) struct RecordedInvocation {
     pub(crate) stepless: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct StepRun {
     /// The step file its prompt names.
     pub(crate) step_file: Option<String>,
     /// The maximum number of turns.
     pub(crate) budget: Option<u64>,
     /// Set if the agent was already asked to fix its step.
-    #[serde(default)]
     pub(crate) asked: bool,
     /// Set if gate 2 has made its final decision. The step is judged again while it is the agent's latest.
-    #[serde(default)]
     pub(crate) ended: bool,
 }
 
@@ -113,7 +112,7 @@ impl<'a> SessionRuns<'a> {
         own: Option<&Path>,
         refresh: bool,
         steps: &StepContext<'_>,
-    ) -> Result<Vec<StepRun>, StepsError> {
+    ) -> StepsResult<Vec<StepRun>> {
         let kept = self.kept(agent);
         let invocations = self.invocations();
         if let Some(kept) = kept.as_ref().filter(|kept| !refresh && kept.invocations == invocations.len()) {

@@ -9,7 +9,7 @@ use lockstep_steps::step::Step;
 
 use super::audit::event;
 use super::gates::ChangedPath;
-use super::{StepContext, StepsError};
+use super::{StepContext, StepsError, StepsResult};
 use crate::env_vars::{GIT_DIR, GIT_INDEX_FILE};
 
 /// The parent and the tree that a commit is made from.
@@ -21,20 +21,20 @@ struct CommitBase {
 
 impl StepContext<'_> {
     /// The files that the commit being made changes, from the project's root. Bytes that are no text are replaced.
-    pub(crate) fn staged_files(&self) -> Result<Vec<String>, StepsError> {
+    pub(crate) fn staged_files(&self) -> StepsResult<Vec<String>> {
         let text = self.git(&["diff", "--cached", "--name-only", "--no-renames", "--relative", "-z"])?;
         Ok(names(&text))
     }
 
     /// The files that differ between two trees, from the project's root.
-    pub(crate) fn changed_between(&self, from: &str, to: &str) -> Result<Vec<String>, StepsError> {
+    pub(crate) fn changed_between(&self, from: &str, to: &str) -> StepsResult<Vec<String>> {
         let text =
             self.git(&["diff-tree", "-r", "--name-only", "--no-renames", "--relative", "-z", from, to])?;
         Ok(names(&text))
     }
 
     /// The tree of the index: the content of the commit being made.
-    pub(crate) fn staged_tree(&self) -> Result<String, StepsError> {
+    pub(crate) fn staged_tree(&self) -> StepsResult<String> {
         Ok(self.git(&["write-tree"])?.trim().to_owned())
     }
 
@@ -51,7 +51,7 @@ impl StepContext<'_> {
     }
 
     /// Returns the tree of the last commit; the empty tree if there is none.
-    pub(super) fn head_tree(&self) -> Result<String, StepsError> {
+    pub(super) fn head_tree(&self) -> StepsResult<String> {
         match self.git(&["rev-parse", "--verify", "--quiet", "HEAD^{tree}"]) {
             Ok(tree) => Ok(tree.trim().to_owned()),
             Err(_) => Ok(self.git(&["hash-object", "-t", "tree", "--stdin"])?.trim().to_owned()),
@@ -60,7 +60,7 @@ impl StepContext<'_> {
 
     /// The tree of all files of the project as they are on disk. Flags that hide changes from git (`skip-worktree`,
     /// `assume-unchanged`) and times of files have no effect.
-    pub(crate) fn snapshot(&self) -> Result<String, StepsError> {
+    pub(crate) fn snapshot(&self) -> StepsResult<String> {
         let index = self.git(&["rev-parse", "--path-format=absolute", "--git-path", "index"])?;
         let directory = self.project.state.ensure_dir("")?;
         let copy = directory.join(format!("snapshot-{}.index", std::process::id()));
@@ -114,12 +114,12 @@ impl StepContext<'_> {
         self.project.root.ancestors().any(|directory| directory.join(".git").exists())
     }
 
-    pub(super) fn git(&self, arguments: &[&str]) -> Result<String, StepsError> {
+    pub(super) fn git(&self, arguments: &[&str]) -> StepsResult<String> {
         git(&self.project.root, arguments).map_err(StepsError::Git)
     }
 
     /// Runs a git command with a text on its standard input.
-    pub(super) fn git_with(&self, arguments: &[&str], input: &str) -> Result<String, StepsError> {
+    pub(super) fn git_with(&self, arguments: &[&str], input: &str) -> StepsResult<String> {
         let asked = Asked { input: Some(input), index: None };
         asked.ask(&self.project.root, arguments).map_err(StepsError::Git)
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::files::StepFile;
-use super::{StepContext, StepsError};
+use super::{StepContext, StepsError, StepsResult};
 use crate::command_output::CommandOutput;
 
 /// A step, with its holder and whether its state was recorded.
@@ -29,7 +29,7 @@ pub(crate) struct StepView {
 }
 
 impl StepContext<'_> {
-    pub(crate) fn show(&self, file: &StepFile) -> Result<StepView, StepsError> {
+    pub(crate) fn show(&self, file: &StepFile) -> StepsResult<StepView> {
         self.settle(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;
         let held = StepLock::held(&self.project.state, &file.path, self.now.timestamp());

@@ -14,10 +14,10 @@ use serde_json::json;
 
 use super::audit::{event, with_state};
 use super::files::StepFile;
-use super::{StepContext, StepsError};
+use super::{StepContext, StepsError, StepsResult};
 
 impl StepContext<'_> {
-    pub(crate) fn create(&self, file: &StepFile, step: &Step, who: &str) -> Result<(), StepsError> {
+    pub(crate) fn create(&self, file: &StepFile, step: &Step, who: &str) -> StepsResult<()> {
         self.ensure_baseline();
         let dir = file.path.parent().unwrap_or(&self.project.root);
         std::fs::create_dir_all(dir).map_err(|error| StoreError::from(FsError::at("create", dir)(error)))?;
@@ -42,7 +42,7 @@ impl StepContext<'_> {
         event: &str,
         change: impl FnOnce(&Step) -> Result<Step, Vec<StepProblem>>,
         describe: impl FnOnce(TrailRecord) -> TrailRecord,
-    ) -> Result<Step, StepsError> {
+    ) -> StepsResult<Step> {
         self.ensure_baseline();
         let _lock = StepLock::take(&self.project.state, &file.path, who, self.now.timestamp())?;
         self.settle_locked(file)?;
@@ -60,7 +60,7 @@ impl StepContext<'_> {
 
     /// Records the state of a step that was started elsewhere. A state that this trail recorded and that was
     /// changed by hand since is refused.
-    pub(crate) fn adopt(&self, file: &StepFile, who: &str, why: &str) -> Result<Step, StepsError> {
+    pub(crate) fn adopt(&self, file: &StepFile, who: &str, why: &str) -> StepsResult<Step> {
         let _lock = StepLock::take(&self.project.state, &file.path, who, self.now.timestamp())?;
         self.settle_locked(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;
@@ -112,7 +112,7 @@ impl StepContext<'_> {
     }
 
     /// Refuses a change on top of an unrecorded state, because it would make that state look recorded.
-    fn ensure_recorded(&self, file: &StepFile, step: &Step) -> Result<(), StepsError> {
+    fn ensure_recorded(&self, file: &StepFile, step: &Step) -> StepsResult<()> {
         let problem = match self.recorded(file, step)? {
             AuditMatch::Matches => return Ok(()),
             AuditMatch::Missing if step.is_pristine() => return Ok(()),
@@ -144,12 +144,7 @@ impl StepContext<'_> {
     }
 
     /// Gate 2's own write: FAILED, from any state. A state written by hand stays unrecorded.
-    pub(crate) fn fail(
-        &self,
-        file: &StepFile,
-        reason: &str,
-        suggestions: &[String],
-    ) -> Result<(), StepsError> {
+    pub(crate) fn fail(&self, file: &StepFile, reason: &str, suggestions: &[String]) -> StepsResult<()> {
         let _lock = StepLock::take_over(&self.project.state, &file.path, "gate 2", self.now.timestamp())?;
         self.settle_locked(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;
@@ -169,7 +164,7 @@ impl StepContext<'_> {
     }
 
     /// Accepts the present rules for a step that began under others.
-    pub(crate) fn accept_rules(&self, file: &StepFile, who: &str, why: &str) -> Result<(), StepsError> {
+    pub(crate) fn accept_rules(&self, file: &StepFile, who: &str, why: &str) -> StepsResult<()> {
         let _lock = StepLock::take(&self.project.state, &file.path, who, self.now.timestamp())?;
         self.settle_locked(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;
@@ -196,7 +191,7 @@ impl StepContext<'_> {
     }
 
     /// Writes a step file whose change was recorded, if the recording process was killed before it could.
-    pub(crate) fn settle(&self, file: &StepFile) -> Result<(), StepsError> {
+    pub(crate) fn settle(&self, file: &StepFile) -> StepsResult<()> {
         if self.unwritten(file)?.is_none() {
             return Ok(());
         }
@@ -205,7 +200,7 @@ impl StepContext<'_> {
         self.settle_locked(file)
     }
 
-    fn settle_locked(&self, file: &StepFile) -> Result<(), StepsError> {
+    fn settle_locked(&self, file: &StepFile) -> StepsResult<()> {
         let Some(Unwritten { before, text }) = self.unwritten(file)? else { return Ok(()) };
         let is_missing = !file.path.exists();
         let is_before = self.read(file).map_or(is_missing && before.is_empty(), |step| step.seal() == before);
@@ -216,14 +211,14 @@ impl StepContext<'_> {
         self.forget_unwritten(file)
     }
 
-    fn unwritten(&self, file: &StepFile) -> Result<Option<Unwritten>, StepsError> {
+    fn unwritten(&self, file: &StepFile) -> StepsResult<Option<Unwritten>> {
         Ok(match self.project.memory().identity()? {
             Identity::Known(known) => known.unwritten.get(&file.name).cloned(),
             Identity::Fresh | Identity::Lost(_) => None,
         })
     }
 
-    fn forget_unwritten(&self, file: &StepFile) -> Result<(), StepsError> {
+    fn forget_unwritten(&self, file: &StepFile) -> StepsResult<()> {
         Ok(self.project.memory().change(|known| drop(known.unwritten.remove(&file.name)))?)
     }
 
@@ -234,7 +229,7 @@ impl StepContext<'_> {
         before: Option<&Step>,
         step: &Step,
         record: &TrailRecord,
-    ) -> Result<(), StepsError> {
+    ) -> StepsResult<()> {
         self.note_known(&file.name)?;
         let unwritten =
             Unwritten { before: before.map(Step::seal).unwrap_or_default(), text: step.to_text() };

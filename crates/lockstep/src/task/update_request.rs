@@ -11,7 +11,7 @@ use lockstep_task::yaml;
 use super::TaskContext;
 use super::output::{TaskRefusalOutput, TaskWriteOutput};
 use super::writer::TaskWriter;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 
 /// A text that is to be the next version. JSON is YAML.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ impl TaskContext<'_> {
         &mut self,
         writer: &TaskWriter,
         request: UpdateRequest<'_>,
-    ) -> Result<Result<TaskWriteOutput, TaskRefusalOutput>, CommandError> {
+    ) -> CommandResult<Result<TaskWriteOutput, TaskRefusalOutput>> {
         let document = match request.section {
             None => parse_document(request.text, self.limits()),
             Some(name) => {

@@ -10,7 +10,7 @@ use super::output::TaskRefusalOutput;
 use super::writer::TaskWriter;
 use super::{CurrentTask, TaskContext};
 use crate::command_output::CommandOutput;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 
 /// A version of the task.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -41,7 +41,7 @@ impl TaskContext<'_> {
         reader: Option<&TaskWriter>,
         number: Option<u64>,
         section: Option<&str>,
-    ) -> Result<Result<TaskView, TaskRefusalOutput>, CommandError> {
+    ) -> CommandResult<Result<TaskView, TaskRefusalOutput>> {
         let Some(mut shown) = self.present()? else { return Ok(Err(TaskRefusalOutput::none())) };
         if let Some(number) = number {
             shown = self.version_or_error(&shown, number)?;
@@ -68,14 +68,10 @@ impl TaskContext<'_> {
     }
 
     /// A version of the present task, by its number.
-    pub(crate) fn version_or_error(
-        &self,
-        present: &CurrentTask,
-        number: u64,
-    ) -> Result<CurrentTask, CommandError> {
+    pub(crate) fn version_or_error(&self, present: &CurrentTask, number: u64) -> CommandResult<CurrentTask> {
         self.version(present.record.task, number)?.ok_or_else(|| {
             let last = present.record.version;
-            CommandError::new(CommandErrorKind::Usage, format!("there is no PT-v{number}"))
+            CommandError::usage(format!("there is no PT-v{number}"))
                 .hint(format!("the versions are PT-v1 to PT-v{last}; `lockstep task history` lists them"))
         })
     }
@@ -87,16 +83,13 @@ impl CommandOutput for TaskView {
     }
 }
 
-fn only(shown: &CurrentTask, name: &str) -> Result<Map, CommandError> {
+fn only(shown: &CurrentTask, name: &str) -> CommandResult<Map> {
     let Some(value) = shown.document.section(name) else {
         let there: Vec<_> = shown.document.root().keys().map(String::as_str).collect();
         let known = SECTIONS.iter().any(|section| section.name == name);
         let what = if known { "is not written yet" } else { "is no section of the task" };
-        return Err(CommandError::new(
-            CommandErrorKind::Usage,
-            format!("{name} {what} in PT-v{}", shown.record.version),
-        )
-        .hint(format!("it has {}", there.join(", "))));
+        return Err(CommandError::usage(format!("{name} {what} in PT-v{}", shown.record.version))
+            .hint(format!("it has {}", there.join(", "))));
     };
     let mut map = Map::new();
     map.set(name, value.clone());

@@ -7,7 +7,7 @@ use lockstep_git::patch::FilePatch;
 use lockstep_git::{DiffEntry, DiffRange, DiffStatus, Repository};
 use lockstep_refs::impact::{After, Before, Edit};
 
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::impact::moves;
 use crate::setup::OwnFiles;
 use crate::workspace::Workspace;
@@ -23,7 +23,7 @@ pub(crate) struct EditSet {
 
 impl Workspace {
     /// Returns the differences between two states.
-    pub(crate) fn edits_between(&self, between: &DiffRange, origin: String) -> Result<EditSet, CommandError> {
+    pub(crate) fn edits_between(&self, between: &DiffRange, origin: String) -> CommandResult<EditSet> {
         let repository = self.repository()?;
         let mut changed = repository.diff(between)?;
         let own = OwnFiles::load(&self.root);
@@ -40,7 +40,7 @@ impl Workspace {
 
     /// Returns the differences between the last commit and the files; if there are none, the changes of the
     /// last commit.
-    pub(crate) fn edits_by_default(&self) -> Result<EditSet, CommandError> {
+    pub(crate) fn edits_by_default(&self) -> CommandResult<EditSet> {
         let repository = self.repository()?;
         let edits = self.edits_between(&DiffRange::HeadToWorktree, "in the working tree".to_owned())?;
         if !edits.edits.is_empty() {
@@ -54,7 +54,7 @@ impl Workspace {
 
     /// Returns the edits of the named files since the last commit. A file that git does not have counts as
     /// completely changed, because its original content is unknown.
-    pub(crate) fn edits_of_files(&self, paths: &[String]) -> Result<EditSet, CommandError> {
+    pub(crate) fn edits_of_files(&self, paths: &[String]) -> CommandResult<EditSet> {
         let mut edits = match &self.repository {
             Some(repository) => match self.edits_in_place(repository, paths)? {
                 Some(edits) => edits,
@@ -104,7 +104,7 @@ impl Workspace {
     }
 
     /// Returns true if the file is on disk and in the last commit.
-    fn is_committed(&self, path: &str) -> Result<bool, CommandError> {
+    fn is_committed(&self, path: &str) -> CommandResult<bool> {
         let Some(repository) = &self.repository else { return Ok(false) };
         if repository.head()?.is_none() || !self.root.join(path).exists() {
             return Ok(false);
@@ -116,25 +116,21 @@ impl Workspace {
         let message = format!("there is no file {path}, and there was none in the last commit");
         let range = self.repository.as_ref().and_then(|repository| repository.parse_range(path).ok());
         match range {
-            Some(_) => CommandError::new(CommandErrorKind::Usage, message).hint(format!(
+            Some(_) => CommandError::usage(message).hint(format!(
                 "{path} is a revision: `lockstep impact --rev {path}` shows the impact of the changes since it"
             )),
-            None if looks_like_revision(path) => CommandError::new(CommandErrorKind::Usage, message).hint(format!(
+            None if looks_like_revision(path) => CommandError::usage(message).hint(format!(
                 "{path} looks like a revision, but git has no such commit; `lockstep impact --rev A` shows the impact of the \
                  changes since A"
             )),
-            None => CommandError::new(CommandErrorKind::Store, message)
+            None => CommandError::store(message)
                 .hint("paths are taken from the current directory; a deleted file is known where git has it"),
         }
     }
 
     /// Like [`Self::edits_between`], for files that are in the last commit and still exist: only they are
     /// compared. `None` if one is missing, because it may have been moved.
-    fn edits_in_place(
-        &self,
-        repository: &Repository,
-        paths: &[String],
-    ) -> Result<Option<Vec<Edit>>, CommandError> {
+    fn edits_in_place(&self, repository: &Repository, paths: &[String]) -> CommandResult<Option<Vec<Edit>>> {
         let is_file =
             |path: &String| self.root.join(path).symlink_metadata().is_ok_and(|meta| meta.is_file());
         if !paths.iter().all(is_file) {
@@ -156,7 +152,7 @@ impl Workspace {
         repository: &Repository,
         between: &DiffRange,
         changed: &[DiffEntry],
-    ) -> Result<Vec<Edit>, CommandError> {
+    ) -> CommandResult<Vec<Edit>> {
         let former_path = |change: &DiffEntry| match &change.status {
             DiffStatus::Renamed { from } => from.clone(),
             _ => change.path.clone(),
@@ -188,7 +184,7 @@ impl Workspace {
         repository: &Repository,
         between: &DiffRange,
         changed: &[DiffEntry],
-    ) -> Result<Vec<After>, CommandError> {
+    ) -> CommandResult<Vec<After>> {
         let state = match between {
             DiffRange::HeadToWorktree => {
                 let after = |change: &DiffEntry| match change.status {
@@ -214,14 +210,14 @@ impl Workspace {
     }
 
     /// Returns the changes that a patch would make; if it is already applied, those that it has made.
-    pub(crate) fn edits_of_patch(&self, patches: &[FilePatch], name: &str) -> Result<EditSet, CommandError> {
+    pub(crate) fn edits_of_patch(&self, patches: &[FilePatch], name: &str) -> CommandResult<EditSet> {
         let edits: Vec<Edit> =
             patches.iter().map(|patch| self.edit_of_patch(patch)).collect::<Result<_, _>>()?;
         let edits = moves::join(edits, &self.root);
         Ok(EditSet { edits, origin: format!("in the patch {name}"), ..EditSet::default() })
     }
 
-    fn edit_of_patch(&self, patch: &FilePatch) -> Result<Edit, CommandError> {
+    fn edit_of_patch(&self, patch: &FilePatch) -> CommandResult<Edit> {
         let path = patch.new.as_ref().or(patch.old.as_ref()).cloned().unwrap_or_default();
         let read = |path: &str| self.read(Path::new(path));
         let present = patch.old.as_deref().and_then(read).or_else(|| patch.new.as_deref().and_then(read));
@@ -231,11 +227,8 @@ impl Workspace {
         } else if let Some(before) = patch.revert(&present) {
             (before, present.clone())
         } else {
-            return Err(CommandError::new(
-                CommandErrorKind::Usage,
-                format!("the patch fits no content of {path}"),
-            )
-            .hint("a patch is taken from the files as they are, or as they were before it was applied"));
+            return Err(CommandError::usage(format!("the patch fits no content of {path}"))
+                .hint("a patch is taken from the files as they are, or as they were before it was applied"));
         };
         Ok(Edit {
             former: patch.old.clone().filter(|old| *old != path),

@@ -8,7 +8,7 @@ use lockstep_refs::entity::Aliases;
 use lockstep_refs::report::IndexState;
 use lockstep_store::StateDir;
 
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 use crate::trust::user_cache;
 use crate::workspace::Workspace;
@@ -19,7 +19,7 @@ impl Workspace {
         self.project.as_ref().map_or_else(Aliases::default, ActiveProject::aliases)
     }
 
-    pub(crate) fn open_index(&self, progress: &dyn IndexProgress) -> Result<Index, CommandError> {
+    pub(crate) fn open_index(&self, progress: &dyn IndexProgress) -> CommandResult<Index> {
         let (home, settings) = self.index_location();
         Ok(Index::open_or_build(&self.root, home, &settings, progress)?)
     }
@@ -31,7 +31,7 @@ impl Workspace {
         progress: &dyn IndexProgress,
         is_worth_it: impl FnOnce(&Index) -> bool,
         ask: impl Fn(&Index) -> T,
-    ) -> Result<(Index, T), CommandError> {
+    ) -> CommandResult<(Index, T)> {
         let (home, settings) = self.index_location();
         let early = |index: &Index| is_worth_it(index).then(|| ask(index));
         let (index, answer) = Index::query_speculatively(&self.root, home, &settings, progress, early)?;
@@ -50,7 +50,7 @@ impl Workspace {
 
     /// The directory in which the index is kept: the project's state, or a directory of the user's cache for a tree without
     /// `lockstep.toml`.
-    pub(crate) fn index_directory(&self) -> Result<&StateDir, CommandError> {
+    pub(crate) fn index_directory(&self) -> CommandResult<&StateDir> {
         if let Some(project) = &self.project {
             return Ok(&project.state);
         }
@@ -59,7 +59,7 @@ impl Workspace {
             cache.directory_of(&self.root, CacheBounds::default()).map_err(|error| error.to_string())
         });
         cached.as_ref().map_err(|why| {
-            CommandError::new(CommandErrorKind::Store, format!("cannot keep an index: {why}"))
+            CommandError::store(format!("cannot keep an index: {why}"))
                 .hint("`lockstep init` keeps it in the project; questions work without it")
         })
     }

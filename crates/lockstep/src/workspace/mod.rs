@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use lockstep_git::{GitError, Repository};
 use lockstep_store::{StateDir, Store, StoreError};
 
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandErrorKind, CommandResult};
 use crate::project::ActiveProject;
 
 /// An active project, or else a whole git repository, or else just a directory.
@@ -27,16 +27,16 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     /// The tree that a command in `directory` is about.
-    pub(crate) fn discover(directory: &Path) -> Result<Self, CommandError> {
+    pub(crate) fn discover(directory: &Path) -> CommandResult<Self> {
         Self::of(ActiveProject::find(directory)?, directory)
     }
 
     /// The tree of the project that a command in `directory` is about; an error if Lockstep is not active there.
-    pub(crate) fn of_active(directory: &Path) -> Result<Self, CommandError> {
+    pub(crate) fn of_active(directory: &Path) -> CommandResult<Self> {
         Self::of(Some(ActiveProject::discover(directory)?), directory)
     }
 
-    fn of(project: Option<ActiveProject>, directory: &Path) -> Result<Self, CommandError> {
+    fn of(project: Option<ActiveProject>, directory: &Path) -> CommandResult<Self> {
         let root = match &project {
             Some(project) => project.root.clone(),
             None => Repository::worktree_root_of(directory)?.unwrap_or_else(|| directory.to_owned()),
@@ -51,28 +51,22 @@ impl Workspace {
     }
 
     /// Returns the repository, or an error if there is none.
-    pub(crate) fn repository(&self) -> Result<&Repository, CommandError> {
+    pub(crate) fn repository(&self) -> CommandResult<&Repository> {
         self.repository.as_ref().ok_or_else(|| {
             if Repository::is_bare(&self.root).unwrap_or_default() {
                 return CommandError::bare_repository(&self.root);
             }
-            CommandError::new(
-                CommandErrorKind::Usage,
-                format!("{} is not in a git repository", self.root.display()),
-            )
-            .hint("without git, name the files: `lockstep impact FILE...`")
+            CommandError::usage(format!("{} is not in a git repository", self.root.display()))
+                .hint("without git, name the files: `lockstep impact FILE...`")
         })
     }
 
     /// A path that a person gave, relative to the root.
-    pub(crate) fn relative(&self, directory: &Path, given: &Path) -> Result<String, CommandError> {
+    pub(crate) fn relative(&self, directory: &Path, given: &Path) -> CommandResult<String> {
         let absolute = lockstep_model::path::absolute_lexical(directory, given);
         let inside = absolute.strip_prefix(&self.root).ok().and_then(Path::to_str);
         inside.map(str::to_owned).ok_or_else(|| {
-            CommandError::new(
-                CommandErrorKind::Usage,
-                format!("{} is not inside {}", given.display(), self.root.display()),
-            )
+            CommandError::usage(format!("{} is not inside {}", given.display(), self.root.display()))
         })
     }
 }

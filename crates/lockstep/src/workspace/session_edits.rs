@@ -10,7 +10,7 @@ use lockstep_refs::impact::{After, Before, Edit};
 use lockstep_store::Store;
 use lockstep_store::history::{ChangeFilter, RecordedChange};
 
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::impact::moves;
 use crate::impact::original::{Originals, Since};
 use crate::workspace::Workspace;
@@ -23,12 +23,12 @@ impl Workspace {
         &self,
         session: &SessionId,
         agent: Option<&str>,
-    ) -> Result<EditSet, CommandError> {
+    ) -> CommandResult<EditSet> {
         let Some(project) = &self.project else {
-            return Err(CommandError::new(
-                CommandErrorKind::Usage,
-                format!("no session is journaled in {}: it has no lockstep.toml", self.root.display()),
-            )
+            return Err(CommandError::usage(format!(
+                "no session is journaled in {}: it has no lockstep.toml",
+                self.root.display()
+            ))
             .hint("`lockstep init` makes the project active"));
         };
         let mut store = Store::open(&project.state)?;
@@ -36,19 +36,15 @@ impl Workspace {
         let mut changes =
             store.changes(&ChangeFilter { session: Some(session), ..ChangeFilter::default() })?;
         if changes.is_empty() && !store.has_session(session)? {
-            return Err(CommandError::new(
-                CommandErrorKind::Usage,
-                format!("no session {session} was journaled here"),
-            )
-            .hint("`lockstep changes` lists the sessions that changed something"));
+            return Err(CommandError::usage(format!("no session {session} was journaled here"))
+                .hint("`lockstep changes` lists the sessions that changed something"));
         }
         let all = changes.len();
         changes.retain(|change| agent.is_none_or(|agent| change.is_by(agent)));
         if let Some(agent) = agent.filter(|agent| *agent != "lead" && changes.is_empty() && all > 0) {
-            return Err(CommandError::new(
-                CommandErrorKind::Usage,
-                format!("no agent {agent:?} changed anything in session {session}"),
-            )
+            return Err(CommandError::usage(format!(
+                "no agent {agent:?} changed anything in session {session}"
+            ))
             .hint("`lockstep changes --session ID` names those that did"));
         }
         let originals = Originals::new(project, session, Since::Start);
@@ -58,7 +54,7 @@ impl Workspace {
         Ok(EditSet { edits, origin: format!("in session {session}"), ..EditSet::default() })
     }
 
-    fn fill_originals_from_git(&self, edits: &mut [Edit]) -> Result<(), CommandError> {
+    fn fill_originals_from_git(&self, edits: &mut [Edit]) -> CommandResult<()> {
         let Some(repository) = &self.repository else { return Ok(()) };
         let Some(head) = repository.head()? else { return Ok(()) };
         let unknown: Vec<usize> =

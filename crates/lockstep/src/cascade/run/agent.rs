@@ -12,7 +12,7 @@ use lockstep_fs::process::{adopt_orphans, in_own_group};
 use lockstep_fs::write_atomically;
 
 use crate::cascade::supervisor::{is_stopped, kill_descendants, kill_orphans};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 
 /// The interval between checks whether an agent has ended.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
@@ -57,10 +57,9 @@ pub(crate) struct AgentExit {
 
 impl AgentProcess {
     /// Starts an agent. Its prompt and its output are stored in `dir`, which is in the state directory.
-    pub(crate) fn start(dir: &Path, spec: AgentSpec, prompt: &str) -> Result<Self, CommandError> {
-        let failed = |error: io::Error| {
-            CommandError::new(CommandErrorKind::Store, format!("cannot start {:?}: {error}", spec.command))
-        };
+    pub(crate) fn start(dir: &Path, spec: AgentSpec, prompt: &str) -> CommandResult<Self> {
+        let failed =
+            |error: io::Error| CommandError::store(format!("cannot start {:?}: {error}", spec.command));
         let prompt_file = dir.join(format!("{}.prompt.md", spec.name));
         write_atomically(&prompt_file, prompt.as_bytes(), 0o600)?;
         let output = dir.join(format!("{}.out", spec.name));
@@ -92,10 +91,8 @@ impl AgentProcess {
     }
 
     /// Returns the result if the agent has ended.
-    pub(crate) fn try_wait(&mut self) -> Result<Option<AgentExit>, CommandError> {
-        let failed = |error: io::Error| {
-            CommandError::new(CommandErrorKind::Store, format!("cannot watch an agent: {error}"))
-        };
+    pub(crate) fn try_wait(&mut self) -> CommandResult<Option<AgentExit>> {
+        let failed = |error: io::Error| CommandError::store(format!("cannot watch an agent: {error}"));
         if let Some(status) = self.supervisor.try_wait().map_err(failed)? {
             self.forget(&status);
             return self.end(status, false).map(Some);
@@ -112,7 +109,7 @@ impl AgentProcess {
         self.end(status, true).map(Some)
     }
 
-    pub(crate) fn wait(mut self) -> Result<AgentExit, CommandError> {
+    pub(crate) fn wait(mut self) -> CommandResult<AgentExit> {
         loop {
             if let Some(ended) = self.try_wait()? {
                 return Ok(ended);
@@ -121,7 +118,7 @@ impl AgentProcess {
         }
     }
 
-    fn end(&self, status: ExitStatus, timed_out: bool) -> Result<AgentExit, CommandError> {
+    fn end(&self, status: ExitStatus, timed_out: bool) -> CommandResult<AgentExit> {
         let output = tail(&self.output).unwrap_or_default();
         Ok(AgentExit { code: status.code(), timed_out, output, path: self.output.clone() })
     }

@@ -6,7 +6,7 @@ use lockstep_fs::FileLock;
 use lockstep_store::StateDir;
 
 use super::agent::AGENTS_LOCK;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 
 /// Held by a run.
 const RUN_LOCK: &str = "cascade-run.lock";
@@ -20,25 +20,21 @@ pub(crate) struct RunLock {
 }
 
 impl RunLock {
-    pub(crate) fn acquire(state: &StateDir) -> Result<Self, CommandError> {
+    pub(crate) fn acquire(state: &StateDir) -> CommandResult<Self> {
         state.ensure_dir("")?;
         let Some(lock) = acquire(state, RUN_LOCK, Duration::ZERO)? else {
-            return Err(CommandError::new(
-                CommandErrorKind::Usage,
-                "another `lockstep cascade run` is at work in this project",
-            )
-            .hint("wait for it, or stop it; `lockstep cascade status` shows where it is"));
+            return Err(CommandError::usage("another `lockstep cascade run` is at work in this project")
+                .hint("wait for it, or stop it; `lockstep cascade status` shows where it is"));
         };
         if acquire(state, AGENTS_LOCK, AGENTS_TIMEOUT)?.is_none() {
-            return Err(CommandError::new(CommandErrorKind::Store, "agents of an earlier run are still at work")
+            return Err(CommandError::store("agents of an earlier run are still at work")
                 .hint("they are being ended: try again in a moment, or look for `lockstep cascade supervise` processes"));
         }
         Ok(Self { _lock: lock })
     }
 }
 
-fn acquire(state: &StateDir, name: &str, patience: Duration) -> Result<Option<FileLock>, CommandError> {
-    FileLock::acquire(&state.path().join(name), patience).map_err(|error| {
-        CommandError::new(CommandErrorKind::Store, format!("cannot lock the cascade: {error}"))
-    })
+fn acquire(state: &StateDir, name: &str, patience: Duration) -> CommandResult<Option<FileLock>> {
+    FileLock::acquire(&state.path().join(name), patience)
+        .map_err(|error| CommandError::store(format!("cannot lock the cascade: {error}")))
 }

@@ -23,7 +23,7 @@ use self::agent::{AgentExit, AgentProcess, AgentSpec, POLL_INTERVAL};
 use self::lock::RunLock;
 use self::worktree::IsolatedWorktree;
 use super::{CascadeContext, DiskInspector, LoadedCascade, dispatch_group};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 
 /// The longest list that fits into an environment variable.
 const MAX_VARIABLE_BYTES: usize = 100_000;
@@ -50,7 +50,7 @@ pub(crate) fn run(
     cascades: &CascadeContext,
     opened: &mut LoadedCascade,
     options: &RunOptions<'_>,
-) -> Result<(), CommandError> {
+) -> CommandResult<()> {
     let project = cascades.project();
     let _lock = RunLock::acquire(&project.state)?;
     worktree::remove_leftovers(&cascades.tree, &project.state)?;
@@ -97,7 +97,7 @@ fn start_waiting(
     disk: &mut DiskInspector<'_>,
     options: &RunOptions<'_>,
     working: &mut Vec<RunningGroup>,
-) -> Result<(), CommandError> {
+) -> CommandResult<()> {
     while working.len() < MAX_GROUPS {
         let Some(group) = state.waiting().next().map(|group| group.id.clone()) else { return Ok(()) };
         working.push(start(cascades, state, disk, options, &group)?);
@@ -111,7 +111,7 @@ fn start(
     disk: &mut DiskInspector<'_>,
     options: &RunOptions<'_>,
     id: &str,
-) -> Result<RunningGroup, CommandError> {
+) -> CommandResult<RunningGroup> {
     let group = state.group(id).cloned().expect("a waiting group is one of the iteration's");
     let handout = disk.group_prompt(state, &group, DELIVERY_INSTRUCTIONS)?;
     dispatch_group(state, disk, id)?;
@@ -173,7 +173,7 @@ fn finish(
     options: &RunOptions<'_>,
     worked: RunningGroup,
     ended: &AgentExit,
-) -> Result<(), CommandError> {
+) -> CommandResult<()> {
     let root = cascades.tree.root.to_string_lossy();
     let report = agent_report::parse_agent_report(&ended.output, &root).unwrap_or_default();
     let mut claim = AgentClaim { complete: ended.code == Some(0) && !ended.timed_out, ..report.claim };

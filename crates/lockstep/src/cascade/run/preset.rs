@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_preset_knows_what_its_role_may_do_and_a_command_is_taken_as_it_is() {
+    fn preset_limits_tools_by_role_and_keeps_a_custom_command() {
         let code = command("claude", AgentRole::Implementer, 25);
         assert!(code.contains("--max-turns 25") && code.contains("Write,Bash"), "{code}");
         let infra = command("claude", AgentRole::InfraImplementer, 15);

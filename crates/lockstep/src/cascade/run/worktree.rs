@@ -10,7 +10,7 @@ use lockstep_git::{DiffRange, DiffStatus, Repository};
 use lockstep_index::content_digests::ContentDigests;
 use lockstep_store::{StateDir, append_once};
 
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::workspace::Workspace;
 
 /// The worktrees that were made and not removed yet, one path a line.
@@ -32,20 +32,17 @@ pub(crate) struct ApplyOutcome {
 }
 
 /// Checks that worktrees can be created. Called before anything starts.
-pub(crate) fn check(tree: &Workspace) -> Result<(), CommandError> {
+pub(crate) fn check(tree: &Workspace) -> CommandResult<()> {
     match tree.repository()?.head()? {
         Some(_) => Ok(()),
-        None => Err(CommandError::new(
-            CommandErrorKind::Usage,
-            "--isolate needs a first commit: a worktree is made from it",
-        )
-        .hint("commit once, or leave --isolate out")),
+        None => Err(CommandError::usage("--isolate needs a first commit: a worktree is made from it")
+            .hint("commit once, or leave --isolate out")),
     }
 }
 
 impl IsolatedWorktree {
     /// Creates a worktree with the present content of the project.
-    pub(crate) fn create(tree: &Workspace, state: &StateDir, name: &str) -> Result<Self, CommandError> {
+    pub(crate) fn create(tree: &Workspace, state: &StateDir, name: &str) -> CommandResult<Self> {
         let repository = tree.repository()?.clone();
         let temporary = tempfile::Builder::new()
             .prefix("lockstep-cascade-")
@@ -74,7 +71,7 @@ impl IsolatedWorktree {
     }
 
     /// Copies the agent's assigned files back, and only them.
-    pub(crate) fn apply(&self, tree: &Workspace, files: &[String]) -> Result<ApplyOutcome, CommandError> {
+    pub(crate) fn apply(&self, tree: &Workspace, files: &[String]) -> CommandResult<ApplyOutcome> {
         let after = ContentDigests::take(&self.root, Some(&self.before));
         let here = ContentDigests::take(&tree.root, None);
         let mut applied = ApplyOutcome { outside: Vec::new(), conflicts: Vec::new() };
@@ -91,7 +88,7 @@ impl IsolatedWorktree {
         Ok(applied)
     }
 
-    pub(crate) fn remove(self) -> Result<(), CommandError> {
+    pub(crate) fn remove(self) -> CommandResult<()> {
         self.repository.remove_worktree(&self.directory)?;
         if let Some(temporary) = self.directory.parent() {
             fs::remove_dir_all(temporary).map_err(|error| failed("remove", &error))?;
@@ -101,7 +98,7 @@ impl IsolatedWorktree {
 }
 
 /// Removes the worktrees of killed runs.
-pub(crate) fn remove_leftovers(tree: &Workspace, state: &StateDir) -> Result<(), CommandError> {
+pub(crate) fn remove_leftovers(tree: &Workspace, state: &StateDir) -> CommandResult<()> {
     let ledger = state.path().join(LEDGER);
     let Ok(text) = lockstep_fs::read_to_string(&ledger) else { return Ok(()) };
     for line in text.lines() {
@@ -140,5 +137,5 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 fn failed(what: &str, error: &io::Error) -> CommandError {
-    CommandError::new(CommandErrorKind::Store, format!("cannot {what} a worktree: {error}"))
+    CommandError::store(format!("cannot {what} a worktree: {error}"))
 }

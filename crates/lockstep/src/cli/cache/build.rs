@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::build_time;
 use crate::cache::{self, ProjectProvider};
 use crate::cli::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 
 /// Build the session cache
@@ -25,7 +25,7 @@ pub(crate) struct CacheBuildArgs {
     force: bool,
 }
 
-pub(crate) fn run(args: &CacheBuildArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &CacheBuildArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let cache = cache::open(&project)?;
     let options = BuildOptions { force: args.force, ..BuildOptions::default() };

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::cache::{self, ProjectProvider, describe_freshness};
 use crate::cli::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 
 /// Check that the cache equals a fresh build
@@ -43,7 +43,7 @@ struct FindingOutput {
     fails: bool,
 }
 
-pub(crate) fn run(args: &CacheCheckArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &CacheCheckArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let checked = cache::open(&project)?.check(&ProjectProvider::new(&project))?;
     let data = data(&checked, args.strict);

@@ -8,7 +8,7 @@ use crate::cache::delivery::{self, DeliveredPart, Recipient, deliver};
 use crate::cache::entry::HookPart;
 use crate::cli::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 
 /// Enough for any build: no session waits for this command.
@@ -43,7 +43,7 @@ struct InjectOutput {
     text: String,
 }
 
-pub(crate) fn run(args: &CacheInjectArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &CacheInjectArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let mut delivered = Vec::new();
     for to in recipients(args, &project)? {
@@ -64,10 +64,7 @@ pub(crate) fn run(args: &CacheInjectArgs, context: &CommandContext) -> Result<Co
     Ok(if data.is_empty() { CommandStatus::CheckFailed } else { CommandStatus::Success })
 }
 
-fn recipients<'a>(
-    args: &'a CacheInjectArgs,
-    project: &ActiveProject,
-) -> Result<Vec<Recipient<'a>>, CommandError> {
+fn recipients<'a>(args: &'a CacheInjectArgs, project: &ActiveProject) -> CommandResult<Vec<Recipient<'a>>> {
     if let Some(agent_type) = &args.agent {
         return Ok(vec![Recipient::Subagent { agent_type }]);
     }

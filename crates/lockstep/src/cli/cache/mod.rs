@@ -7,8 +7,8 @@ mod section;
 mod show;
 mod skill;
 
-use super::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use super::CommandContext;
+use crate::error::CommandResult;
 
 /// Build and show the session cache: text that every new session receives
 ///
@@ -40,7 +40,7 @@ enum CacheCommand {
     Inject(inject::CacheInjectArgs),
 }
 
-pub(crate) fn run(args: &CacheArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &CacheArgs, context: &CommandContext) -> CommandResult {
     match &args.command {
         CacheCommand::Build(args) => build::run(args, context),
         CacheCommand::Check(args) => check::run(args, context),

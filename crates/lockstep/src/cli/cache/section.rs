@@ -4,7 +4,7 @@ use lockstep_cache::extract::ExtractQuery;
 
 use crate::cache::extract::ExtractOutput;
 use crate::cli::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::output_format::OutputFormat;
 use crate::project::ActiveProject;
 use crate::terminal::print_error;
@@ -65,30 +65,27 @@ pub(crate) struct TopicArgs {
     id: String,
 }
 
-pub(crate) fn persona(args: &PersonaArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn persona(args: &PersonaArgs, context: &CommandContext) -> CommandResult {
     extract(ExtractQuery::Persona(&args.name), context)
 }
 
-pub(crate) fn topic(args: &TopicArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn topic(args: &TopicArgs, context: &CommandContext) -> CommandResult {
     extract(ExtractQuery::Topic(&args.id), context)
 }
 
-pub(crate) fn section(
-    args: &CacheSectionArgs,
-    context: &CommandContext,
-) -> Result<CommandStatus, CommandError> {
+pub(crate) fn section(args: &CacheSectionArgs, context: &CommandContext) -> CommandResult {
     extract(ExtractQuery::Section(&args.name), context)
 }
 
-pub(crate) fn agent(args: &CacheAgentArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn agent(args: &CacheAgentArgs, context: &CommandContext) -> CommandResult {
     extract(ExtractQuery::Agent(&args.name), context)
 }
 
-pub(crate) fn phase(args: &CachePhaseArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn phase(args: &CachePhaseArgs, context: &CommandContext) -> CommandResult {
     extract(ExtractQuery::Phase(&args.key), context)
 }
 
-fn extract(query: ExtractQuery<'_>, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+fn extract(query: ExtractQuery<'_>, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let extract = ExtractOutput::of(&project, query)?;
     let shown = context.format.render(&extract).or_else(|| extract.text.clone());

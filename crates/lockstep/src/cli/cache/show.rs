@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cache::{self, ProjectProvider, SessionCacheError};
 use crate::cli::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 
 /// List what is in the cache
@@ -23,7 +23,7 @@ pub(crate) struct CacheShowArgs {
     sources: bool,
 }
 
-pub(crate) fn run(args: &CacheShowArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &CacheShowArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let cache = cache::open(&project)?;
     if args.sources {

@@ -13,7 +13,7 @@ use super::build;
 use crate::build_time;
 use crate::cache::{self, ProjectProvider};
 use crate::cli::{CommandContext, CommandStatus};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandErrorKind, CommandResult};
 use crate::project::ActiveProject;
 use crate::setup::confined;
 
@@ -104,7 +104,7 @@ impl BindingArgs {
     }
 }
 
-pub(crate) fn run(args: &CacheSkillArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &CacheSkillArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let cache = cache::open(&project)?;
     let manifest = ExternalManifestFile::of(&project, &cache)?;
@@ -144,7 +144,7 @@ struct ExternalManifestFile {
 }
 
 impl ExternalManifestFile {
-    fn of(project: &ActiveProject, cache: &SessionCache) -> Result<Self, CommandError> {
+    fn of(project: &ActiveProject, cache: &SessionCache) -> CommandResult<Self> {
         let configured = cache.settings().sections().iter();
         let configured = configured.filter(|section| section.strategy == ContentStrategy::ExternalSkills);
         let mut places: Vec<String> = configured.flat_map(|section| section.source.clone()).collect();
@@ -156,38 +156,34 @@ impl ExternalManifestFile {
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
                 Err(error) => {
                     let message = format!("cannot read {}: {error}", path.display());
-                    return Err(CommandError::new(CommandErrorKind::Store, message));
+                    return Err(CommandError::store(message));
                 }
             }
         }
         Ok(Self { path: confined(&project.root, &places[0])?, text: None })
     }
 
-    fn existing(&self) -> Result<&str, CommandError> {
+    fn existing(&self) -> CommandResult<&str> {
         self.text.as_deref().ok_or_else(|| {
-            CommandError::new(
-                CommandErrorKind::Usage,
-                "no external skill is registered: there is no manifest",
-            )
-            .hint("`lockstep cache skill add NAME FILE` begins one")
+            CommandError::usage("no external skill is registered: there is no manifest")
+                .hint("`lockstep cache skill add NAME FILE` begins one")
         })
     }
 
-    fn write(&self, text: &str) -> Result<(), CommandError> {
+    fn write(&self, text: &str) -> CommandResult<()> {
         let dir = self.path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(dir).map_err(|error| {
-            CommandError::new(CommandErrorKind::Store, format!("cannot create {}: {error}", dir.display()))
-        })?;
+        fs::create_dir_all(dir)
+            .map_err(|error| CommandError::store(format!("cannot create {}: {error}", dir.display())))?;
         Ok(write_atomically(&self.path, text.as_bytes(), 0o644)?)
     }
 }
 
-fn is_there(root: &Path, file: &str) -> Result<(), CommandError> {
+fn is_there(root: &Path, file: &str) -> CommandResult<()> {
     let path = Path::new(EXTERNAL_SKILLS).join(file);
     if root.join(&path).is_file() {
         return Ok(());
     }
-    Err(CommandError::new(CommandErrorKind::Store, format!("there is no file {}", path.display()))
+    Err(CommandError::store(format!("there is no file {}", path.display()))
         .hint(format!("put the skill's text there; files of external skills are below {EXTERNAL_SKILLS}")))
 }
 

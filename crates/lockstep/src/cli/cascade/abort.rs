@@ -7,7 +7,7 @@ use super::{CascadeSelectorArgs, status};
 use crate::cascade::CascadeContext;
 use crate::cli::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 
 /// End the cascade, with a reason
 ///
@@ -27,7 +27,7 @@ pub(crate) fn run(
     args: &CascadeAbortArgs,
     context: &CommandContext,
     cascades: &mut CascadeContext,
-) -> Result<CommandStatus, CommandError> {
+) -> CommandResult {
     if let Some(id) = cascades.force_end(&args.which.selector(), clock::now().timestamp())? {
         context
             .terminal

@@ -9,8 +9,8 @@ use clap::ValueEnum;
 use super::{CascadeSelectorArgs, status, status_of};
 use crate::cascade::CascadeContext;
 use crate::cascade::completion::{CompletionReport, GroupCompletion};
-use crate::cli::{CommandContext, CommandStatus};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::cli::CommandContext;
+use crate::error::{CommandError, CommandResult};
 
 /// The most of a report that is read.
 const MAX_REPORT_BYTES: u64 = 4 << 20;
@@ -57,7 +57,7 @@ pub(crate) fn run(
     args: &CascadeDoneArgs,
     context: &CommandContext,
     cascades: &CascadeContext,
-) -> Result<CommandStatus, CommandError> {
+) -> CommandResult {
     let ended = |group: &String| {
         let complete = args.status == Some(ClaimedStatus::Complete);
         Ok::<_, CommandError>(GroupCompletion {
@@ -76,14 +76,14 @@ pub(crate) fn run(
 }
 
 impl CascadeDoneArgs {
-    fn read_report(&self, context: &CommandContext) -> Result<Vec<u8>, CommandError> {
+    fn read_report(&self, context: &CommandContext) -> CommandResult<Vec<u8>> {
         let Some(path) = self.report.as_ref().map(|path| context.directory.join(path)) else {
             return Ok(Vec::new());
         };
         let mut bytes = Vec::new();
         File::open(&path).and_then(|file| file.take(MAX_REPORT_BYTES).read_to_end(&mut bytes)).map_err(
             |error| {
-                CommandError::new(CommandErrorKind::Store, format!("cannot read {}: {error}", path.display()))
+                CommandError::store(format!("cannot read {}: {error}", path.display()))
                     .hint("give the file that holds what the agent printed, or leave --report out")
             },
         )?;

@@ -17,7 +17,7 @@ use super::{CommandContext, CommandStatus};
 use crate::cascade::supervisor::{self, SuperviseArgs};
 use crate::cascade::{CascadeContext, CascadeSelector};
 use crate::env_vars::CLAUDE_CODE_SESSION_ID;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 
 /// Have agents update the files that a change broke, until none is left
 ///
@@ -77,7 +77,7 @@ pub(crate) fn run_supervisor(args: &CascadeArgs) -> Option<ExitCode> {
     }
 }
 
-pub(crate) fn run(args: &CascadeArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &CascadeArgs, context: &CommandContext) -> CommandResult {
     let mut cascades = CascadeContext::discover(&context.directory)?;
     match &args.command {
         CascadeCommand::Start(args) => start::run(args, context, &mut cascades),

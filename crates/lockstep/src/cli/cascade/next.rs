@@ -3,7 +3,7 @@
 use super::CascadeSelectorArgs;
 use crate::cascade::CascadeContext;
 use crate::cli::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 
 /// Print the groups to run now, each with the prompt for its agent
 ///
@@ -26,7 +26,7 @@ pub(crate) fn run(
     args: &CascadeNextArgs,
     context: &CommandContext,
     cascades: &CascadeContext,
-) -> Result<CommandStatus, CommandError> {
+) -> CommandResult {
     let which = args.which.selector();
     if args.analyst {
         let opened = cascades.require_active(&which)?;

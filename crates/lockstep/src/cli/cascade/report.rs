@@ -3,7 +3,7 @@
 use super::CascadeSelectorArgs;
 use crate::cascade::CascadeContext;
 use crate::cli::{CommandContext, CommandStatus};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::output_format::OutputFormat;
 
 /// Print the report of a cascade: L1 as YAML, L2 as Markdown, everything as JSON
@@ -24,10 +24,9 @@ pub(crate) fn run(
     args: &CascadeReportArgs,
     context: &CommandContext,
     cascades: &CascadeContext,
-) -> Result<CommandStatus, CommandError> {
+) -> CommandResult {
     let opened = cascades.active_or_newest(&args.which.selector())?.ok_or_else(|| {
-        CommandError::new(CommandErrorKind::Usage, "there was no cascade yet")
-            .hint("`lockstep cascade start` starts one")
+        CommandError::usage("there was no cascade yet").hint("`lockstep cascade start` starts one")
     })?;
     let text = match context.format {
         OutputFormat::Yaml => opened.state.l1(),

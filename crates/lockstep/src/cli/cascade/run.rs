@@ -10,8 +10,8 @@ use super::start::SourceArgs;
 use super::{CascadeSelectorArgs, status, status_of};
 use crate::cascade::run::{DELIVERY_INSTRUCTIONS, RunOptions, run as run_cascade, worktree};
 use crate::cascade::{CascadeContext, GroupPrompt, LoadedCascade};
-use crate::cli::{CommandContext, CommandStatus};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::cli::CommandContext;
+use crate::error::{CommandError, CommandResult};
 use crate::terminal::print_error;
 
 /// Run the whole cascade without a Lead
@@ -53,11 +53,11 @@ pub(crate) fn run(
     args: &CascadeRunArgs,
     context: &CommandContext,
     cascades: &mut CascadeContext,
-) -> Result<CommandStatus, CommandError> {
+) -> CommandResult {
     let active = cascades.active(&args.which.selector())?;
     if let Some(active) = active.as_ref().filter(|_| args.source.is_given()) {
         let message = format!("cascade {} is active already", active.record.id);
-        return Err(CommandError::new(CommandErrorKind::Usage, message).hint(
+        return Err(CommandError::usage(message).hint(
             "leave out --from and --session to go on with it, or end it with `lockstep cascade abort`",
         ));
     }
@@ -100,7 +100,7 @@ fn dry_run(
     context: &CommandContext,
     cascades: &CascadeContext,
     active: Option<LoadedCascade>,
-) -> Result<CommandStatus, CommandError> {
+) -> CommandResult {
     let (state, disk) = match &active {
         Some(opened) => (opened.state.clone(), cascades.disk(opened, None)?),
         None => args.source.plan(context, cascades)?,

@@ -11,8 +11,8 @@ use lockstep_model::ids::SessionId;
 
 use super::{current_session, status, status_of};
 use crate::cascade::{CascadeContext, CascadeSource, DiskInspector, LoadedCascade};
-use crate::cli::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use crate::cli::CommandContext;
+use crate::error::CommandResult;
 
 /// Start a cascade from an impact report
 ///
@@ -54,7 +54,7 @@ impl SourceArgs {
         &self,
         context: &CommandContext,
         cascades: &mut CascadeContext,
-    ) -> Result<LoadedCascade, CommandError> {
+    ) -> CommandResult<LoadedCascade> {
         let session = current_session().or_else(|| self.session.clone());
         cascades.start(self.source(context), self.tier, session.as_ref())
     }
@@ -64,7 +64,7 @@ impl SourceArgs {
         &self,
         context: &CommandContext,
         cascades: &'c CascadeContext,
-    ) -> Result<(Cascade, DiskInspector<'c>), CommandError> {
+    ) -> CommandResult<(Cascade, DiskInspector<'c>)> {
         let (state, contents) = cascades.plan(self.source(context), self.tier)?;
         Ok((state, cascades.preview(contents)?))
     }
@@ -82,7 +82,7 @@ pub(crate) fn run(
     args: &CascadeStartArgs,
     context: &CommandContext,
     cascades: &mut CascadeContext,
-) -> Result<CommandStatus, CommandError> {
+) -> CommandResult {
     let opened = args.source.start(context, cascades)?;
     status::show(context, &opened);
     Ok(status_of(&opened.state))

@@ -4,7 +4,7 @@ use super::CascadeSelectorArgs;
 use crate::cascade::status::{CascadeStatusOutput, NO_CASCADE};
 use crate::cascade::{CascadeContext, LoadedCascade};
 use crate::cli::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 
 /// Show the state of the cascade
 ///
@@ -22,7 +22,7 @@ pub(crate) fn run(
     args: &CascadeStatusArgs,
     context: &CommandContext,
     cascades: &CascadeContext,
-) -> Result<CommandStatus, CommandError> {
+) -> CommandResult {
     match cascades.active_or_newest(&args.which.selector())? {
         Some(opened) => show(context, &opened),
         None => {

@@ -9,7 +9,7 @@ use lockstep_text::count_of;
 use serde::Serialize;
 
 use crate::cli::{CommandContext, CommandStatus};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::map::{MapUpdateMode, MapUpdateReport, MapUpdateRequest};
 use crate::output_format::OutputFormat;
 use crate::project::ActiveProject;
@@ -50,15 +50,12 @@ pub(crate) struct MapUpdateArgs {
     files: Vec<PathBuf>,
 }
 
-pub(super) fn build(args: &MapBuildArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(super) fn build(args: &MapBuildArgs, context: &CommandContext) -> CommandResult {
     if let Some(scope) = &args.scope
         && let Some(problem) = scope::validate(scope)
     {
-        return Err(CommandError::new(
-            CommandErrorKind::Usage,
-            format!("{scope:?} is no scope: it {problem}"),
-        )
-        .hint("give a directory such as `.claude/`, or a pattern such as `src/**/*.rs`"));
+        return Err(CommandError::usage(format!("{scope:?} is no scope: it {problem}"))
+            .hint("give a directory such as `.claude/`, or a pattern such as `src/**/*.rs`"));
     }
     run_update(
         &MapUpdateRequest { mode: MapUpdateMode::Full, scope: args.scope.clone(), files: HashSet::new() },
@@ -66,7 +63,7 @@ pub(super) fn build(args: &MapBuildArgs, context: &CommandContext) -> Result<Com
     )
 }
 
-pub(super) fn update(args: &MapUpdateArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(super) fn update(args: &MapUpdateArgs, context: &CommandContext) -> CommandResult {
     let mut files = HashSet::new();
     if !args.files.is_empty() {
         let tree = Workspace::discover(&context.directory)?;
@@ -89,16 +86,12 @@ struct MapUpdateOutput<'a> {
     notes: &'a [String],
 }
 
-pub(super) fn run_update(
-    request: &MapUpdateRequest,
-    context: &CommandContext,
-) -> Result<CommandStatus, CommandError> {
+pub(super) fn run_update(request: &MapUpdateRequest, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let done = project.update_map(request, &context.terminal)?;
     if let Some(path) = done.unknown.iter().find(|path| !project.root.join(path).exists()) {
         let message = format!("there is no file {path}, and the map has no entry for it");
-        return Err(CommandError::new(CommandErrorKind::Store, message)
-            .hint("paths are taken from the current directory"));
+        return Err(CommandError::store(message).hint("paths are taken from the current directory"));
     }
     let terminal = &context.terminal;
     match context.format {

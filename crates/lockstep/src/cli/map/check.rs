@@ -8,7 +8,7 @@ use lockstep_text::{count_of, single_line};
 use serde::Serialize;
 
 use crate::cli::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::map::CurrentMap;
 use crate::output_format::OutputFormat;
 use crate::progress_bar::ProgressBar;
@@ -33,7 +33,7 @@ struct MapCheckOutput<'a> {
     findings: &'a [MapFinding],
 }
 
-pub(super) fn run(_: &MapCheckArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(super) fn run(_: &MapCheckArgs, context: &CommandContext) -> CommandResult {
     let tree = Workspace::of_active(&context.directory)?;
     let current = CurrentMap::of(&tree, &ProgressBar::new(&context.terminal))?;
     let (checked, is_missing) = match current.check(&tree.root)? {

@@ -6,8 +6,8 @@ mod show;
 
 use std::collections::HashSet;
 
-use super::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use super::CommandContext;
+use crate::error::CommandResult;
 use crate::map::{MapUpdateMode, MapUpdateRequest};
 
 /// Write a map of the codebase: which file references which
@@ -42,7 +42,7 @@ enum MapCommand {
     Show(show::MapShowArgs),
 }
 
-pub(crate) fn run(args: &MapArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &MapArgs, context: &CommandContext) -> CommandResult {
     match &args.command {
         None if args.file.is_some() => show::run(&show::MapShowArgs::for_file(args.file.clone()), context),
         None => build::run_update(

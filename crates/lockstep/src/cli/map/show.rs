@@ -10,7 +10,7 @@ use lockstep_map::view::MapView;
 use lockstep_text::{count_of, single_line};
 
 use crate::cli::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::map::CurrentMap;
 use crate::map::entry::MapEntry;
 use crate::output_format::OutputFormat;
@@ -53,7 +53,7 @@ enum GraphFormat {
     Json,
 }
 
-pub(super) fn run(args: &MapShowArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(super) fn run(args: &MapShowArgs, context: &CommandContext) -> CommandResult {
     let tree = Workspace::discover(&context.directory)?;
     let current = CurrentMap::of(&tree, &ProgressBar::new(&context.terminal))?;
     let view = current.view();

@@ -3,8 +3,8 @@
 use lockstep_steps::step::transition::set_boundary;
 use serde_json::json;
 
-use super::{ActorArgs, CommandContext, CommandStatus, resolve_step, written};
-use crate::steps::{StepContext, StepsError};
+use super::{ActorArgs, CommandContext, resolve_step, written};
+use crate::steps::{StepContext, StepsResult};
 
 /// Change which files a step may change
 ///
@@ -29,11 +29,7 @@ pub(crate) struct BoundaryArgs {
     who: ActorArgs,
 }
 
-pub(super) fn run(
-    args: &BoundaryArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, StepsError> {
+pub(super) fn run(args: &BoundaryArgs, steps: &StepContext<'_>, context: &CommandContext) -> StepsResult {
     let file = resolve_step(steps, context, &args.file)?;
     let machine = steps.machine()?;
     let step = steps.change(

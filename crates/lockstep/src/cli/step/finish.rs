@@ -3,8 +3,8 @@
 use clap::ValueEnum;
 use lockstep_steps::step::transition::{self, TransitionRules};
 
-use super::{ActorArgs, CommandContext, CommandStatus, resolve_step, written};
-use crate::steps::{StepContext, StepsError};
+use super::{ActorArgs, CommandContext, resolve_step, written};
+use crate::steps::{StepContext, StepsResult};
 
 /// End a step
 ///
@@ -50,11 +50,7 @@ pub(crate) struct ResumeArgs {
     who: ActorArgs,
 }
 
-pub(super) fn finish(
-    args: &FinishArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, StepsError> {
+pub(super) fn finish(args: &FinishArgs, steps: &StepContext<'_>, context: &CommandContext) -> StepsResult {
     let file = resolve_step(steps, context, &args.file)?;
     let (machine, evidence) = (steps.machine()?, steps.evidence_rules());
     let rules = TransitionRules { machine: &machine, evidence: &evidence };
@@ -73,11 +69,7 @@ pub(super) fn finish(
     Ok(written(context, &file, &step, None))
 }
 
-pub(super) fn resume(
-    args: &ResumeArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, StepsError> {
+pub(super) fn resume(args: &ResumeArgs, steps: &StepContext<'_>, context: &CommandContext) -> StepsResult {
     let file = resolve_step(steps, context, &args.file)?;
     let (machine, evidence) = (steps.machine()?, steps.evidence_rules());
     let rules = TransitionRules { machine: &machine, evidence: &evidence };

@@ -5,7 +5,7 @@ use lockstep_steps::problem::StepProblem;
 use lockstep_store::step_lock::StepLock;
 
 use super::{CommandContext, CommandStatus, given_or_deleted, resolve_step};
-use crate::steps::{StepContext, StepsError};
+use crate::steps::{StepContext, StepsError, StepsResult};
 
 /// Exclude other writers of a step for a while
 ///
@@ -41,11 +41,7 @@ pub(crate) struct UnlockArgs {
     force: bool,
 }
 
-pub(super) fn lock(
-    args: &LockArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, StepsError> {
+pub(super) fn lock(args: &LockArgs, steps: &StepContext<'_>, context: &CommandContext) -> StepsResult {
     let file = resolve_step(steps, context, &args.file)?;
     steps.read(&file).map_err(StepsError::Refused)?;
     let now = steps.now.timestamp();
@@ -57,11 +53,7 @@ pub(super) fn lock(
     Ok(CommandStatus::Success)
 }
 
-pub(super) fn unlock(
-    args: &UnlockArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, StepsError> {
+pub(super) fn unlock(args: &UnlockArgs, steps: &StepContext<'_>, context: &CommandContext) -> StepsResult {
     let file = given_or_deleted(steps, context, &args.file)?;
     let now = steps.now.timestamp();
     let state = &steps.project.state;
@@ -70,7 +62,7 @@ pub(super) fn unlock(
         false => StepLock::take(state, &file.path, &args.who, now)?,
     };
     if lock.holder(now).is_none() {
-        let message = format!("{} is held by nobody", file.name);
+        let message = format!("{} is not locked", file.name);
         return Err(StepsError::Refused(vec![StepProblem::invalid(
             "step file",
             message,

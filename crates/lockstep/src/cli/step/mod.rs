@@ -1,9 +1,7 @@
 //! `lockstep step`: making steps, recording their phases, ending them.
 
-mod abandon;
-mod accept;
-mod adopt;
 mod boundary;
+mod exceptions;
 mod finish;
 mod lock;
 mod new;
@@ -16,11 +14,11 @@ use lockstep_steps::step::Step;
 
 use super::{CommandContext, CommandStatus, refuse_in_session};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::steps::files::StepFile;
 use crate::steps::output::{StepRefusalOutput, StepWriteOutput};
-use crate::steps::{StepContext, StepsError};
+use crate::steps::{StepContext, StepsError, StepsResult};
 
 /// Create steps, the units of an agent's work, and record their phases
 ///
@@ -47,15 +45,15 @@ enum StepCommand {
     Finish(finish::FinishArgs),
     Resume(finish::ResumeArgs),
     Boundary(boundary::BoundaryArgs),
-    Abandon(abandon::AbandonArgs),
-    Adopt(adopt::AdoptArgs),
-    Accept(accept::AcceptArgs),
+    Abandon(exceptions::AbandonArgs),
+    Adopt(exceptions::AdoptArgs),
+    Accept(exceptions::AcceptArgs),
     Lock(lock::LockArgs),
     Unlock(lock::UnlockArgs),
     Stale(stale::StepStaleArgs),
 }
 
-pub(crate) fn run(args: &StepArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &StepArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let steps = StepContext::new(&project, clock::now());
     let answer = match &args.command {
@@ -66,11 +64,11 @@ pub(crate) fn run(args: &StepArgs, context: &CommandContext) -> Result<CommandSt
         StepCommand::Finish(args) => finish::finish(args, &steps, context),
         StepCommand::Resume(args) => finish::resume(args, &steps, context),
         StepCommand::Boundary(args) => boundary::run(args, &steps, context),
-        StepCommand::Abandon(args) => abandon::run(args, &steps, context),
-        StepCommand::Adopt(args) => adopt::run(args, &steps, context),
+        StepCommand::Abandon(args) => exceptions::abandon(args, &steps, context),
+        StepCommand::Adopt(args) => exceptions::adopt(args, &steps, context),
         StepCommand::Accept(args) => {
             refuse_in_session("accept other rules")?;
-            accept::run(args, &steps, context)
+            exceptions::accept(args, &steps, context)
         }
         StepCommand::Lock(args) => lock::lock(args, &steps, context),
         StepCommand::Unlock(args) => lock::unlock(args, &steps, context),
@@ -95,7 +93,7 @@ pub(crate) fn resolve_step(
     steps: &StepContext<'_>,
     context: &CommandContext,
     name: &str,
-) -> Result<StepFile, StepsError> {
+) -> StepsResult<StepFile> {
     let file = given_or_deleted(steps, context, name)?;
     if file.path.exists() { Ok(file) } else { Err(StepsError::NoFile(file.name)) }
 }
@@ -105,7 +103,7 @@ pub(crate) fn given_or_deleted(
     steps: &StepContext<'_>,
     context: &CommandContext,
     name: &str,
-) -> Result<StepFile, StepsError> {
+) -> StepsResult<StepFile> {
     let file = steps
         .resolve_from_directory(&context.directory, name)
         .map_err(|problem| StepsError::Refused(vec![problem]))?;

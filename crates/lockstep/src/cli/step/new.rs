@@ -4,8 +4,8 @@ use lockstep_steps::problem::StepProblem;
 use lockstep_steps::step::Step;
 use serde_json::json;
 
-use super::{ActorArgs, CommandContext, CommandStatus, written};
-use crate::steps::{StepContext, StepsError};
+use super::{ActorArgs, CommandContext, written};
+use crate::steps::{StepContext, StepsError, StepsResult};
 
 /// Make a step file
 ///
@@ -41,11 +41,7 @@ pub(crate) struct StepNewArgs {
     who: ActorArgs,
 }
 
-pub(super) fn run(
-    args: &StepNewArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, StepsError> {
+pub(super) fn run(args: &StepNewArgs, steps: &StepContext<'_>, context: &CommandContext) -> StepsResult {
     let machine = steps.machine()?;
     let name = args.phases.as_deref().unwrap_or(&steps.project.config().steps.phases.0);
     let refuse = |problem: StepProblem| StepsError::Refused(vec![problem]);

@@ -5,7 +5,7 @@ use lockstep_steps::step::evidence::PhaseOutcome;
 
 use super::{ActorArgs, CommandContext, CommandStatus, resolve_step};
 use crate::steps::record_phase::{PhaseRecorder, PhaseRequest};
-use crate::steps::{StepContext, StepsError};
+use crate::steps::{StepContext, StepsResult};
 
 /// Record what happens with a phase
 #[derive(Debug, clap::Args)]
@@ -118,11 +118,7 @@ enum OutcomeArg {
     Fail,
 }
 
-pub(super) fn run(
-    args: &StepPhaseArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, StepsError> {
+pub(super) fn run(args: &StepPhaseArgs, steps: &StepContext<'_>, context: &CommandContext) -> StepsResult {
     let (which, run, act) = match &args.command {
         StepPhaseCommand::Start(args) => (&args.which, None, PhaseRequest::Start),
         StepPhaseCommand::Done(args) => {

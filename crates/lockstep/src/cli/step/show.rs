@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{CommandContext, CommandStatus, resolve_step};
 use crate::command_output::CommandOutput as _;
 use crate::steps::files::StepFile;
-use crate::steps::{StepContext, StepsError};
+use crate::steps::{StepContext, StepsResult};
 
 /// Show a step and its phases
 #[derive(Debug, clap::Args)]
@@ -31,11 +31,7 @@ pub(crate) struct StepListArgs {
     status: Option<String>,
 }
 
-pub(super) fn show(
-    args: &StepShowArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, StepsError> {
+pub(super) fn show(args: &StepShowArgs, steps: &StepContext<'_>, context: &CommandContext) -> StepsResult {
     let shown = steps.show(&resolve_step(steps, context, &args.file)?)?;
     // Programs get the document as it is.
     context.terminal.print(&context.format.render(&shown.document).unwrap_or_else(|| shown.text()));
@@ -66,11 +62,7 @@ enum StepRowKind {
     },
 }
 
-pub(super) fn list(
-    args: &StepListArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, StepsError> {
+pub(super) fn list(args: &StepListArgs, steps: &StepContext<'_>, context: &CommandContext) -> StepsResult {
     // A damaged trail is shown only partly; `lockstep audit verify` gives the reason.
     let (words, _) = steps.audit_states()?;
     let abandoned = |file: &StepFile| words.get(&file.name).is_some_and(|words| words.abandoned);

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{ActorArgs, CommandContext, CommandStatus};
 use crate::steps::files::StepFile;
-use crate::steps::{StepContext, StepsError};
+use crate::steps::{StepContext, StepsResult};
 
 /// Find phases that were left IN_PROGRESS
 ///
@@ -60,11 +60,7 @@ struct MalformedStepOutput {
     why: Vec<String>,
 }
 
-pub(super) fn run(
-    args: &StepStaleArgs,
-    steps: &StepContext<'_>,
-    context: &CommandContext,
-) -> Result<CommandStatus, StepsError> {
+pub(super) fn run(args: &StepStaleArgs, steps: &StepContext<'_>, context: &CommandContext) -> StepsResult {
     let mut report = StaleOutput { resolved: args.resolve, ..StaleOutput::default() };
     let (files, cut) = steps.everywhere();
     report.cut = cut;
@@ -105,7 +101,7 @@ fn resolve(
     file: &StepFile,
     found: &[StalePhase],
     who: &str,
-) -> Result<Option<String>, StepsError> {
+) -> StepsResult<Option<String>> {
     let names: Vec<String> = found.iter().map(|stale| stale.phase_name.clone()).collect();
     let oldest = found.iter().map(|stale| stale.age_minutes).max().unwrap_or_default();
     let reason = format!("left IN_PROGRESS for {oldest} minutes: {}", names.join(", "));

@@ -3,7 +3,7 @@
 use lockstep_task::access::{AccessTable, AgentRule, CreatePermission, Grant, SkillRule};
 
 use super::{CommandContext, CommandStatus};
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::task;
 
@@ -15,7 +15,7 @@ use crate::task;
 #[command(after_help = "Examples:\n  lockstep task access --format yaml")]
 pub(crate) struct AccessArgs {}
 
-pub(crate) fn run(_: &AccessArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(_: &AccessArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let table = task::access(&project);
     context.terminal.print(&context.format.render(&table).unwrap_or_else(|| text(&table)));

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{CommandContext, CommandStatus, current_or_print_none};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
 use crate::task::list_comparison::{ListCheck, ListCheckOutcome, ListSource};
@@ -26,7 +26,7 @@ struct TaskCheckOutput {
     lists: Vec<ListCheck>,
 }
 
-pub(crate) fn run(_: &TaskCheckArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(_: &TaskCheckArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let Some(present) = current_or_print_none(&tasks, context)? else {

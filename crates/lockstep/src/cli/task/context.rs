@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::writer_args::SessionArgs;
 use super::{CommandContext, CommandStatus};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::task::{CurrentTask, TaskContext};
 
@@ -33,7 +33,7 @@ struct TaskContextOutput {
     context: String,
 }
 
-pub(crate) fn run(args: &ContextArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &ContextArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let present = tasks.present()?;

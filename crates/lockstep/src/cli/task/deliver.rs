@@ -5,9 +5,9 @@ use lockstep_task::value::{Map, Value};
 use lockstep_task::yaml;
 
 use super::writer_args::WriterArgs;
-use super::{CommandContext, CommandStatus, output};
+use super::{CommandContext, output};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
 
@@ -39,7 +39,7 @@ fn metric(text: &str) -> Result<(String, Value), String> {
     Ok((name.trim().to_owned(), value))
 }
 
-pub(crate) fn run(args: &DeliverArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &DeliverArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let metrics: Map = args.metric.iter().cloned().collect();

@@ -4,7 +4,7 @@ use lockstep_task::version::diff::diff;
 
 use super::{CommandContext, CommandStatus, current_or_print_none};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
 
@@ -22,7 +22,7 @@ pub(crate) struct DiffArgs {
     after: Option<u64>,
 }
 
-pub(crate) fn run(args: &DiffArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &DiffArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let Some(present) = current_or_print_none(&tasks, context)? else {

@@ -14,7 +14,7 @@ use super::output::print_refusal;
 use super::writer_args::WriterArgs;
 use super::{CommandContext, CommandStatus, current_or_print_none, read_input};
 use crate::clock;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 use crate::task::files::ProjectFiles;
 use crate::task::output::TaskRefusalOutput;
@@ -51,16 +51,13 @@ struct MigrateOutput<'a> {
     plan: &'a MigrationPlan,
 }
 
-pub(crate) fn run(args: &MigrateArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &MigrateArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let bytes = read_input(context, &args.file)?;
     let Ok(text) = String::from_utf8(bytes) else {
-        return Err(CommandError::new(
-            CommandErrorKind::Store,
-            format!("{} is not UTF-8", args.file.display()),
-        )
-        .hint("save it as UTF-8 text"));
+        return Err(CommandError::store(format!("{} is not UTF-8", args.file.display()))
+            .hint("save it as UTF-8 text"));
     };
     let Some(present) = current_or_print_none(&tasks, context)? else {
         return Ok(CommandStatus::CheckFailed);

@@ -21,7 +21,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use super::{CommandContext, CommandStatus};
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::task::output::TaskRefusalOutput;
 use crate::task::{CurrentTask, TaskContext, files};
 
@@ -57,7 +57,7 @@ enum TaskCommand {
     Access(access::AccessArgs),
 }
 
-pub(crate) fn run(args: &TaskArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &TaskArgs, context: &CommandContext) -> CommandResult {
     match &args.command {
         TaskCommand::New(args) => new::run(args, context),
         TaskCommand::Show(args) => show::run(args, context),
@@ -79,22 +79,19 @@ pub(crate) fn run(args: &TaskArgs, context: &CommandContext) -> Result<CommandSt
 const MAX_STDIN: u64 = 8 << 20;
 
 /// A file as it was named on the command line; `-` is standard input.
-pub(crate) fn read_input(context: &CommandContext, path: &Path) -> Result<Vec<u8>, CommandError> {
+pub(crate) fn read_input(context: &CommandContext, path: &Path) -> CommandResult<Vec<u8>> {
     if path == Path::new("-") {
         let mut bytes = Vec::new();
         let read = std::io::stdin().lock().take(MAX_STDIN).read_to_end(&mut bytes);
         return match read {
             Ok(_) => Ok(bytes),
-            Err(error) => Err(CommandError::new(
-                CommandErrorKind::Store,
-                format!("cannot read standard input: {error}"),
-            )),
+            Err(error) => Err(CommandError::store(format!("cannot read standard input: {error}"))),
         };
     }
     files::read(&context.directory.join(path)).map_err(|why| {
         let what = format!("cannot read {}: {why}", path.display());
         let where_ = format!("the file is looked for in {}", context.directory.display());
-        let error = CommandError::new(CommandErrorKind::Store, what);
+        let error = CommandError::store(what);
         if path.is_absolute() { error } else { error.hint(format!("{where_}; `-` is standard input")) }
     })
 }
@@ -103,7 +100,7 @@ pub(crate) fn read_input(context: &CommandContext, path: &Path) -> Result<Vec<u8
 pub(crate) fn current_or_print_none(
     tasks: &TaskContext<'_>,
     context: &CommandContext,
-) -> Result<Option<CurrentTask>, CommandError> {
+) -> CommandResult<Option<CurrentTask>> {
     let present = tasks.present()?;
     if present.is_none() {
         output::print_refusal(context, &TaskRefusalOutput::none());

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use lockstep_task::document::TaskDocument;
 
 use super::writer_args::WriterArgs;
-use super::{CommandContext, CommandStatus, output, read_input};
+use super::{CommandContext, output, read_input};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
 use crate::task::output::TaskRefusalOutput;
@@ -34,7 +34,7 @@ pub(crate) struct TaskNewArgs {
     who: WriterArgs,
 }
 
-pub(crate) fn run(args: &TaskNewArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &TaskNewArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let document = match (&args.intent, &args.file) {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{CommandContext, CommandStatus, current_or_print_none};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
 
@@ -29,7 +29,7 @@ struct ReadersOutput {
     readers: Vec<ReaderRow>,
 }
 
-pub(crate) fn run(_: &ReadersArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(_: &ReadersArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let Some(present) = current_or_print_none(&tasks, context)? else {

@@ -1,9 +1,9 @@
 //! `lockstep task reopen`.
 
 use super::writer_args::WriterArgs;
-use super::{CommandContext, CommandStatus, output};
+use super::{CommandContext, output};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
 
@@ -17,7 +17,7 @@ pub(crate) struct ReopenArgs {
     who: WriterArgs,
 }
 
-pub(crate) fn run(args: &ReopenArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &ReopenArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let why = args.who.why.clone().unwrap_or_default();

@@ -5,7 +5,7 @@ use lockstep_task::key_path::KeyPath;
 use super::writer_args::WriterArgs;
 use super::{CommandContext, CommandStatus, current_or_print_none, output};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
 
@@ -25,7 +25,7 @@ pub(crate) struct RestoreArgs {
     who: WriterArgs,
 }
 
-pub(crate) fn run(args: &RestoreArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &RestoreArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let Some(present) = current_or_print_none(&tasks, context)? else {

@@ -3,7 +3,7 @@
 use super::writer_args::WriterArgs;
 use super::{CommandContext, CommandStatus, output};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
 
@@ -28,7 +28,7 @@ pub(crate) struct TaskShowArgs {
     who: WriterArgs,
 }
 
-pub(crate) fn run(args: &TaskShowArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &TaskShowArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let reader = args.who.writer("task show", &project);

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use lockstep_task::key_path::KeyPath;
 
 use super::writer_args::WriterArgs;
-use super::{CommandContext, CommandStatus, output, read_input};
+use super::{CommandContext, output, read_input};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::task::TaskContext;
 use crate::task::update_request::UpdateRequest;
@@ -46,7 +46,7 @@ pub(crate) struct TaskUpdateArgs {
     who: WriterArgs,
 }
 
-pub(crate) fn run(args: &TaskUpdateArgs, context: &CommandContext) -> Result<CommandStatus, CommandError> {
+pub(crate) fn run(args: &TaskUpdateArgs, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::discover(&context.directory)?;
     let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let proposal = UpdateRequest {

@@ -5,7 +5,7 @@ use lockstep_task::access::Principal;
 
 use crate::clock;
 use crate::env_vars::CLAUDE_CODE_SESSION_ID;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::project::ActiveProject;
 use crate::task::callers::{Caller, SeenAgent, caller};
 use crate::task::writer::TaskWriter;
@@ -42,9 +42,9 @@ impl SessionArgs {
     }
 
     /// The session, for what cannot do without.
-    pub(crate) fn require_session(&self) -> Result<SessionId, CommandError> {
+    pub(crate) fn require_session(&self) -> CommandResult<SessionId> {
         self.session().ok_or_else(|| {
-            CommandError::new(CommandErrorKind::Usage, "no session given")
+            CommandError::usage("no session given")
                 .hint("pass `--session ID`; inside a client's session it is detected")
         })
     }

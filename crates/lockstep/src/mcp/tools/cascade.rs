@@ -12,7 +12,7 @@ use crate::cascade::dispatch::DispatchOutput as Groups;
 use crate::cascade::status::{CascadeStatusOutput, NO_CASCADE};
 use crate::cascade::{CascadeContext, CascadeSelector, CascadeSource, LoadedCascade};
 use crate::command_output::CommandOutput;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::mcp::call_context::CallContext;
 use crate::mcp::identity;
 use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
@@ -62,7 +62,7 @@ impl McpTool for CascadeStartTool {
     type Output = CascadeOutput;
 
     fn call(self, work: &CallContext) -> Result<CascadeOutput, ToolError> {
-        let usage = |what: String| CommandError::new(CommandErrorKind::Usage, what);
+        let usage = |what: String| CommandError::usage(what);
         let mut cascades = CascadeContext::discover(&work.directory)?;
         let session = self.session.as_deref().map(SessionId::new).transpose();
         let session = session.map_err(|error| {
@@ -136,7 +136,7 @@ enum ClaimedStatusInput {
 }
 
 impl CascadeDoneTool {
-    fn completion(&self) -> Result<CompletionReport, CommandError> {
+    fn completion(&self) -> CommandResult<CompletionReport> {
         let ended = match (&self.group, self.status) {
             (Some(group), Some(status)) => Some(GroupCompletion {
                 group: group.clone(),
@@ -159,8 +159,7 @@ impl CascadeDoneTool {
 }
 
 fn incomplete(what: &str) -> CommandError {
-    CommandError::new(CommandErrorKind::Usage, what)
-        .hint("give group with status (complete or failed), or not_needed with why")
+    CommandError::usage(what).hint("give group with status (complete or failed), or not_needed with why")
 }
 
 impl McpTool for CascadeDoneTool {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::command_output::CommandOutput;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::impact::question::{ChangeSource, ImpactQuery};
 use crate::mcp::call_context::CallContext;
 use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
@@ -51,8 +51,8 @@ pub(super) struct ImpactTool {
 }
 
 impl ImpactTool {
-    fn question(self) -> Result<ImpactQuery, CommandError> {
-        let usage = |what: String| CommandError::new(CommandErrorKind::Usage, what);
+    fn question(self) -> CommandResult<ImpactQuery> {
+        let usage = |what: String| CommandError::usage(what);
         let seconds = self.time_limit.unwrap_or(10.0).clamp(0.0, MAX_SECONDS);
         let limit = Duration::try_from_secs_f64(seconds)
             .map_err(|_| usage("time_limit must be a number of seconds from 0 on".to_owned()))?;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::clock;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::CommandError;
 use crate::mcp::call_context::CallContext;
 use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
 use crate::project::ActiveProject;
@@ -52,7 +52,7 @@ struct PhaseRef<'a> {
 
 fn record(which: &PhaseRef<'_>, act: PhaseRequest, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
     if which.run.is_some() && !work.caller.may_run {
-        return Err(CommandError::new(CommandErrorKind::Usage, "this server runs no commands")
+        return Err(CommandError::usage("this server runs no commands")
             .hint("run it in a shell: `lockstep step phase done STEP PHASE --run CMD`, which asks for the client's permission")
             .hint("or start the server with `lockstep mcp --allow-run`")
             .into());
@@ -127,7 +127,7 @@ impl McpTool for StepPhaseDoneTool {
 
     fn call(self, work: &CallContext) -> Result<StepWriteOutput, ToolError> {
         if self.outcome.is_none() && self.run.is_none() {
-            return Err(CommandError::new(CommandErrorKind::Usage, "how the phase ended is not said")
+            return Err(CommandError::usage("how the phase ended is not said")
                 .hint("give outcome (PASS or FAIL), or a command to run")
                 .into());
         }

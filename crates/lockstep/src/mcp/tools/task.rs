@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::clock;
 use crate::command_output::CommandOutput;
-use crate::error::{CommandError, CommandErrorKind};
+use crate::error::{CommandError, CommandResult};
 use crate::mcp::call_context::CallContext;
 use crate::mcp::identity::{self, IdentityClaim};
 use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
@@ -86,19 +86,19 @@ pub(super) struct TaskUpdateTool {
 
 impl TaskUpdateTool {
     /// Returns the text to write. JSON is YAML.
-    fn text(&self) -> Result<String, CommandError> {
+    fn text(&self) -> CommandResult<String> {
         match (&self.document, &self.section, &self.value) {
             (Some(document), None, None) => Ok(Value::Object(document.clone()).to_string()),
             (None, Some(_), Some(value)) => Ok(value.to_string()),
-            _ => Err(CommandError::new(CommandErrorKind::Usage, "what is to be written is not clear")
+            _ => Err(CommandError::usage("what is to be written is not clear")
                 .hint("give document, or section together with value")),
         }
     }
 
-    fn drops(&self) -> Result<Vec<KeyPath>, CommandError> {
+    fn drops(&self) -> CommandResult<Vec<KeyPath>> {
         let place = |text: &String| {
             text.parse().map_err(|error| {
-                CommandError::new(CommandErrorKind::Usage, format!("{text:?} in drop is no place: {error}"))
+                CommandError::usage(format!("{text:?} in drop is no place: {error}"))
                     .hint("a place is a section, or a path in it: phase_status.P2.l2_path")
             })
         };
@@ -129,10 +129,8 @@ impl McpTool for TaskUpdateTool {
     }
 }
 
-fn phase(name: &str) -> Result<TaskPhase, CommandError> {
-    name.parse().map_err(|error| {
-        CommandError::new(CommandErrorKind::Usage, format!("{error}")).hint("the phases are P1 to P9")
-    })
+fn phase(name: &str) -> CommandResult<TaskPhase> {
+    name.parse().map_err(|error| CommandError::usage(format!("{error}")).hint("the phases are P1 to P9"))
 }
 
 /// Check that a phase of the task can begin, and get what it starts from: the sections it reads, and the handoffs.
