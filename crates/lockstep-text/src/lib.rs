@@ -1,6 +1,7 @@
 //! Pure functions over text that every crate may use.
 
 mod count;
+mod decoding;
 pub mod glob;
 mod paths;
 mod printable;
@@ -8,6 +9,7 @@ mod printable;
 pub mod yaml;
 
 pub use count::{count, count_of, error_chain};
+pub use decoding::{decode, decode_lossy};
 pub use paths::{path_in_bytes, path_of_bytes};
 pub use printable::{
     escape_unprintable, is_unprintable, printable, printable_path, push_line, single_line, yaml_quoted,

@@ -1,11 +1,13 @@
 //! Reads one file: its version, and its text if it is a text file. Reading never fails, blocks or follows a
 //! link.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
 
 use lockstep_fs::{is_absent, no_follow, now};
+use lockstep_text::decode;
 use serde::{Deserialize, Serialize};
 
 use super::version::FileVersion;
@@ -18,14 +20,12 @@ pub(crate) enum ContentClass {
     Text,
     Binary,
     TooLarge,
-    NotUtf8,
     Unreadable,
     Link,
 }
 
 impl ContentClass {
-    const ALL: [Self; 6] =
-        [Self::Text, Self::Binary, Self::TooLarge, Self::NotUtf8, Self::Unreadable, Self::Link];
+    const ALL: [Self; 5] = [Self::Text, Self::Binary, Self::TooLarge, Self::Unreadable, Self::Link];
 
     pub(crate) fn byte(self) -> u8 {
         Self::ALL.iter().position(|state| *state == self).and_then(|at| u8::try_from(at).ok()).unwrap_or(0)
@@ -39,12 +39,10 @@ impl ContentClass {
 /// The number of files in scope that the index could not read, by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct SkippedFiles {
-    /// Files with a zero byte.
+    /// Files with a zero byte that are not UTF-16.
     pub binary: usize,
     /// Files over the size limit.
     pub too_large: usize,
-    /// Files without a zero byte that are not UTF-8.
-    pub not_utf8: usize,
     /// Not readable for this user, or deleted while it was read.
     pub unreadable: usize,
     /// Symbolic links. The target is indexed under its own path, if it is in scope.
@@ -59,7 +57,6 @@ impl SkippedFiles {
             ContentClass::Text => {}
             ContentClass::Binary => self.binary += 1,
             ContentClass::TooLarge => self.too_large += 1,
-            ContentClass::NotUtf8 => self.not_utf8 += 1,
             ContentClass::Unreadable => self.unreadable += 1,
             ContentClass::Link => self.link += 1,
         }
@@ -67,7 +64,7 @@ impl SkippedFiles {
 
     /// The sum of all reasons. Links are not counted, because a target in scope is indexed itself.
     pub fn total(&self) -> usize {
-        self.binary + self.too_large + self.not_utf8 + self.unreadable + self.unnameable
+        self.binary + self.too_large + self.unreadable + self.unnameable
     }
 }
 
@@ -76,7 +73,7 @@ impl SkippedFiles {
 pub(crate) struct FileContent<'a> {
     pub(crate) version: FileVersion,
     /// The text, or the reason why there is none.
-    pub(crate) text: Result<&'a str, ContentClass>,
+    pub(crate) text: Result<Cow<'a, str>, ContentClass>,
 }
 
 /// Reads the file at `path` into `buffer`. `None` if there is no file. At most `limit` bytes are read as
@@ -110,7 +107,10 @@ pub(crate) fn read<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> Opti
         if after.matches_metadata(&version) { version } else { FileVersion { changed: 0, ..version } };
     match filled {
         Err(state) => without(version, state),
-        Ok(()) => Some(FileContent { version: version.of_content(buffer, at), text: text_of(buffer) }),
+        Ok(()) => Some(FileContent {
+            version: version.of_content(buffer, at),
+            text: decode(buffer).ok_or(ContentClass::Binary),
+        }),
     }
 }
 
@@ -121,17 +121,6 @@ fn fill(file: &File, limit: u64, size: u64, buffer: &mut Vec<u8>) -> Result<(), 
     // A file may grow while it is read.
     file.take(limit + 1).read_to_end(buffer).map_err(|_| ContentClass::Unreadable)?;
     if buffer.len() as u64 > limit { Err(ContentClass::TooLarge) } else { Ok(()) }
-}
-
-fn text_of(content: &[u8]) -> Result<&str, ContentClass> {
-    std::str::from_utf8(content)
-        .ok()
-        .filter(|text| !has_zero(text.as_bytes()))
-        .ok_or_else(|| if has_zero(content) { ContentClass::Binary } else { ContentClass::NotUtf8 })
-}
-
-fn has_zero(content: &[u8]) -> bool {
-    memchr::memchr(0, content).is_some()
 }
 
 #[cfg(test)]
@@ -162,7 +151,7 @@ mod tests {
             ("text", Some(ContentClass::Text)),
             ("empty", Some(ContentClass::Text)),
             ("binary", Some(ContentClass::Binary)),
-            ("latin1", Some(ContentClass::NotUtf8)),
+            ("latin1", Some(ContentClass::Text)),
             ("large", Some(ContentClass::TooLarge)),
             ("exact", Some(ContentClass::Text)),
             ("link", Some(ContentClass::Link)),

@@ -167,7 +167,7 @@ mod tests {
 
     fn files() -> impl Strategy<Value = FileTable> {
         let paths = proptest::collection::btree_set("[a-zé/]{1,12}", 0..12);
-        (paths, any::<[u64; 4]>(), 0..6_u8).prop_map(|(set, numbers, state)| {
+        (paths, any::<[u64; 4]>(), 0..5_u8).prop_map(|(set, numbers, state)| {
             let mut files = FileTable::default();
             for path in &set {
                 files.paths.push(path);

@@ -55,7 +55,7 @@ impl IndexSettings {
     /// The number at the start is the version of the encoding. Raising it rebuilds every index.
     pub fn fingerprint(&self) -> String {
         let Self { include, exclude, max_file_bytes } = self;
-        format!("index 1 {max_file_bytes}\ninclude {include:?}\nexclude {exclude:?}\n")
+        format!("index 2 {max_file_bytes}\ninclude {include:?}\nexclude {exclude:?}\n")
     }
 
     /// Returns the digest in the manifest. An index with other settings is not used.

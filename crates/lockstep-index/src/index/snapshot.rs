@@ -1,5 +1,6 @@
 //! The index as input of reference resolution.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -185,6 +186,16 @@ impl Index {
         self.texts().map(|file| (FileId(file), self.files.records[file as usize].version.number()))
     }
 
+    /// Returns true if the settings take a file, whatever git's rules say.
+    pub fn takes(&self, path: &str) -> bool {
+        let path = Path::new(path);
+        let directories = path.ancestors().skip(1).filter(|directory| !directory.as_os_str().is_empty());
+        self.settings.filter(&self.root).is_ok_and(|filter| {
+            filter.takes(path, false)
+                && directories.into_iter().all(|directory| filter.takes(directory, true))
+        })
+    }
+
     /// Returns the paths of the symbolic links in scope.
     pub fn links(&self) -> impl Iterator<Item = &str> {
         let records = self.files.records.iter().enumerate();
@@ -204,7 +215,6 @@ impl Index {
                     ContentClass::Text | ContentClass::Link => return None,
                     ContentClass::Binary => "binary",
                     ContentClass::TooLarge => "too large",
-                    ContentClass::NotUtf8 => "not UTF-8",
                     ContentClass::Unreadable => "unreadable",
                 };
                 Some((self.files.paths.get(file).to_owned(), reason))
@@ -268,7 +278,7 @@ impl Index {
         let mut buffer = Vec::new();
         let read = content::read(&path, self.settings.max_file_bytes, &mut buffer);
         let version = read.as_ref().map(|content| content.version).unwrap_or_default();
-        let text = read.and_then(|content| content.text.ok()).map(Arc::from);
+        let text = read.and_then(|content| content.text.ok()).map(|text| Arc::from(&*text));
         let is_known = record.version.matches_content(&version, &buffer);
         if !is_known {
             self.moved.store(true, Ordering::Relaxed);

@@ -125,11 +125,9 @@ impl WordReader {
         let mut files = Vec::with_capacity(paths.len());
         for (document, path) in (first..).zip(paths) {
             let content = content::read(&root.join(path.as_ref()), limit, &mut self.buffer);
-            files.push(
-                content
-                    .as_ref()
-                    .map(|content| (content.version, content.text.err().unwrap_or(ContentClass::Text))),
-            );
+            files.push(content.as_ref().map(|content| {
+                (content.version, content.text.as_ref().err().copied().unwrap_or(ContentClass::Text))
+            }));
             let Some(Ok(text)) = content.map(|content| content.text) else { continue };
             self.seen.start_document();
             each_word(text.as_bytes(), |word| {

@@ -207,7 +207,6 @@ fn reasons(condition: &IndexFreshness) -> String {
     let reasons = [
         (unseen.binary, "binary"),
         (unseen.too_large, "too large"),
-        (unseen.not_utf8, "no UTF-8"),
         (unseen.unreadable, "unreadable"),
         (unseen.unnameable, "name no UTF-8"),
     ];

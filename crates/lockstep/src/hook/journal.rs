@@ -12,6 +12,7 @@ use lockstep_store::originals::OriginalStore;
 
 use super::fault::HookResult;
 use super::{HookRun, cwd_of, undo, written_file};
+use crate::workspace::edits::read_text;
 
 impl HookRun {
     pub(super) fn journal_change(&mut self, session: &SessionId) -> HookResult<Decision> {
@@ -57,7 +58,7 @@ impl HookRun {
         undo: &Undo,
     ) -> HookResult {
         self.note_base(session)?;
-        let restored = || lockstep_fs::read_text(&line.path).ok().and_then(|now| undo::former(&now, undo));
+        let restored = || read_text(&line.path).and_then(|now| undo::former(&now, undo));
         let befores = OriginalStore::for_session(&self.project.state, session);
         match told.or_else(restored) {
             Some(former) => befores.save_first(&line.path, line.agent.as_ref(), &former)?,

@@ -15,6 +15,7 @@ use super::fault::HookResult;
 use super::{HookRun, cwd_of, undo};
 use crate::impact::moves;
 use crate::impact::original::{Originals, Since};
+use crate::workspace::edits::read_text;
 
 /// With more files in a list, a sweep is cheaper than reading each of them.
 const MAX_LISTED_FILES: usize = 1_000;
@@ -179,8 +180,6 @@ pub(super) fn former(path: &Path, file: &EditedFile) -> Option<OriginalContent> 
     match file.kind {
         ChangeKind::Created => Some(OriginalContent::Absent),
         ChangeKind::Deleted => undo::revert("", &file.hunks).map(OriginalContent::Text),
-        _ => {
-            undo::revert_in_place(&lockstep_fs::read_text(path).ok()?, &file.hunks).map(OriginalContent::Text)
-        }
+        _ => undo::revert_in_place(&read_text(path)?, &file.hunks).map(OriginalContent::Text),
     }
 }

@@ -1,5 +1,6 @@
 //! An analysis: computes an impact, with everything that a report contains, from edits and a world.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -14,9 +15,11 @@ use lockstep_refs::report::{CoChangedFile, IndexState, Report, Timings};
 use lockstep_refs::world::World as _;
 
 use lockstep_store::{Store, StoreError};
+use lockstep_text::{count_of, decode};
 
 use super::links::LinkEdits;
 use super::question::shown_path;
+use super::unread_mentions;
 use crate::workspace::index::index_basis;
 
 /// Fewer common commits are chance.
@@ -45,36 +48,44 @@ fn with_disk_content(root: &Path, index: &Index, edit: &Edit) -> Edit {
     edit
 }
 
-fn plain_text(path: &Path) -> Option<String> {
+pub(super) fn plain_text(path: &Path) -> Option<String> {
     let file = lockstep_fs::no_follow().read(true).open(path).ok()?;
     let meta = file.metadata().ok()?;
     if !meta.is_file() || meta.len() > MAX_TEXT_BYTES {
         return None;
     }
-    let mut text = String::new();
-    file.take(MAX_TEXT_BYTES).read_to_string(&mut text).ok()?;
-    Some(text)
+    let mut bytes = Vec::new();
+    file.take(MAX_TEXT_BYTES).read_to_end(&mut bytes).ok()?;
+    decode(&bytes).map(Cow::into_owned)
 }
 
-/// Names the files that the answer needed and that could not be parsed, or not everywhere, so that their references are unknown.
-fn unparsable_notes(index: &Index) -> Vec<String> {
+/// Names the files that the answer needed and that could not be parsed, or not everywhere, so that their references are unknown,
+/// and those that were only `searched`.
+fn notes(index: &Index, searched: &[String]) -> Vec<String> {
     let unparsable = note_files(
         &index.unparsable_files(),
+        "file could not be read, because it exceeds the limits of the parser",
         "files could not be read, because they exceed the limits of the parser",
     );
     let partly = note_files(
         &index.partly_read_files(),
+        "file was not read everywhere, because some places exceed the limits of the parser",
         "files were not read everywhere, because some places exceed the limits of the parser",
     );
-    unparsable.into_iter().chain(partly).collect()
+    let searched = note_files(
+        searched,
+        "file was only searched for the changed names, because of its size or because a rule ignores it",
+        "files were only searched for the changed names, because of their size or because a rule ignores them",
+    );
+    unparsable.into_iter().chain(partly).chain(searched).collect()
 }
 
-fn note_files(files: &[String], what: &str) -> Option<String> {
+fn note_files(files: &[String], one: &str, many: &str) -> Option<String> {
     const MAX_NAMES: usize = 5;
     let names: Vec<String> = files.iter().take(MAX_NAMES).map(|path| shown_path(path).to_string()).collect();
     let more = if files.len() > names.len() { ", …" } else { "" };
-    let count = files.len();
-    (count > 0).then(|| format!("{count} {what}: {}{more}.", names.join(", ")))
+    let what = count_of(files.len(), one, many);
+    (!files.is_empty()).then(|| format!("{what}: {}{more}.", names.join(", ")))
 }
 
 /// The impact of edits, with its basis.
@@ -108,6 +119,7 @@ impl ImpactAnalysis {
         let all = [&edits[..], &links.edits].concat();
         let mut impact = impact(index, &Question { edits: &all, aliases, is_over });
         links.join(&mut impact);
+        let searched = unread_mentions::add(root, index, &mut impact, is_over);
         if index.has_expired() {
             mark_incomplete(&mut impact, &edits);
         }
@@ -123,7 +135,7 @@ impl ImpactAnalysis {
             root: root.to_string_lossy().into_owned(),
             impact,
             basis: index_basis(index),
-            notes: unparsable_notes(index),
+            notes: notes(index, &searched),
             history: Vec::new(),
             timings: Timings { impact: elapsed_ms(started), ..Timings::default() },
             dismissed: Vec::new(),
@@ -229,6 +241,15 @@ impl ImpactAnalysis {
         for file in self.impact.files.iter_mut().filter(|file| !file.whole_file) {
             file.dependents
                 .retain(|dependent| dependent.breaks || !changes.contains_key(&root.join(&dependent.path)));
+        }
+    }
+
+    /// Removes dependents that still fit a file which is as git wrote it: they are of the same commit.
+    pub(crate) fn drop_fitting_dependents(&mut self, is_as_git_wrote_it: impl Fn(&str) -> bool) {
+        for file in self.impact.files.iter_mut().filter(|file| !file.whole_file) {
+            if file.dependents.iter().any(|dependent| !dependent.breaks) && is_as_git_wrote_it(&file.path) {
+                file.dependents.retain(|dependent| dependent.breaks);
+            }
         }
     }
 

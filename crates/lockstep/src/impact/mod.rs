@@ -13,3 +13,4 @@ pub(crate) mod moves;
 pub(crate) mod original;
 pub(crate) mod question;
 pub(crate) mod text;
+mod unread_mentions;

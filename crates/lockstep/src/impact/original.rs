@@ -20,7 +20,7 @@ use lockstep_refs::language::Language;
 use lockstep_store::originals::{OriginalStore, SessionBase};
 
 use crate::project::ActiveProject;
-use crate::workspace::edits::text;
+use crate::workspace::edits::{read_text, text};
 
 /// More files that differ from the commit are not saved when a session starts.
 const MAX_SAVED_FILES: usize = 500;
@@ -202,7 +202,7 @@ impl ActiveProject {
         for file in differing {
             let is_small = file.size <= MAX_FILE_BYTES;
             let fits = is_small && count < MAX_SAVED_FILES && bytes + file.size <= MAX_SAVED_BYTES;
-            let text = if fits { lockstep_fs::read_text(self.root.join(&file.path)).ok() } else { None };
+            let text = fits.then(|| read_text(&self.root.join(&file.path))).flatten();
             if text.is_some() {
                 (count, bytes) = (count + 1, bytes + file.size);
             }

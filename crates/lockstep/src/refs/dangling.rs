@@ -7,6 +7,7 @@ use lockstep_index::index::Index;
 use lockstep_refs::entity::entities;
 use lockstep_refs::stale_references::{Dangling, Former, dangling};
 use lockstep_refs::world::World as _;
+use lockstep_text::decode_lossy;
 
 use crate::error::CommandResult;
 use crate::refs::references::{ReferenceLocation, each_once, location};
@@ -74,7 +75,7 @@ impl Workspace {
             // Skills, agents and commands also have the name that their content declares.
             if known.iter().any(|entity| entity.is_name()) && !is_over() {
                 let text = repository.read_blobs(&state, std::slice::from_ref(&path))?.pop().flatten();
-                let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                let text = text.map(|bytes| decode_lossy(&bytes).into_owned());
                 known = entities(&path, text.as_deref(), &self.aliases());
             }
             former.push(Former { path: path.as_str().into(), entities: known });

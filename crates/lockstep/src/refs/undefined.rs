@@ -8,6 +8,7 @@ use lockstep_refs::language::{self, Language};
 use lockstep_refs::reference::{Certainty, Kind};
 use lockstep_refs::text::{self, Subject};
 use lockstep_refs::world::{FileId, World as _};
+use lockstep_text::decode_lossy;
 
 use crate::refs::package::has_word;
 use crate::refs::references::{ReferenceLocation, location};
@@ -151,7 +152,7 @@ fn defines(repository: &Repository, state: &str, path: &str, name: &str) -> bool
 
 fn committed_facts(repository: &Repository, state: &str, path: &str) -> Option<Facts> {
     let content = repository.read_blobs(state, &[path.to_owned()]).ok()?.pop().flatten()?;
-    Some(language::facts(path, &String::from_utf8_lossy(&content)))
+    Some(language::facts(path, &decode_lossy(&content)))
 }
 
 fn removed_file(repository: &Repository, name: &str) -> Option<String> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lockstep_git::patch::FilePatch;
 use lockstep_git::{DiffEntry, DiffRange, DiffStatus, Repository};
 use lockstep_refs::impact::{After, Before, Edit};
+use lockstep_text::decode_lossy;
 
 use crate::error::{CommandError, CommandResult};
 use crate::impact::moves;
@@ -244,11 +245,7 @@ impl Workspace {
         let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
         let file = self.root.join(path);
         let plain = std::fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file());
-        if inside && plain {
-            lockstep_fs::read(file).ok().map(|bytes| text(&bytes).to_string())
-        } else {
-            None
-        }
+        if inside && plain { read_text(&file) } else { None }
     }
 }
 
@@ -260,7 +257,12 @@ fn looks_like_revision(name: &str) -> bool {
         || name == "HEAD"
 }
 
-/// Contents that are no UTF-8 are binary: only their names matter.
+/// The text of a file's content. Of binary content only the name matters.
 pub(crate) fn text(bytes: &[u8]) -> Arc<str> {
-    String::from_utf8_lossy(bytes).into()
+    decode_lossy(bytes).into()
+}
+
+/// Returns the text of a file, or `None` if it cannot be read.
+pub(crate) fn read_text(path: &Path) -> Option<String> {
+    lockstep_fs::read(path).ok().map(|bytes| decode_lossy(&bytes).into_owned())
 }

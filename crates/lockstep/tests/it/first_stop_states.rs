@@ -188,6 +188,20 @@ fn dependent_of_a_file_in_any_encoding_is_named() {
     }
 }
 
+#[test]
+fn dependent_in_any_encoding_is_named() {
+    for (encoding, encode) in ENCODINGS {
+        let env = project(DEFINITION, "");
+        env.write("use.py", encode(&format!("\"\"\"Core.\"\"\"\n{DEPENDENT}")));
+        env.git(["commit", "--quiet", "-am", "encoded"]);
+        env.hook(&HookEvent::session_start()).assert_silent();
+        shell(&env, "sed -i s/greet/salute/ core.py");
+        stop(&env, encoding);
+        let asked = env.lockstep(["impact"]).assert_success();
+        assert!(asked.contains("use.py:2: greet is now salute"), "{encoding}: {asked}");
+    }
+}
+
 /// Git converts line ends at the checkout, so a file on disk never equals the stored content.
 #[test]
 fn converted_line_ends_are_no_change() {
