@@ -65,7 +65,7 @@ sections! {
     /// The search for dependents of changed files.
     [impact] Impact {
         /// Time limit of the analysis at a stop. The dependents that were found by then are reported, with a
-        /// note that the report is incomplete.
+        /// note that the report is incomplete. A hook also ends before its client's timeout of 15 seconds.
         time_limit: Duration = Duration::from_secs(10);
 
         /// Additional names of files in the project, with their paths relative to its root: a skill that is

@@ -10,6 +10,8 @@ struct Update {
     new: String,
     /// In seconds since 1970.
     at: i64,
+    /// True if a commit was made, so that its content was written in the working tree.
+    is_own: bool,
 }
 
 impl LocalRepository {
@@ -30,6 +32,13 @@ impl LocalRepository {
             (None, None) => None,
         }
     }
+
+    /// Returns the commit whose files git last wrote into the working tree since a time in seconds since 1970: by a
+    /// checkout, a merge, a rebase or a reset. A commit that was only recorded does not count.
+    pub fn written_commit(&self, since: i64) -> Option<String> {
+        let updates = updates(&self.git.join("logs/HEAD"));
+        updates.into_iter().rfind(|update| update.at >= since && !update.is_own).map(|update| update.new)
+    }
 }
 
 /// Returns the updates of a reference to another commit, the oldest first.
@@ -40,9 +49,10 @@ fn updates(log: &Path) -> Vec<Update> {
 
 /// Parses `OLD NEW NAME <MAIL> SECONDS ZONE<TAB>MESSAGE`.
 fn update(line: &str) -> Option<Update> {
-    let entry = line.split('\t').next()?;
+    let (entry, message) = line.split_once('\t').unwrap_or((line, ""));
+    let is_own = ["commit", "cherry-pick", "revert", "am"].iter().any(|verb| message.starts_with(verb));
     let (old, rest) = entry.split_once(' ')?;
     let (new, rest) = rest.split_once(' ')?;
     let at = rest.rsplit(' ').nth(1)?.parse().ok()?;
-    Some(Update { old: old.to_owned(), new: new.to_owned(), at })
+    Some(Update { old: old.to_owned(), new: new.to_owned(), at, is_own })
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use lockstep_config::keys::{AlertStatus, AlertThreshold};
 use lockstep_fs::write_atomically;
+use lockstep_git::local::{Blob, LocalRepository};
 use lockstep_index::index::{Index, IndexLocation, NoProgress, UpdatePolicy, is_stored};
 use lockstep_model::alert::Alert;
 use lockstep_model::change::Attribution;
@@ -14,6 +15,7 @@ use lockstep_model::decision::Decision;
 use lockstep_model::event::Actor;
 use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_model::report;
+use lockstep_refs::impact::{After, Before, Edit};
 use lockstep_store::history::{ChangeAuthor, ChangeFilter, RecordedChange};
 use lockstep_store::originals::OriginalStore;
 use lockstep_store::pending::{Pending, may_be_pending};
@@ -23,10 +25,13 @@ use lockstep_text::printable_path;
 
 use super::HookRun;
 use super::fault::{HookError, HookResult};
+use super::route::REGISTRATIONS;
 use crate::cascade::active;
 use crate::impact::analysis::{ImpactAnalysis, deadline_after};
+use crate::impact::deadline::Deadline;
 use crate::impact::moves;
 use crate::impact::original::{Originals, Since};
+use crate::workspace::edits::read_text;
 use crate::workspace::session_edits::edits_of_changes;
 
 /// The reader of the Lead's own changes.
@@ -53,6 +58,9 @@ const PENDING_LIMIT_AT_STOP: Duration = Duration::from_secs(4);
 
 /// The same at any other event, for which the Lead waits.
 const PENDING_LIMIT: Duration = Duration::from_secs(2);
+
+/// The time that a hook needs after the analysis: a client kills it at its timeout, and the report would be lost.
+const TIME_FOR_REPORT: Duration = Duration::from_secs(2);
 
 /// Changes of one agent that are to be reported.
 struct Reported<'a> {
@@ -116,10 +124,13 @@ impl HookRun {
     ) -> HookResult<bool> {
         store.import_journal(&self.project.journal(), session, &|_| true)?;
         let after = store.reader_cursor(session, reader)?;
-        let changes = store.changes(&ChangeFilter { session: Some(session), by, after })?;
+        let filter = ChangeFilter { session: Some(session), by, after };
+        let mut changes = store.changes(&filter)?;
         let Some(last) = changes.last().map(|change| change.id) else { return Ok(false) };
         if let Actor::Subagent { id, agent_type: Some(agent_type) } = &self.event.actor {
             store.record_agent_type(session, id, agent_type)?;
+            // An alert names the agent by its type.
+            changes = store.changes(&filter)?;
         }
         let agent = self.event.actor.agent_id().cloned();
         let limit = self.project.config().impact.time_limit;
@@ -301,32 +312,55 @@ impl HookRun {
         reported: &Reported<'_>,
         changed: &[PathBuf],
     ) -> HookResult<Option<ImpactAnalysis>> {
-        let Some(mut index) = self.open_index(reported.wait)? else { return Ok(None) };
+        let Some(mut index) = self.open_index(reported.wait, reported.limit)? else { return Ok(None) };
         let Reported { session, changes, .. } = reported;
         let ours: Vec<RecordedChange> =
             changes.iter().filter(|change| changed.contains(&change.line.path)).cloned().collect();
         let originals = Originals::new(&self.project, session, Since::Report(reported.agent.as_ref()));
         let mut edits = edits_of_changes(&self.project.root, &ours, |path| originals.saved(path));
         let assumed = originals.fill(&index, &mut edits);
-        let edits = moves::join(edits, &self.project.root);
+        let mut edits = moves::join(edits, &self.project.root);
+        edits.retain(|edit| !is_unchanged(&self.project.root, edit));
         let mut analysis = ImpactAnalysis::of(
             &self.project.root,
             &index,
             &self.project.aliases(),
             &edits,
-            &deadline_after(reported.limit),
+            &deadline_after(reported.limit.min(self.time_left())),
         );
         analysis.add_broken_importers(&index, &assumed);
         analysis.drop_already_updated(&last_changes(store, session)?);
+        self.drop_checked_out(session, &mut analysis);
         analysis.drop_dismissed(store)?;
         // Facts parsed for this answer are saved for the next. Failing to save them changes no answer.
         let _ = index.persist_facts();
         Ok(Some(analysis))
     }
 
+    /// Removes dependents that fit files which a checkout, a merge or a reset of the session wrote.
+    fn drop_checked_out(&self, session: &SessionId, analysis: &mut ImpactAnalysis) {
+        let root = &self.project.root;
+        let since = self.session_start(session) / 1_000_000_000;
+        let Some(repository) = LocalRepository::discover(root) else { return };
+        let Some(commit) = repository.written_commit(since) else { return };
+        analysis.drop_fitting_dependents(|path| match repository.file(&commit, path) {
+            Blob::Content(content) => lockstep_fs::read(root.join(path)).is_ok_and(|now| now == content),
+            Blob::Absent => !root.join(path).exists(),
+            Blob::Unreadable => false,
+        });
+    }
+
+    /// Returns the time until the client gives up on this hook, less that for the report.
+    fn time_left(&self) -> Duration {
+        let name = self.event.kind.name();
+        let spec = REGISTRATIONS.iter().find(|spec| spec.event == name);
+        let timeout = spec.map_or(0, |spec| u64::from(spec.timeout_seconds));
+        Duration::from_secs(timeout).saturating_sub(TIME_FOR_REPORT + self.start.elapsed())
+    }
+
     /// Opens the index, up to date if few files changed. If there is none, starts its build and waits up to
-    /// `wait` for it.
-    fn open_index(&self, wait: Duration) -> HookResult<Option<Index>> {
+    /// `wait` for it. From then on, it parses files for as long as `limit`.
+    fn open_index(&self, wait: Duration, limit: Duration) -> HookResult<Option<Index>> {
         let project = &self.project;
         let settings = project.index_settings();
         let open = || {
@@ -335,7 +369,7 @@ impl HookRun {
                 IndexLocation::Project(&project.state),
                 &settings,
                 UpdatePolicy::Bounded,
-                &NoProgress,
+                &Deadline::after(limit.min(self.time_left()), &NoProgress),
             )
         };
         if let Some(index) = open()? {
@@ -350,6 +384,16 @@ impl HookRun {
             }
         }
         Ok(None)
+    }
+}
+
+/// Returns true if a file was written and has its original content again, as after a `sed` that matches nothing.
+fn is_unchanged(root: &Path, edit: &Edit) -> bool {
+    match &edit.before {
+        Before::Text(before) if edit.former.is_none() && edit.after == After::Present => {
+            read_text(&root.join(&edit.path)).is_some_and(|now| *now == **before)
+        }
+        _ => false,
     }
 }
 

@@ -42,6 +42,46 @@ fn dependent_is_named_if_git_changed_the_files() {
     }
 }
 
+/// `sed -i` replaces every file that it is given.
+#[test]
+fn files_that_are_written_and_not_changed_are_not_counted() {
+    for session_start in [true, false] {
+        let env = project(DEFINITION, "");
+        if session_start {
+            env.hook(&HookEvent::session_start()).assert_silent();
+        }
+        shell(&env, "sed -i s/greet/salute/ core.py; sed -i s/nothing/else/ use.py");
+        env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
+        let alert = delivered(&env, &HookEvent::agent_done());
+        assert!(alert.contains(": 1 files changed") && alert.contains("Changed: core.py ("), "{alert}");
+    }
+}
+
+/// The dependents are of the same commit. Only those that break are worth an alert.
+#[test]
+fn fitting_dependents_of_files_that_git_wrote_raise_no_alert() {
+    let change = "sed -i 's/return name/return name * 2/' core.py && git commit -qam other";
+    let other = format!("git checkout -qb other && {change} && git checkout -q -");
+    for (before, command, is_told) in [
+        (other.as_str(), "git checkout -q other", false),
+        (&other, "git merge -q other", false),
+        (change, "git reset -q --hard HEAD~1", false),
+        (&other, "git checkout -q other && sed -i s/2/3/ core.py && git commit -qam more", true),
+        ("", change, true),
+    ] {
+        for session_start in [true, false] {
+            let env = project(DEFINITION, before);
+            if session_start {
+                env.hook(&HookEvent::session_start()).assert_silent();
+            }
+            env.git_script(&format!("set -e; unset GIT_COMMITTER_DATE; {command}")).assert_success();
+            env.hook(&subagent(HookEvent::bash())).assert_silent();
+            let said = said_at_stop(&env, false);
+            assert_eq!(said.contains("use.py"), is_told, "{command}: {said}");
+        }
+    }
+}
+
 /// A later event does not know that the file existed before.
 #[test]
 fn file_that_is_deleted_and_created_again_is_compared_with_the_first_content() {
@@ -181,6 +221,31 @@ fn change_of_a_tracked_file_that_an_ignore_rule_matches_names_the_dependent() {
     env.hook(&HookEvent::session_start()).assert_silent();
     shell(&env, "sed -i s/greet/salute/ core.py");
     assert_eq!(said_at_stop(&env, false), "", "left out by the project's own rule");
+}
+
+/// Nothing is resolved in files that the index does not have, so only their text can show a use.
+#[test]
+fn dependent_outside_the_index_is_named() {
+    for (name, script) in [
+        ("too large", "printf '# %01100000d\\n' 0 >> use.py && git commit -qam large"),
+        ("ignored, but tracked", "echo use.py > .git/info/exclude"),
+    ] {
+        let env = project(DEFINITION, script);
+        env.hook(&HookEvent::session_start()).assert_silent();
+        shell(&env, "sed -i s/greet/salute/ core.py");
+        stop(&env, name);
+        let asked = env.lockstep(["impact"]).assert_success();
+        assert!(asked.contains("use.py:1: from core import greet"), "{name}: {asked}");
+        assert!(asked.contains("1 file was only searched for the changed names"), "{name}: {asked}");
+    }
+    let left_out = "printf 'use.py\\n' > .lockstepignore && git add -A && git commit -qm rule";
+    let excluded = "printf '[scope]\\nexclude = [\"use.py\"]\\n' > lockstep.toml";
+    for script in [left_out, excluded] {
+        let env = project(DEFINITION, script);
+        env.hook(&HookEvent::session_start()).assert_silent();
+        shell(&env, "sed -i s/greet/salute/ core.py");
+        assert_eq!(said_at_stop(&env, false), "", "{script}");
+    }
 }
 
 #[test]
