@@ -70,7 +70,7 @@ impl Alert {
             let dependents = format!("{dependents}{tail}");
             format!("{header}\nChanged: {changed}\nDependents: {}\nAction: {action}", dependents.trim_start())
         };
-        let (changed, dependents) = (self.changed_items(), dependent_items(findings));
+        let (changed, dependents) = (self.changed_items(true), dependent_items(findings));
         let all = text(&changed.join(", "), &dependents.join(", "), &whole);
         if chars(&all) <= MAX_CHARS {
             return all;
@@ -80,20 +80,24 @@ impl Alert {
         // The Lead must see the dependents: the changed files take a third of the room, or what the
         // dependents leave.
         let wanted = chars(&dependents.join(", "));
-        let changed = join_within(&changed, (room / 3).max(room.saturating_sub(wanted)));
+        let share = (room / 3).max(room.saturating_sub(wanted));
+        // Without room for a file with its change, the names alone say more than a count.
+        let full = join_within(&changed, share);
+        let names = || join_within(&self.changed_items(false), share);
+        let changed = if full.starts_with("...") { names() } else { full };
         let dependents = fitted_dependents(&dependents, findings, room.saturating_sub(chars(&changed)));
         text(&changed, &dependents, &action)
     }
 
-    /// Returns the changed files: those with dependents first, each with its change.
-    fn changed_items(&self) -> Vec<String> {
+    /// Returns the changed files: those with dependents first, each with its change if `with_changes`.
+    fn changed_items(&self, with_changes: bool) -> Vec<String> {
         let mut items: Vec<(bool, String)> = Vec::new();
         for (at, name) in self.changed.iter().enumerate() {
             let file = self.files.get(at);
             let note = match file {
                 Some(file) if file.is_unanalysed => Some("not analysed"),
-                Some(file) => file.note.as_deref(),
-                None => None,
+                Some(file) if with_changes => file.note.as_deref(),
+                _ => None,
             };
             let item = note.map_or_else(|| name.clone(), |note| format!("{name} ({note})"));
             items.push((!file.is_some_and(|file| file.has_dependents), single_line(&item)));
@@ -218,6 +222,15 @@ mod tests {
         assert!(
             text.ends_with("more\nAction: Run /execution-impact for full list.") || chars(&text) <= MAX_CHARS
         );
+    }
+
+    #[test]
+    fn changed_files_are_named_if_their_changes_do_not_fit() {
+        let files =
+            vec![changed("/r/core.py", Some(&"section removed, ".repeat(20))), changed("/r/b.py", None)];
+        let found = (0..30).map(|n| finding(&format!("src/part{n}/use.py"), "greet", &[1], true)).collect();
+        let text = Alert::analysed(files, findings(found)).render_detailed("/execution-impact", true);
+        assert!(text.contains("\nChanged: core.py, b.py\n") && chars(&text) <= MAX_CHARS, "{text}");
     }
 
     #[test]
