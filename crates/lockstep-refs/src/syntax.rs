@@ -1,5 +1,6 @@
 //! Trees of tree-sitter, as every language needs them: parsing, text, lines, digests.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::hash::Hasher;
 use std::ops::{ControlFlow, Range};
@@ -121,7 +122,7 @@ pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
 }
 
 /// Returns a digest of the tokens below `nodes`, without spaces and comments. Nodes for which `skip` returns
-/// true are left out.
+/// true are left out. The kind of quotes and commas at the end of a list, which formatters change, do not count.
 ///
 /// Its upper half depends on the order of the tokens. Its lower half is their sum, so that the effect of a
 /// rename can be computed: see [`equal_after_rename`].
@@ -132,23 +133,40 @@ pub(crate) fn digest<'t>(
 ) -> u64 {
     let mut hasher = Fnv::default();
     let mut sum: u32 = 0;
-    let mut stack: Vec<Node<'t>> = nodes.into_iter().collect();
+    let mut stack: Vec<(Node<'t>, bool)> = nodes.into_iter().map(|node| (node, false)).collect();
     stack.reverse();
-    while let Some(node) = stack.pop() {
+    while let Some((node, in_string)) = stack.pop() {
         if skip(node) || node.kind().contains("comment") {
             continue;
         }
         if node.child_count() == 0 {
+            let is_quote = in_string && matches!(node.kind(), "'" | "string_start" | "string_end");
             let token = text_of(node, text);
+            let token = if is_quote { Cow::Owned(token.replace('\'', "\"")) } else { Cow::Borrowed(token) };
             hasher.write(token.as_bytes());
             hasher.write(&[0]);
-            sum = sum.wrapping_add(token_digest(token));
+            sum = sum.wrapping_add(token_digest(&token));
         } else {
-            let children: Vec<_> = node.children(&mut node.walk()).collect();
-            stack.extend(children.into_iter().rev());
+            let is_string = node.kind() == "string";
+            let mut children: Vec<_> = node.children(&mut node.walk()).collect();
+            remove_last_comma(node, &mut children);
+            stack.extend(children.into_iter().rev().map(|child| (child, is_string)));
         }
     }
     (u64::from(fold(hasher.finish())) << 32) | u64::from(sum)
+}
+
+/// Removes the comma before the closing bracket of a list. A tuple of one element needs it, and two commas are an
+/// element that is left out.
+fn remove_last_comma<'t>(list: Node<'t>, children: &mut Vec<Node<'t>>) {
+    if let [.., before, comma, close] = &children[..]
+        && comma.kind() == ","
+        && matches!(close.kind(), ")" | "]" | "}")
+        && !matches!(before.kind(), "," | "[" | "(" | "{")
+        && !list.kind().contains("tuple")
+    {
+        children.remove(children.len() - 2);
+    }
 }
 
 /// Separates the tokens of a [`header`].

@@ -38,6 +38,42 @@ fn nothing_changed() {
     assert_eq!(words(vec![function("a", (1, 1))], vec![function("a", (1, 1))]), []);
 }
 
+/// Formatters change quotes, spaces and the comma at the end of a list.
+#[test]
+fn formatted_definitions_are_unchanged() {
+    let changed = |path: &str, old: &str, new: &str| {
+        let facts = |text: &str| crate::language::facts(path, text);
+        !compare(&facts(old), &facts(new)).is_empty()
+    };
+    for (path, old, new) in [
+        (
+            "a.py",
+            "x={'a':1,\n 'b':f'2'}\ndef k(a, b='c'): return [a, b]\n",
+            "x = {\n    \"a\": 1,\n    \"b\": f\"2\",\n}\n\n\ndef k(\n    a,\n    b=\"c\",\n):\n    return [\n        a,\n        b,\n    ]\n",
+        ),
+        (
+            "a.ts",
+            "export const x = { a: 'b', c: ['d'] };\nexport function k(a: string, b = 'c') { return g(a, b); }\n",
+            "export const x = {\n  a: \"b\",\n  c: [\"d\"],\n};\nexport function k(\n  a: string,\n  b = \"c\",\n) {\n  return g(\n    a,\n    b,\n  );\n}\n",
+        ),
+        (
+            "a.rs",
+            "pub fn k(a: u8, b: u8) -> u8 { g(a, b) }\n",
+            "pub fn k(\n    a: u8,\n    b: u8,\n) -> u8 {\n    g(\n        a,\n        b,\n    )\n}\n",
+        ),
+    ] {
+        assert!(!changed(path, old, new), "{new}");
+    }
+    for (path, old, new) in [
+        ("a.py", "x = (1,)\n", "x = (1)\n"),
+        ("a.py", "x = 'a'\n", "x = 'b'\n"),
+        ("a.js", "export const x = [1, , ];\n", "export const x = [1, ];\n"),
+        ("a.c", "const char *x = \"a\";\n", "const char *x = 'a';\n"),
+    ] {
+        assert!(changed(path, old, new), "{new}");
+    }
+}
+
 #[test]
 fn each_kind_of_change_is_distinguished() {
     let old =
