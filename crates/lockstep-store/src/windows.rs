@@ -133,7 +133,8 @@ impl<'a> Windows<'a> {
     /// Records that an agent has ended, and with it every command whose end was not seen. Background tasks
     /// continue.
     pub fn close_all(&self, agent: Option<&AgentId>) {
-        self.close_those(|name, window| window.agent.as_ref() == agent && name.ends_with(' '));
+        let is_plain = |path: &Path| path.to_str().is_some_and(|name| name.ends_with(' '));
+        self.close_those(|path, window| window.agent.as_ref() == agent && is_plain(path));
         let own = format!(" {} {EDIT}", agent.map_or(LEAD, AgentId::as_str));
         for entry in fs::read_dir(self.dir()).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(|name| name.contains(&own)) {
@@ -143,15 +144,19 @@ impl<'a> Windows<'a> {
         }
     }
 
-    /// Notes that a background task has ended.
-    pub fn close_task(&self, task: &str) {
-        let end = format!(" {}", digest(task));
-        self.close_those(|name, _| name.ends_with(&end));
+    /// Returns true if a command runs as this background task.
+    pub fn has_task(&self, task: &str) -> bool {
+        self.entries().any(|(path, _)| is_of_task(&path, task))
     }
 
-    fn close_those(&self, is_meant: impl Fn(&str, &Window) -> bool) {
+    /// Notes that a background task has ended.
+    pub fn close_task(&self, task: &str) {
+        self.close_those(|path, _| is_of_task(path, task));
+    }
+
+    fn close_those(&self, is_meant: impl Fn(&Path, &Window) -> bool) {
         for (path, window) in self.entries() {
-            if path.to_str().is_some_and(|name| is_meant(name, &window)) {
+            if is_meant(&path, &window) {
                 // Another event may have closed it.
                 let _ = self.close_file(&path);
             }
@@ -214,6 +219,11 @@ impl<'a> Windows<'a> {
     }
 }
 
+/// Returns true if the window at `path` is that of a background task.
+fn is_of_task(path: &Path, task: &str) -> bool {
+    path.to_str().is_some_and(|name| name.ends_with(&format!(" {}", digest(task))))
+}
+
 fn digest_of_path(path: &Path) -> String {
     blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned()
 }
@@ -252,8 +262,9 @@ mod tests {
         windows.open("../t3", a1.as_ref()).unwrap();
         windows.close_all(a1.as_ref());
         assert_eq!(running(), [Some("a1".to_owned())], "it runs in the background");
+        assert!(windows.has_task("b1") && !windows.has_task("b2"));
         windows.close_task("b1");
-        assert!(running().is_empty());
+        assert!(running().is_empty() && !windows.has_task("b1"));
         windows.open("t4", None).unwrap();
         windows.forget();
         assert!(running().is_empty());

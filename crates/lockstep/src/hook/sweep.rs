@@ -58,7 +58,7 @@ impl HookRun {
     }
 
     /// Journals differences as `Sweep`, attributed to the agents whose commands are running.
-    fn sweep(&mut self, session: &SessionId) -> HookResult {
+    pub(super) fn sweep(&mut self, session: &SessionId) -> HookResult {
         self.note_base(session)?;
         let project = &self.project;
         let windows_before = self.windows(session).list();

@@ -61,14 +61,17 @@ impl HookRun {
         Ok(())
     }
 
-    /// After a notification that a background task has ended.
+    /// After a notification that a background task has ended. The changes of a command are journaled while its
+    /// window is known: a later sweep could not attribute them.
     pub(super) fn close_background_task(&mut self, session: &SessionId) -> HookResult<Decision> {
-        if let EventKind::UserPromptSubmit { prompt } = &self.event.kind
-            && let Some(task) = ended_task(prompt)
-        {
-            self.windows(session).close_task(task);
+        let EventKind::UserPromptSubmit { prompt } = &self.event.kind else { return Ok(Decision::Silent) };
+        let Some(task) = ended_task(prompt).map(str::to_owned) else { return Ok(Decision::Silent) };
+        if !self.windows(session).has_task(&task) {
+            return Ok(Decision::Silent);
         }
-        Ok(Decision::Silent)
+        let swept = self.sweep(session);
+        self.windows(session).close_task(&task);
+        swept.map(|()| Decision::Silent)
     }
 
     pub(super) fn windows<'a>(&'a self, session: &'a SessionId) -> Windows<'a> {

@@ -170,6 +170,26 @@ fn a_background_command_runs_until_its_end_is_reported() {
     assert_attributed(&env, &[("a.py", "a1 or a2", "shared"), ("b.py", "a2", "exact")]);
 }
 
+/// The Lead stops while its command runs in the background. No event comes between the change and the notification.
+#[test]
+fn change_of_a_background_command_is_attributed_when_its_end_is_reported() {
+    for agent in ["lead", "a1"] {
+        let env = session();
+        start(&env, agent, "t1");
+        let launched = json!({"stdout": "", "backgroundTaskId": "b1"});
+        env.hook(&by(HookEvent::bash().with("tool_use_id", "t1").with("tool_response", launched), agent))
+            .assert_silent();
+        env.hook(&HookEvent::stop()).assert_silent();
+        env.write("a.py", "x = 2\n");
+        sleep(TICK);
+        let prompt =
+            "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>";
+        env.hook(&HookEvent::prompt().with("prompt", prompt)).assert_silent();
+        env.hook(&HookEvent::stop()).assert_silent();
+        assert_attributed(&env, &[("a.py", agent, "exact")]);
+    }
+}
+
 /// The end of a command that lists its edit of a file, at this line.
 fn listed(agent: &str, call: &str, file: &str, line: usize, shared: bool) -> HookEvent {
     let hunks = json!([{"newStart": line, "lines": ["-x = 1", "+x = 2"]}]);
@@ -240,7 +260,7 @@ fn reports_and_alerts_name_every_agent_of_a_shared_change() {
     end(&env, "a1", "t1");
     env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
     let told = env.hook(&HookEvent::agent_done()).assert_success();
-    assert!(told.contains("a.py (") && told.contains("by a1 or a2)"), "{told}");
+    assert!(told.contains("a.py (") && told.contains("by implementer a1 or a2)"), "{told}");
     let reports = env.state().join("reports/s1");
     let texts = std::fs::read_dir(reports).unwrap().map(|entry| entry.unwrap().path());
     let found = texts.filter_map(|path| std::fs::read_to_string(path).ok());
