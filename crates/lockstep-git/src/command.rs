@@ -53,6 +53,11 @@ impl GitOutput {
         self.status.success()
     }
 
+    /// Returns the error for a git command that failed.
+    pub(crate) fn failure(&self, command: &str) -> GitError {
+        GitError::Failed { what: command.to_owned(), message: one_line(&self.stderr) }
+    }
+
     /// The answer as one line.
     pub(crate) fn trimmed_stdout(&self) -> String {
         String::from_utf8_lossy(&self.output).trim_end().to_owned()
@@ -96,14 +101,27 @@ impl Repository {
         if answer.succeeded() {
             return Ok(answer.output);
         }
-        let what = arguments.first().copied().unwrap_or_default().to_owned();
-        Err(GitError::Failed { what, message: answer.stderr })
+        // In a repository that git refuses, `git diff` prints its usage, and `rev-parse` the reason.
+        let checked = self.run(&["rev-parse", "--git-dir"])?;
+        let failed = if checked.succeeded() { answer } else { checked };
+        Err(failed.failure(arguments.first().copied().unwrap_or_default()))
     }
+}
+
+/// Joins the lines of a message, with at most 500 characters.
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(500).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn message_is_one_line_of_limited_length() {
+        assert_eq!(one_line("fatal: no\nCall:\n\n\tgit x\n"), "fatal: no Call: git x");
+        assert_eq!(one_line(&"word ".repeat(1_000)).len(), 500);
+    }
 
     #[test]
     fn a_command_that_does_not_end_is_killed() {

@@ -61,6 +61,13 @@ impl Repository {
         Ok(repository.run(&["rev-parse", "--is-bare-repository"])?.trimmed_stdout() == "true")
     }
 
+    /// Returns the reason if git refuses the repository around `directory`, because another user owns it.
+    pub fn refusal(directory: &Path) -> Option<GitError> {
+        let answer = Self { directory: directory.to_owned() }.run(&["rev-parse", "--git-dir"]).ok()?;
+        let is_refused = !answer.succeeded() && answer.stderr.contains("dubious ownership");
+        is_refused.then(|| answer.failure("rev-parse"))
+    }
+
     /// The commit that is checked out; `None` before the first one.
     pub fn head(&self) -> Result<Option<String>, GitError> {
         self.revision("HEAD")

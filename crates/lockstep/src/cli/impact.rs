@@ -40,11 +40,12 @@ use crate::progress_bar::ProgressBar;
   lockstep impact --format gcc           breaks as a compiler prints errors, for editors
   lockstep impact --format sarif         breaks as SARIF 2.1.0, for code scanning
 
-Sections: `breaks` no longer fits the change; `breaks?` may not fit, only types or a run can tell; `uses` still fits; `uses?` may
-use it; `mentions` names it in text; `behind` depends on one of these files.
+Sections: `breaks` no longer fits the change; `breaks?` may not fit, only types or a run can tell;
+`uses` still fits; `uses?` may use it; `mentions` names it in text; `behind` depends on one of these
+files.
 
-Exit codes: 0 the answer is complete; 1 `--fail-on` found something; 5 the time limit was reached, and the answer is incomplete
-(`lockstep index` builds the index once; afterwards the command is fast).")]
+Exit codes: 0 the answer is complete; 1 `--fail-on` found something; 5 the time limit was reached,
+and the answer is incomplete (`lockstep index` builds the index once; afterwards the command is fast).")]
 pub(crate) struct ImpactArgs {
     /// Files or directories, as they differ from the last commit
     #[arg(value_name = "FILE", conflicts_with_all = ["rev", "staged", "patch", "session"])]

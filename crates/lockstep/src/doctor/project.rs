@@ -11,6 +11,7 @@ use lockstep_store::{Store, log};
 use super::DoctorCheck;
 use crate::clock;
 use crate::project::ActiveProject;
+use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
 
 /// Checks that the project is active and its configuration valid.
 pub(super) fn configuration(dir: &Path) -> (Vec<DoctorCheck>, Option<ActiveProject>) {
@@ -27,6 +28,7 @@ pub(super) fn configuration(dir: &Path) -> (Vec<DoctorCheck>, Option<ActiveProje
         Ok(Some(project)) if project.loaded.problems.is_empty() => {
             let mut checks = vec![DoctorCheck::ok(NAME, format!("{} is active", project.root.display()))];
             checks.extend(ignored_paths(&project));
+            checks.extend(started_below(dir, &project));
             (checks, Some(project))
         }
         Ok(Some(project)) => {
@@ -46,6 +48,22 @@ fn ignored_paths(project: &ActiveProject) -> Option<DoctorCheck> {
     let ignored: Vec<String> = project.ignored.iter().map(ToString::to_string).collect();
     let fix = "name a path inside the project, or run `lockstep trust` if you know what it is for";
     (!ignored.is_empty()).then(|| DoctorCheck::failed("paths", ignored.join("\n"), fix))
+}
+
+/// Warns in a subdirectory of the project: a client that is started there does not read the project's settings.
+fn started_below(dir: &Path, project: &ActiveProject) -> Option<DoctorCheck> {
+    let has_settings =
+        |dir: &Path| [SHARED_SETTINGS, LOCAL_SETTINGS].iter().any(|name| dir.join(name).exists());
+    let root = &project.root;
+    let is_below = dir.canonicalize().ok()? != root.canonicalize().ok()?;
+    if !is_below || !has_settings(root) || has_settings(dir) {
+        return None;
+    }
+    let message = format!(
+        "Claude Code reads {SHARED_SETTINGS} of the directory it is started in; started in {}, it runs no hook",
+        dir.display()
+    );
+    Some(DoctorCheck::warning("directory", message, format!("start it in {}", root.display())))
 }
 
 /// Checks the files that hooks write to, and their log.

@@ -53,6 +53,9 @@ impl Workspace {
     /// Returns the repository, or an error if there is none.
     pub(crate) fn repository(&self) -> CommandResult<&Repository> {
         self.repository.as_ref().ok_or_else(|| {
+            if let Some(refusal) = Repository::refusal(&self.root) {
+                return refusal.into();
+            }
             if Repository::is_bare(&self.root).unwrap_or_default() {
                 return CommandError::bare_repository(&self.root);
             }

@@ -50,6 +50,20 @@ fn a_fresh_installation_is_healthy() {
     assert_eq!(DirSnapshot::of(&env.project()), before, "looking changes nothing");
 }
 
+/// The client reads the settings of the directory in which it is started.
+#[test]
+fn subdirectory_of_a_project_gets_a_warning() {
+    let env = installed();
+    env.write("pkg/a.py", "x = 1\n");
+    let said = |directory: &str| env.lockstep(["-C", directory, "doctor"]).snapshot();
+    assert!(!said(".").contains("it runs no hook"), "{}", said("."));
+    let below = said("pkg");
+    assert!(below.contains("warning  directory: Claude Code reads .claude/settings.json"), "{below}");
+    assert!(below.contains("fix: start it in $ROOT"), "{below}");
+    env.write("pkg/.claude/settings.json", "{}");
+    assert!(!said("pkg").contains("it runs no hook"), "{}", said("pkg"));
+}
+
 #[test]
 fn an_inactive_project_and_a_broken_configuration() {
     let env = inactive();

@@ -320,6 +320,27 @@ fn impact_of_files_works_outside_of_git() {
     assert!(output.snapshot().contains("is not in a git repository"), "{output:?}");
 }
 
+/// Git refuses a repository that another user owns.
+#[test]
+fn refused_repository_is_reported_with_gits_reason() {
+    let env = inactive();
+    env.write("sub/a.py", "def greet():\n    pass\n");
+    env.git(["init", "--quiet"]);
+    for (directory, verb) in [(".", "impact"), ("sub", "impact"), ("sub", "doctor")] {
+        let mut command = env.command(["-C", directory, verb]);
+        // A variable for git's own tests.
+        command.env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
+        let output = env.run(command, b"");
+        assert_ne!(output.code, Some(0), "{output:?}");
+        let said = output.snapshot();
+        assert!(said.contains("dubious ownership") && said.contains("safe.directory"), "{said}");
+        assert!(said.lines().count() < 12, "{said}");
+    }
+    let mut command = env.command(["-C", "sub", "refs", "greet"]);
+    command.env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
+    env.run(command, b"").assert_success();
+}
+
 #[test]
 fn examples_of_the_impact_guide_work() {
     let env = inactive();
