@@ -73,14 +73,8 @@ impl HookRun {
         let Some(newest) = written.map(|place| place.at).max() else { return Ok(()) };
         self.journal_unread(store, session, &places.files)?;
         if !places.directories.is_empty() {
-            let names: Vec<String> =
-                places.directories.iter().map(|it| printable_path(&it.path).to_string()).collect();
-            let text = single_line(&format!(
-                "SRC: files changed in directories that Lockstep does not read (nested repositories or links out \
-                 of the project): {}. Dependents are not analysed.",
-                names.join(", ")
-            ));
-            store.put_notice(session, SUBJECT, &text, self.now.timestamp())?;
+            let notice = notice_of(&project.root, &places.directories);
+            store.put_notice(session, SUBJECT, &notice, self.now.timestamp())?;
         }
         Ok(befores.set_unread_checked(newest)?)
     }
@@ -102,6 +96,26 @@ impl HookRun {
             .collect();
         Ok(store.record_sweep(&self.project.journal(), session, &lines, &|_| true)?)
     }
+}
+
+/// Returns the notice about changed directories.
+fn notice_of(root: &Path, directories: &[WrittenPlace]) -> String {
+    let (repositories, links): (Vec<_>, Vec<_>) =
+        directories.iter().partition(|place| root.join(&place.path).join(".git").exists());
+    let names = |places: &[&WrittenPlace]| {
+        let names: Vec<String> = places.iter().map(|it| printable_path(&it.path).to_string()).collect();
+        names.join(", ")
+    };
+    let mut text = String::from("SRC: dependents are not analysed for changes in");
+    if !repositories.is_empty() {
+        let names = names(&repositories);
+        text += &format!(" other repositories or worktrees: {names}. Run `lockstep impact` there.");
+    }
+    if !links.is_empty() {
+        let also = if repositories.is_empty() { "" } else { " Also in" };
+        text += &format!("{also} directories behind links out of the project: {}.", names(&links));
+    }
+    single_line(&text)
 }
 
 /// Returns the nested repositories, and the links that leave the project.

@@ -147,6 +147,42 @@ fn a_stop_of_the_lead_is_not_the_end_of_its_agents() {
     assert_eq!(transcript.recipients_of(ALERT), [RequestAgent::Lead].into());
 }
 
+/// The Lead stops while its own command runs. The notification is the first event after the change.
+fn a_command_in_the_background_is_attributed_to_the_lead() {
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let env = project();
+    let mut scenario = Scenario::new("Rename hello in the background.");
+    let command = "sleep 2; sed -i s/hello/greet/ a.py; sleep 1";
+    let input = json!({"command": command, "description": "work", "run_in_background": true});
+    scenario.lead = vec![
+        Turn::call("Bash", input),
+        Turn::text("It runs."),
+        Turn::text("Renamed."),
+        Turn::text("I see the alert."),
+    ];
+    let outcome = play(&env, client, scenario);
+    let transcript = &outcome.transcript;
+    assert_eq!(changes(&env), [change("a.py", "lead")], "{transcript}");
+    assert_eq!(transcript.lead().count("b.py:1,3 (refs hello) [breaks]"), 1, "{transcript}");
+}
+
+/// Files in a worktree are not read, and the Lead is told where to ask.
+fn an_agent_in_a_worktree_of_its_own_is_not_passed_over() {
+    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let env = project();
+    let mut scenario = Scenario::new("Rename hello in a worktree.");
+    let input = json!({"description": "work", "subagent_type": "general-purpose", "prompt": "RENAMER: rename hello",
+        "run_in_background": false, "isolation": "worktree"});
+    scenario.lead = vec![Turn::call("Agent", input), Turn::text("Renamed.")];
+    let edits = vec![bash("sed -i s/hello/greet/ a.py"), Turn::text("Done.")];
+    scenario.subagents.insert("RENAMER".to_owned(), edits);
+    let outcome = play(&env, client, scenario);
+    let transcript = &outcome.transcript;
+    let notice = "other repositories or worktrees: .claude/worktrees/agent-";
+    assert_eq!(transcript.lead().count(notice), 1, "{transcript}");
+    assert_eq!(transcript.lead().count("Run `lockstep impact` there."), 1, "{transcript}");
+}
+
 /// Two notifications under one id, and one alert for the new changes of each.
 fn a_continued_agent_reports_only_what_is_new() {
     let Some(client) = ClientBinary::find_or_skip_test() else { return };
@@ -333,6 +369,8 @@ on_each_client!(
     the_first_session_with_edits_through_bash_only_names_the_dependent,
     a_background_agent_that_ends_first_is_reported_once,
     a_stop_of_the_lead_is_not_the_end_of_its_agents,
+    a_command_in_the_background_is_attributed_to_the_lead,
+    an_agent_in_a_worktree_of_its_own_is_not_passed_over,
     no_tool_starts_an_agent_with_an_incomplete_step_prompt,
     overlapping_commands_of_two_agents_are_not_attributed_to_a_wrong_one,
     a_continued_agent_reports_only_what_is_new,
