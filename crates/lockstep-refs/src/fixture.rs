@@ -8,10 +8,12 @@ use crate::reference::{Certainty, Target};
 use crate::resolve::path_of;
 use crate::world::{FileId, MemoryWorld, World};
 
-/// Creates a world of files. Each begins with a line `=== path`.
+/// Creates a world of files. Each begins with a line `=== path`. A crate without a manifest is called `a`.
 pub(crate) fn world(files: &str) -> MemoryWorld {
     let parts = files.split("=== ").skip(1).map(|part| part.split_once('\n').unwrap_or((part, "")));
-    MemoryWorld::new(parts.map(|(path, text)| (path.trim(), text)))
+    let is_bare_crate = files.contains("=== src/lib.rs") && !files.contains("Cargo.toml");
+    let manifest = is_bare_crate.then_some(("Cargo.toml", "[package]\nname = \"a\"\n"));
+    MemoryWorld::new(parts.map(|(path, text)| (path.trim(), text)).chain(manifest))
 }
 
 /// Returns the references to `symbol` of `path`, one per line: path, line, role; `?` if it is only possible,

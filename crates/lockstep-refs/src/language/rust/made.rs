@@ -66,9 +66,6 @@ mod tests {
     use crate::fixture::breaking;
 
     const FILES: &str = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod shape;
 mod id;
@@ -171,9 +168,6 @@ pub fn f<T: Walk>(t: T) -> T::Next { t.walk() }
     #[test]
     fn items_under_a_condition_are_items() {
         let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod system;
 mod user;
@@ -201,9 +195,6 @@ pub fn f() { open(); crate::system::shut(); }
     #[test]
     fn operator_has_the_output_type_of_its_impl() {
         let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod point;
 mod user;
@@ -242,9 +233,6 @@ pub fn g(b: Size) -> f64 { b.wide }
     #[test]
     fn type_arguments_of_an_alias_reach_its_type() {
         let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod dense;
 mod sparse;
@@ -272,9 +260,6 @@ pub fn f() { Dense::whole(); Dense.size(); }
     #[test]
     fn uses_of_an_alias_or_constant_reach_its_target() {
         let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod alias;
 mod typed;
@@ -307,9 +292,6 @@ test! { a => b }
     #[test]
     fn a_name_that_is_given_to_a_macro_may_stand_behind_a_path() {
         let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod kinds;
 mod user;
@@ -333,9 +315,6 @@ pub fn f(a: Ordinal) -> Leftmost { todo!() }
     #[test]
     fn removed_associated_type_breaks_its_bindings() {
         let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod clock;
 mod bound;
@@ -357,9 +336,6 @@ pub fn f<T: Clock, U: std::ops::Add<Output = u16>>(a: T, b: U) {}
     #[test]
     fn a_macro_that_makes_members_of_a_trait_follows_the_trait() {
         let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 #[macro_use]
 mod macros;

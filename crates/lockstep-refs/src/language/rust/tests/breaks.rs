@@ -3,9 +3,6 @@
 use crate::fixture::{breaking, referrers};
 
 const FIELDS: &str = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod kinds;
 mod literal;
@@ -66,9 +63,6 @@ fn a_field_more_breaks_what_names_them_all() {
 #[test]
 fn field_pattern_breaks_with_the_field_type() {
     let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod kinds;
 mod named;
@@ -88,9 +82,6 @@ fn f(e: E) -> bool { matches!(e, E { .. }) || match e { E { inner: None } => tru
 #[test]
 fn a_method_is_not_a_field_of_the_same_name() {
     let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod pair;
 mod literal;
@@ -112,9 +103,6 @@ fn f(all: &[Pair]) -> u8 { all.iter().map(Pair::key).sum() }
 #[test]
 fn unused_type_parameter_breaks_every_use_of_the_type() {
     let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod map;
 mod user;
@@ -173,9 +161,6 @@ use crate::kinds::f;
 #[test]
 fn a_macro_is_seen_below_its_module_and_where_macro_use_lets_it_out() {
     let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 #[macro_use]
 mod macros;
@@ -202,9 +187,6 @@ fn a_macro_is_used_where_one_that_uses_it_is() {
     let files = |used: &str| {
         format!(
             "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod kinds;
 mod macros;
@@ -226,9 +208,6 @@ macro_rules! inner {{ () => {{ $crate::kinds::P::new() }} }}
 #[test]
 fn reexporting_an_enum_does_not_reexport_its_variants() {
     let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod kinds;
 mod plus;
@@ -262,9 +241,6 @@ fn f(s: Option<Sign>) -> bool { match s { Some(Sign::Plus) => true, _ => false }
 #[test]
 fn removed_reexported_variant_breaks_all_uses() {
     let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 pub use crate::Way::{In, Out};
 pub mod prelude;
@@ -292,9 +268,6 @@ fn f(way: Way) {}
 #[test]
 fn a_variable_does_not_hide_a_module_of_its_name() {
     let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod ast;
 mod print;
@@ -310,9 +283,6 @@ fn f(ast: &ast::Kind) { match ast { ast::Kind::Long => {} } }
 #[test]
 fn function_local_import_is_private_to_the_function() {
     let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 #[cfg(unix)]
 pub use crate::dent::DirEntryExt;
@@ -337,9 +307,6 @@ impl DirEntryExt for DirEntry { fn ino(&self) -> u64 { 1 } }
 #[test]
 fn deref_target_method_replaces_a_removed_method() {
     let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod pre;
 mod user;
@@ -370,9 +337,6 @@ fn g(pre: &Pre) -> bool { Pre::is_empty(pre) }
 #[test]
 fn a_type_of_the_same_name_is_not_a_mention_of_another() {
     let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod request;
 mod response;

@@ -48,9 +48,6 @@ fn without_a_type_by_which_others_are_known_those_are_not() {
     let files = |parameters: &str, operators: &str| {
         format!(
             "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod point;
 pub use point::Point;
@@ -118,9 +115,6 @@ impl<A> S<A> {
 #[test]
 fn removed_trait_breaks_associated_types_through_reexports() {
     let files = "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod hook;
 pub use hook::Hook;
@@ -144,9 +138,6 @@ fn earlier_import_breaks_if_the_target_file_has_a_test() {
     let files = |test: &str| {
         format!(
             "\
-=== Cargo.toml
-[package]
-name = \"a\"
 === src/lib.rs
 mod hook;
 mod one;
