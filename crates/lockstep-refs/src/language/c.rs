@@ -1,18 +1,22 @@
 //! C and C++: declarations are visible to files that include them, directly or indirectly. A declaration and
 //! its definition are the same entity in two files.
 
+mod declarator;
+mod includes;
+
 use tree_sitter::Node;
 
-use crate::facts::{DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
+use declarator::Declared;
+use includes::Includes;
+
+pub(crate) use includes::included;
+
+use crate::facts::{DefinitionKind, ImportForm, Reach, Role, Shape};
 use crate::language::Language;
-use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query};
+use crate::package::Packaged;
 use crate::scope;
 use crate::syntax::{children, digest};
-use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted, snake};
-use crate::world::{FileId, World, base, join, parent};
-
-/// The name sharing rules of both languages.
-struct Includes;
+use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 
 const fn grammar(language: Language, parser: fn() -> tree_sitter::Language) -> Grammar {
     Grammar {
@@ -52,91 +56,6 @@ static PLUS: Grammar = grammar(Language::Cpp, || tree_sitter_cpp::LANGUAGE.into(
 pub(super) static C: Packaged = Packaged { grammar: &PLAIN, packages: &Includes };
 /// The rules of C++.
 pub(super) static CPP: Packaged = Packaged { grammar: &PLUS, packages: &Includes };
-
-impl Packages for Includes {
-    fn language(&self) -> Language {
-        Language::C
-    }
-
-    fn speaks(&self, language: Language) -> bool {
-        matches!(language, Language::C | Language::Cpp)
-    }
-
-    fn bindings(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> Bindings {
-        let mut bindings = Bindings::default();
-        for import in facts.imports.iter().filter(|import| import.form == ImportForm::Namespace) {
-            match (import.glob, import.names.first(), &import.alias) {
-                (true, ..) => bindings.globs.push(import.module.to_string()),
-                (_, Some(name), _) => bindings.names.push(Bound {
-                    local: name.local.clone(),
-                    full: import.module.to_string(),
-                    line: import.line,
-                }),
-                (_, None, Some(alias)) => bindings.names.push(Bound {
-                    local: alias.clone(),
-                    full: import.module.to_string(),
-                    line: import.line,
-                }),
-                _ => {}
-            }
-        }
-        bindings
-    }
-
-    fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
-        match import.form {
-            ImportForm::Namespace => Leads::To(Vec::new()),
-            form => match find_included(query.world, file, &import.module, form == ImportForm::System) {
-                Some(found) => Leads::To(vec![found]),
-                None if form == ImportForm::System => Leads::Outside,
-                None => Leads::Missing,
-            },
-        }
-    }
-
-    fn sees_around(&self) -> bool {
-        true
-    }
-
-    fn includes(&self) -> bool {
-        true
-    }
-
-    fn homes(&self, name: &str) -> Vec<String> {
-        let stems = [name.to_owned(), name.to_lowercase(), snake(name)];
-        let endings = ["h", "hpp", "hh", "hxx"];
-        stems.iter().flat_map(|stem| endings.map(|ending| format!("{stem}.{ending}"))).collect()
-    }
-}
-
-/// Returns the file of the project that a statement of a file includes.
-pub(crate) fn included(world: &dyn World, from: FileId, import: &Import) -> Option<FileId> {
-    match import.form {
-        ImportForm::Namespace => None,
-        form => find_included(world, from, &import.module, form == ImportForm::System),
-    }
-}
-
-/// Returns the file that an include means: relative to the including one, otherwise the nearest one whose
-/// path ends so.
-fn find_included(world: &dyn World, from: FileId, path: &str, system: bool) -> Option<FileId> {
-    let here = parent(world.path(from));
-    let beside = join(here, path).and_then(|path| world.find(&path)).filter(|_| !system);
-    if beside.is_some() {
-        return beside;
-    }
-    let wanted = path.trim_start_matches("../").trim_start_matches("./");
-    let ends = |file: &FileId| {
-        let known = world.path(*file);
-        known.strip_suffix(wanted).is_some_and(|start| start.is_empty() || start.ends_with('/'))
-    };
-    let common =
-        |file: &FileId| here.split('/').zip(world.path(*file).split('/')).take_while(|(a, b)| a == b).count();
-    // Among equals, prefer one in a directory for includes, then the first.
-    let custom = |file: &FileId| world.path(*file).split('/').any(|part| part == "include");
-    let found = world.named(base(wanted)).into_iter().filter(ends);
-    found.max_by_key(|file| (common(file), custom(file), std::cmp::Reverse(*file)))
-}
 
 /// Handles imports and definitions; [inside] handles everything else.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
@@ -422,48 +341,6 @@ fn alias(walk: &mut Walk<'_>, node: Node<'_>) {
     }
     declarator.into_iter().for_each(|declarator| visit_sizes(walk, declarator));
     walk.visit_type(type_);
-}
-
-/// The declared entity under the pointers, references and arrays of a declarator.
-struct Declared<'n> {
-    /// The last part of its name.
-    name: Node<'n>,
-    /// The complete path, if it has one.
-    path: Option<Node<'n>>,
-    parameters: Option<Node<'n>>,
-    initial: Option<Node<'n>>,
-    /// Set if it is an array.
-    list: bool,
-}
-
-impl<'n> Declared<'n> {
-    fn of(declarator: Node<'n>) -> Option<Self> {
-        let mut node = declarator;
-        let (mut parameters, mut initial, mut list) = (None, None, false);
-        for _ in 0..16 {
-            match node.kind() {
-                "identifier" | "field_identifier" | "type_identifier" | "operator_name"
-                | "destructor_name" => {
-                    return Some(Self { name: node, path: None, parameters, initial, list });
-                }
-                "qualified_identifier" => {
-                    let mut name = node;
-                    while let Some(last) = name.child_by_field_name("name") {
-                        name = last;
-                    }
-                    return Some(Self { name, path: Some(node), parameters, initial, list });
-                }
-                "function_declarator" => parameters = node.child_by_field_name("parameters"),
-                "init_declarator" => initial = node.child_by_field_name("value"),
-                "array_declarator" => list = true,
-                _ => {}
-            }
-            // A macro before the name, as in `(CALL *name)`, is read as an error.
-            let inner = || children(node).into_iter().find(|it| !it.is_error());
-            node = node.child_by_field_name("declarator").or_else(inner)?;
-        }
-        None
-    }
 }
 
 fn has(walk: &Walk<'_>, node: Node<'_>, word: &str) -> bool {

@@ -1,6 +1,7 @@
 //! Python: modules and packages, imported names, attributes by light type inference.
 
 mod alias;
+mod annotations;
 mod assignment;
 mod class;
 mod dataclasses;

@@ -1,5 +1,8 @@
 //! The types of values, from declarations, constructors and results.
 
+mod applied;
+mod calls;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -9,8 +12,7 @@ use super::members::TypeMembers;
 use super::names::{Defined, Entity, Hit, Mode, Resolver};
 use super::{Module, Symbol, outside, path_of};
 use crate::facts::{
-    self, ALIAS, ANY_MEMBER, DECORATED, Definition, DefinitionKind, NARROWED, OBJECT, PREDICATE, PROPERTIES,
-    REDEFINED, Shape, THIS, THIS_PARAMETER, WHOLE, WRAPPED, argument_position,
+    ALIAS, ANY_MEMBER, DECORATED, Definition, DefinitionKind, PROPERTIES, Shape, argument_position,
 };
 use crate::limits::Limit;
 use crate::memo::{Entry, Progress};
@@ -342,114 +344,6 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the result of a function's decorators, if it is a value of a type of the project: that of the
-    /// outermost such decorator.
-    fn made(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
-        let Some((_, decorators)) = parts.split_last() else { return Vec::new() };
-        let values = |shape: &Shape| -> Vec<Type> {
-            let mut types = self.types(place, shape).to_vec();
-            types.retain(|it| matches!(it, Type::Instance(_)));
-            types
-        };
-        decorators.iter().map(values).find(|types| !types.is_empty()).unwrap_or_default()
-    }
-
-    fn applied(&self, place: &Place, head: &Shape, arguments: &[Shape]) -> Vec<Type> {
-        if is_head(head, DECORATED) {
-            let made = self.made(place, arguments);
-            let function = arguments.last().filter(|_| made.is_empty());
-            return function.map_or(made, |function| self.types(place, function).to_vec());
-        }
-        if is_head(head, WRAPPED) {
-            return self.wrapped(place, arguments);
-        }
-        if is_head(head, ALIAS) {
-            return self.all(place, arguments);
-        }
-        if is_head(head, REDEFINED) {
-            return self.redefined(place, arguments);
-        }
-        if is_head(head, OBJECT) {
-            return vec![Type::Object(Rc::new(place.clone()), arguments.into())];
-        }
-        if is_head(head, NARROWED) {
-            return self.narrowed(place, arguments);
-        }
-        let heads = match head {
-            Shape::Of(name) => self.instances(place, name),
-            head => self.types(place, head).to_vec(),
-        };
-        let mut types = Vec::new();
-        for one in heads {
-            match one {
-                Type::Outside(name, _) if let Some(at) = argument_position(&name) => {
-                    let given = arguments.get(at).map(|it| self.types(place, it).to_vec());
-                    types.extend(given.unwrap_or_else(|| vec![Type::Unknown]));
-                }
-                Type::Outside(name, _) => {
-                    let held = arguments.iter().map(|it| one_of(&self.types(place, it))).collect();
-                    types.push(Type::Outside(name, held));
-                }
-                other => types.push(other),
-            }
-        }
-        types
-    }
-
-    /// Returns the type of a parameter in the overridden method; `Untyped` if that has none either.
-    fn redefined(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
-        let types = self.all(place, parts);
-        if types.iter().all(|it| *it == Type::Unknown) { vec![Type::Untyped] } else { types }
-    }
-
-    /// Returns the type that a predicate asserts of a value; the value's own type, if there is no predicate.
-    fn narrowed(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
-        let [asked, value] = parts else { return Vec::new() };
-        let asked = self.types(place, asked);
-        let told = asked.iter().filter_map(|it| match it {
-            Type::Outside(name, held) if &**name == PREDICATE => held.first().cloned(),
-            _ => None,
-        });
-        let told: Vec<Type> = told.filter(|it| *it != Type::Unknown).collect();
-        if told.is_empty() { self.types(place, value).to_vec() } else { told }
-    }
-
-    /// Returns the result of a call; if that is outside the project, with the call's arguments.
-    fn wrapped(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
-        let Some((made, given)) = parts.split_first() else { return Vec::new() };
-        let made = self.types(place, made);
-        let nothing =
-            |it: &Type| matches!(it, Type::Outside(name, held) if name.is_empty() && held.is_empty());
-        if !made.iter().all(nothing) {
-            return made.to_vec();
-        }
-        let given = self.all(place, given);
-        vec![Type::Outside(WRAPPED.into(), given.into())]
-    }
-
-    /// Returns the type of a component's attributes: the first parameter of a function, the declared type, or
-    /// the class's own properties.
-    fn properties(&self, of: &Type) -> Vec<Type> {
-        let mut found = match of {
-            Type::Unknown => return vec![Type::Unknown],
-            Type::Outside(_, held) => held
-                .iter()
-                .flat_map(|it| match it {
-                    Type::Symbol(..) | Type::Callable(..) => self.properties(it),
-                    other => vec![other.clone()],
-                })
-                .collect(),
-            Type::Symbol(symbol, _) => match self.definition(*symbol).map(|it| it.kind) {
-                Some(DefinitionKind::Type) => self.member(&Type::Instance(*symbol), "props"),
-                _ => self.parameter(of, 0, WHOLE),
-            },
-            _ => self.parameter(of, 0, WHOLE),
-        };
-        // A checker does not compare attributes with a missing type.
-        found.retain(|it| !matches!(it, Type::Unknown | Type::Untyped));
-        if found.is_empty() { vec![Type::outside("")] } else { found }
-    }
-
     fn itself(&self, place: &Place) -> Type {
         if let Some(this) = &place.this {
             return (**this).clone();
@@ -555,159 +449,9 @@ impl Resolver<'_> {
         self.member(of, method).iter().flat_map(|it| self.called(it)).collect()
     }
 
-    /// Returns the element types of an iterable.
-    fn element(&self, of: &Type) -> Vec<Type> {
-        match of {
-            Type::Untyped => vec![Type::Untyped],
-            Type::Outside(head, held) => vec![outside::part(head, held, "element")],
-            // Iterating over a class yields its members: it is an enumeration.
-            Type::Symbol(class, _) if self.is_class(*class) => vec![Type::Instance(*class)],
-            Type::Instance(_) => {
-                let iterators = self.result(of, "__iter__");
-                iterators
-                    .iter()
-                    .flat_map(|it| match it {
-                        Type::Instance(_) if it != of => self.result(it, "__next__"),
-                        Type::Instance(_) => self.result(of, "__next__"),
-                        other => self.element(other),
-                    })
-                    .collect()
-            }
-            _ => vec![Type::Unknown],
-        }
-    }
-
     fn is_class(&self, symbol: Symbol) -> bool {
         let is_type = |it: Defined| it.kind == DefinitionKind::Type;
         !self.scheme.is_structural() && self.definition(symbol).is_some_and(is_type)
-    }
-
-    /// Returns the types of a call's result.
-    fn called(&self, callee: &Type) -> Vec<Type> {
-        match callee {
-            Type::Symbol(symbol, this) => {
-                let Some(definition) = self.definition(*symbol) else { return vec![Type::Unknown] };
-                match definition.kind {
-                    DefinitionKind::Type | DefinitionKind::Interface => vec![Type::Instance(*symbol)],
-                    _ if definition.gives.is_none() => vec![Type::Unknown],
-                    _ => {
-                        let this = this.as_deref().map(|this| self.receiver(this));
-                        self.given(*symbol, &definition, this.as_ref())
-                    }
-                }
-            }
-            Type::Instance(_) => self.result(callee, "__call__"),
-            Type::Callable(place, shape) => match &**shape {
-                Shape::Function(_, result) => self.types(place, result).to_vec(),
-                _ => vec![Type::Unknown],
-            },
-            Type::Outside(name, held) => vec![outside::called(name, held)],
-            Type::Untyped => vec![Type::Untyped],
-            Type::Module(_) | Type::Parent(_) | Type::Object(..) | Type::Unknown => vec![Type::Unknown],
-        }
-    }
-
-    /// Returns the type of `self` in a method that was accessed through a value.
-    fn receiver(&self, through: &Type) -> Type {
-        match through {
-            Type::Symbol(class, _) => Type::Instance(*class),
-            other => other.clone(),
-        }
-    }
-
-    /// Returns the parameter types of a function that is passed to a call.
-    fn parameter(&self, callee: &Type, argument: u16, parameter: u16) -> Vec<Type> {
-        match callee {
-            Type::Instance(_) => {
-                let calls = self.member(callee, "__call__");
-                return calls.iter().flat_map(|it| self.parameter(it, argument, parameter)).collect();
-            }
-            Type::Untyped => return vec![Type::Untyped],
-            Type::Outside(name, held) => {
-                return match held.last().filter(|_| outside::takes_item(name, argument)) {
-                    Some(item) if parameter == WHOLE => vec![item.clone()],
-                    Some(item) => self.taken(item, parameter),
-                    None if parameter == THIS => vec![Type::Untyped],
-                    None => vec![outside::parameter(name, held, argument, parameter)],
-                };
-            }
-            _ => {}
-        }
-        // Without a declared receiver, it may be called on anything.
-        let missing =
-            || vec![if argument == THIS || parameter == THIS { Type::Untyped } else { Type::Unknown }];
-        let Some(signature) = self.signature(callee) else { return missing() };
-        let takes = signature.takes();
-        let taken = match argument {
-            THIS => takes.iter().find_map(|it| match it {
-                Shape::Applied(head, held) if is_head(head, THIS_PARAMETER) => held.first(),
-                _ => None,
-            }),
-            argument => facts::taken(takes, usize::from(argument)),
-        };
-        let Some(taken) = taken else { return missing() };
-        let taken = self.types(&signature.place, taken);
-        if parameter == WHOLE {
-            return taken.to_vec();
-        }
-        taken.iter().filter(|it| **it != Type::Unknown).flat_map(|it| self.taken(it, parameter)).collect()
-    }
-
-    /// Returns the parameters and the result of a function, and the location of their shapes.
-    pub(crate) fn signature(&self, callee: &Type) -> Option<Signature> {
-        let (place, source) = match callee {
-            Type::Symbol(symbol, this) => {
-                let place = Place { file: symbol.file, within: Some(symbol.at), this: this.clone() };
-                (place, Source::Definition(self.definition(*symbol)?))
-            }
-            Type::Callable(place, shape) => ((**place).clone(), Source::Shape(Rc::clone(shape))),
-            _ => return None,
-        };
-        source.function()?;
-        Some(Signature { place, source })
-    }
-
-    /// Returns the parameter types of a callable value.
-    fn taken(&self, callee: &Type, parameter: u16) -> Vec<Type> {
-        match callee {
-            Type::Outside(..) => Vec::new(),
-            callee => self.parameter(callee, parameter, WHOLE),
-        }
-    }
-}
-
-/// Parameters and result of a function.
-pub(crate) struct Signature {
-    /// The place in which its shapes are evaluated.
-    pub(crate) place: Place,
-    source: Source,
-}
-
-enum Source {
-    Definition(Defined),
-    Shape(Rc<Shape>),
-}
-
-impl Source {
-    fn function(&self) -> Option<(&[Shape], &Shape)> {
-        let shape = match self {
-            Self::Definition(definition) => definition.gives.as_ref()?,
-            Self::Shape(shape) => shape,
-        };
-        match shape {
-            Shape::Function(takes, gives) => Some((takes, gives)),
-            _ => None,
-        }
-    }
-}
-
-impl Signature {
-    pub(crate) fn takes(&self) -> &[Shape] {
-        self.source.function().map_or(&[], |(takes, _)| takes)
-    }
-
-    pub(crate) fn gives(&self) -> &Shape {
-        self.source.function().map_or(&Shape::Unknown, |(_, gives)| gives)
     }
 }
 
@@ -740,13 +484,4 @@ fn is_head(head: &Shape, name: &str) -> bool {
 
 fn is_applied(shape: Option<&Shape>, head: &str) -> bool {
     matches!(shape, Some(Shape::Applied(it, _)) if is_head(it, head))
-}
-
-/// Returns the only type of several, or `Unknown`.
-fn one_of(types: &[Type]) -> Type {
-    let mut known = types.iter().filter(|it| !matches!(it, Type::Outside(name, _) if &**name == "None"));
-    match (known.next(), known.next()) {
-        (Some(only), None) => only.clone(),
-        _ => Type::Unknown,
-    }
 }

@@ -1,0 +1,129 @@
+//! The types of generic and of decorated expressions.
+
+use std::rc::Rc;
+
+use super::super::names::Resolver;
+use super::{Place, Type, is_head};
+use crate::facts::{
+    ALIAS, DECORATED, DefinitionKind, NARROWED, OBJECT, PREDICATE, REDEFINED, Shape, WHOLE, WRAPPED,
+    argument_position,
+};
+
+impl Resolver<'_> {
+    /// Returns the result of a function's decorators, if it is a value of a type of the project: that of the
+    /// outermost such decorator.
+    pub(super) fn made(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
+        let Some((_, decorators)) = parts.split_last() else { return Vec::new() };
+        let values = |shape: &Shape| -> Vec<Type> {
+            let mut types = self.types(place, shape).to_vec();
+            types.retain(|it| matches!(it, Type::Instance(_)));
+            types
+        };
+        decorators.iter().map(values).find(|types| !types.is_empty()).unwrap_or_default()
+    }
+
+    pub(super) fn applied(&self, place: &Place, head: &Shape, arguments: &[Shape]) -> Vec<Type> {
+        if is_head(head, DECORATED) {
+            let made = self.made(place, arguments);
+            let function = arguments.last().filter(|_| made.is_empty());
+            return function.map_or(made, |function| self.types(place, function).to_vec());
+        }
+        if is_head(head, WRAPPED) {
+            return self.wrapped(place, arguments);
+        }
+        if is_head(head, ALIAS) {
+            return self.all(place, arguments);
+        }
+        if is_head(head, REDEFINED) {
+            return self.redefined(place, arguments);
+        }
+        if is_head(head, OBJECT) {
+            return vec![Type::Object(Rc::new(place.clone()), arguments.into())];
+        }
+        if is_head(head, NARROWED) {
+            return self.narrowed(place, arguments);
+        }
+        let heads = match head {
+            Shape::Of(name) => self.instances(place, name),
+            head => self.types(place, head).to_vec(),
+        };
+        let mut types = Vec::new();
+        for one in heads {
+            match one {
+                Type::Outside(name, _) if let Some(at) = argument_position(&name) => {
+                    let given = arguments.get(at).map(|it| self.types(place, it).to_vec());
+                    types.extend(given.unwrap_or_else(|| vec![Type::Unknown]));
+                }
+                Type::Outside(name, _) => {
+                    let held = arguments.iter().map(|it| one_of(&self.types(place, it))).collect();
+                    types.push(Type::Outside(name, held));
+                }
+                other => types.push(other),
+            }
+        }
+        types
+    }
+
+    /// Returns the type of a parameter in the overridden method; `Untyped` if that has none either.
+    fn redefined(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
+        let types = self.all(place, parts);
+        if types.iter().all(|it| *it == Type::Unknown) { vec![Type::Untyped] } else { types }
+    }
+
+    /// Returns the type that a predicate asserts of a value; the value's own type, if there is no predicate.
+    fn narrowed(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
+        let [asked, value] = parts else { return Vec::new() };
+        let asked = self.types(place, asked);
+        let told = asked.iter().filter_map(|it| match it {
+            Type::Outside(name, held) if &**name == PREDICATE => held.first().cloned(),
+            _ => None,
+        });
+        let told: Vec<Type> = told.filter(|it| *it != Type::Unknown).collect();
+        if told.is_empty() { self.types(place, value).to_vec() } else { told }
+    }
+
+    /// Returns the result of a call; if that is outside the project, with the call's arguments.
+    fn wrapped(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
+        let Some((made, given)) = parts.split_first() else { return Vec::new() };
+        let made = self.types(place, made);
+        let nothing =
+            |it: &Type| matches!(it, Type::Outside(name, held) if name.is_empty() && held.is_empty());
+        if !made.iter().all(nothing) {
+            return made.to_vec();
+        }
+        let given = self.all(place, given);
+        vec![Type::Outside(WRAPPED.into(), given.into())]
+    }
+
+    /// Returns the type of a component's attributes: the first parameter of a function, the declared type, or
+    /// the class's own properties.
+    pub(super) fn properties(&self, of: &Type) -> Vec<Type> {
+        let mut found = match of {
+            Type::Unknown => return vec![Type::Unknown],
+            Type::Outside(_, held) => held
+                .iter()
+                .flat_map(|it| match it {
+                    Type::Symbol(..) | Type::Callable(..) => self.properties(it),
+                    other => vec![other.clone()],
+                })
+                .collect(),
+            Type::Symbol(symbol, _) => match self.definition(*symbol).map(|it| it.kind) {
+                Some(DefinitionKind::Type) => self.member(&Type::Instance(*symbol), "props"),
+                _ => self.parameter(of, 0, WHOLE),
+            },
+            _ => self.parameter(of, 0, WHOLE),
+        };
+        // A checker does not compare attributes with a missing type.
+        found.retain(|it| !matches!(it, Type::Unknown | Type::Untyped));
+        if found.is_empty() { vec![Type::outside("")] } else { found }
+    }
+}
+
+/// Returns the only type of several, or `Unknown`.
+fn one_of(types: &[Type]) -> Type {
+    let mut known = types.iter().filter(|it| !matches!(it, Type::Outside(name, _) if &**name == "None"));
+    match (known.next(), known.next()) {
+        (Some(only), None) => only.clone(),
+        _ => Type::Unknown,
+    }
+}
