@@ -6,8 +6,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::cache::entry::hook_arguments;
-use crate::hook::route::REGISTRATIONS;
+use crate::hook::part::hook_arguments;
+use crate::hook::routing::REGISTRATIONS;
 
 /// The plugin's name: the client calls its skills and agents `lockstep:NAME`.
 pub const NAME: &str = "lockstep";

@@ -326,7 +326,7 @@ fn entered_in(
 mod tests {
     use std::collections::BTreeSet;
 
-    use lockstep_cli::hook::route::REGISTRATIONS;
+    use lockstep_cli::hook::routing::REGISTRATIONS;
 
     use super::*;
 

@@ -13,8 +13,8 @@ use lockstep_cache::{BuildOptions, CacheError, CacheSnapshot, CachedPart, Freshn
 use lockstep_config::cache::CacheDelivery;
 use lockstep_store::Store;
 
-use super::entry::HookPart;
 use super::{ProjectProvider, SessionCacheError, open};
+use crate::hook::part::HookPart;
 use crate::project::ActiveProject;
 use crate::setup::has_plugin;
 

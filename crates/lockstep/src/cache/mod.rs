@@ -4,7 +4,6 @@
 //! the cache itself.
 
 pub(crate) mod delivery;
-pub(crate) mod entry;
 pub(crate) mod extract;
 mod plugins;
 mod provider;

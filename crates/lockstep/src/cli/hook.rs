@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::cache::entry::HookPart;
+use crate::hook::part::HookPart;
 use crate::hook::{self, HookClient, HookInvocation, RegistrationSource};
 
 /// Answer an event of a coding agent; its client runs this, not you

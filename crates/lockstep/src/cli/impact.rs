@@ -12,8 +12,8 @@ use crate::clock;
 use crate::error::{CommandError, CommandResult};
 use crate::impact::analysis::ImpactAnalysis;
 use crate::impact::findings::{Findings, gcc, sarif};
-use crate::impact::question::{ChangeSource, ImpactQuery, ImpactResult, shown_path};
-use crate::impact::text::{self, ImpactView};
+use crate::impact::query::{ChangeSource, ImpactQuery, ImpactResult, shown_path};
+use crate::impact::render::{self, ImpactView};
 use crate::output_format::OutputFormat;
 use crate::progress_bar::ProgressBar;
 
@@ -101,7 +101,7 @@ enum FailOn {
 impl FailOn {
     fn is_met(self, analysis: &ImpactAnalysis) -> bool {
         match self {
-            Self::Breaks => text::has_breaks(&analysis.impact),
+            Self::Breaks => render::has_breaks(&analysis.impact),
             Self::Any => analysis.impact.dependents().next().is_some(),
         }
     }

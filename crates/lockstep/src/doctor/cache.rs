@@ -7,7 +7,8 @@ use lockstep_cache::{Freshness, SessionCache};
 use super::{DoctorCheck, HookRegistration};
 use crate::cache::delivery::{mode, required_entries};
 use crate::cache::receipt::{self, Receipt};
-use crate::cache::{ProjectProvider, SessionCacheError, describe_freshness, entry, open};
+use crate::cache::{ProjectProvider, SessionCacheError, describe_freshness, open};
+use crate::hook::part::part_of_command;
 use crate::project::ActiveProject;
 
 const NAME: &str = "cache";
@@ -55,7 +56,7 @@ fn check_entry_count(
     registered: &[HookRegistration],
 ) -> Result<Option<DoctorCheck>, SessionCacheError> {
     let there = registered.iter().filter(|entry| entry.event == "SessionStart");
-    let there = there.map(|entry| entry::part_of_command(&entry.command).of).max().unwrap_or(0);
+    let there = there.map(|entry| part_of_command(&entry.command).of).max().unwrap_or(0);
     let needed = required_entries(project)?;
     let full = mode(project) == DeliveryMode::Full;
     Ok((full && there < needed).then(|| {

@@ -12,7 +12,7 @@ use lockstep_wire::claude::{parse, samples};
 
 use super::{DoctorCheck, HookRegistration};
 use crate::env_vars::CLAUDE_PROJECT_DIR;
-use crate::hook::route::{REGISTRATIONS, actions_for};
+use crate::hook::routing::{REGISTRATIONS, actions_for};
 
 const NAME: &str = "events";
 

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use lockstep_setup::claude::{HookSwitches, SettingsFindingKind, Severity, inspect};
 
 use super::{DoctorCheck, HookRegistration};
-use crate::cache::entry::part_of_command;
 use crate::cache::installed_plugins;
 use crate::env_vars::client_directory;
-use crate::hook::route::{HookRegistrationSpec, REGISTRATIONS, alternatives};
+use crate::hook::part::part_of_command;
+use crate::hook::routing::{HookRegistrationSpec, REGISTRATIONS, alternatives};
 use crate::plugin::{HOOKS_FILE, NAME, hooks_json_of};
 use crate::project::ActiveProject;
 use crate::setup::{LOCAL_SETTINGS, MANAGED_SETTINGS, PLUGIN_DIR, SHARED_SETTINGS, has_plugin};

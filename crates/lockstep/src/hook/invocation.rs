@@ -14,7 +14,7 @@ use lockstep_steps::markers::Dialect;
 use lockstep_steps::script::{self, ScriptTexts};
 use lockstep_text::printable_path;
 
-use super::fault::HookResult;
+use super::error::HookResult;
 use super::{HookRun, cwd_of};
 use crate::env_vars::{CLAUDE_CONFIG_DIR, HOME};
 use crate::steps::audit::event;

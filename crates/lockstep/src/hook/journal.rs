@@ -10,7 +10,7 @@ use lockstep_model::event::{EventKind, OriginalContent, ToolOutcome, ToolUse, Un
 use lockstep_model::ids::SessionId;
 use lockstep_store::originals::OriginalStore;
 
-use super::fault::HookResult;
+use super::error::HookResult;
 use super::{HookRun, cwd_of, undo, written_file};
 use crate::workspace::edits::read_text;
 

@@ -11,7 +11,7 @@ use lockstep_store::Store;
 use lockstep_store::originals::OriginalStore;
 use lockstep_store::windows::Window;
 
-use super::fault::HookResult;
+use super::error::HookResult;
 use super::{HookRun, cwd_of, undo};
 use crate::impact::moves;
 use crate::impact::original::{Originals, Since};

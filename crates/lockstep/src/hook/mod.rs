@@ -4,17 +4,18 @@
 //! parsed once and nothing is compiled. The only process that may be started is a detached build of a missing
 //! index. On any failure, an observer exits 0 without output, and the fault is one line in the log.
 
-mod cache;
-mod deliver;
-mod fault;
+mod cache_delivery;
+mod error;
 mod invocation;
 mod journal;
 pub mod known;
 mod listed;
+mod mail;
 mod mode;
-mod plugin;
+pub(crate) mod part;
+mod plugin_dedup;
 mod report;
-pub mod route;
+pub mod routing;
 mod session;
 mod shell;
 mod steps;
@@ -47,13 +48,13 @@ use lockstep_text::printable;
 use lockstep_wire::{HookResponse, ParseEventError, claude};
 
 use crate::cache::delivery::cache_file_exists;
-use crate::cache::entry::HookPart;
 use crate::clock;
 use crate::env_vars::CLAUDE_PROJECT_DIR;
 use crate::project::ActiveProject;
 use crate::steps::{StepContext, has_step_state};
-use fault::{HookError, HookResult};
-use route::{HookAction, actions_for};
+use error::{HookError, HookResult};
+use part::HookPart;
+use routing::{HookAction, actions_for};
 use unread::{NameScanner, Waits};
 
 /// The supported clients.
@@ -152,7 +153,7 @@ fn handle_invocation(HookInvocation { client, part, by }: HookInvocation, start:
         // Most events of most sessions end here, before the project is searched.
         return HookOutcome::silent();
     }
-    if by == RegistrationSource::Plugin && plugin::is_handled_by_settings(&event) {
+    if by == RegistrationSource::Plugin && plugin_dedup::is_handled_by_settings(&event) {
         return HookOutcome::silent();
     }
     match project_of(&event) {
@@ -417,7 +418,7 @@ impl HookRun {
     fn log(&self) {
         if !self.faults.is_empty() {
             let message: Vec<String> = self.faults.iter().map(HookError::with_causes).collect();
-            fault::log(&self.project.state, &self.now, self.event.kind.name(), &message.join("; "));
+            error::log(&self.project.state, &self.now, self.event.kind.name(), &message.join("; "));
         }
     }
 }

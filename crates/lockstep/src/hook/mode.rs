@@ -6,8 +6,8 @@ use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
 
 use super::HookRun;
-use super::fault::HookError;
-use super::route::HookAction;
+use super::error::HookError;
+use super::routing::HookAction;
 
 impl HookRun {
     /// The mode of an action's gate. While a step is open that began under other rules, the gates of its end and of commits block.

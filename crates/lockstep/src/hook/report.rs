@@ -24,8 +24,8 @@ use lockstep_store::{Store, check_replaceable};
 use lockstep_text::printable_path;
 
 use super::HookRun;
-use super::fault::{HookError, HookResult};
-use super::route::REGISTRATIONS;
+use super::error::{HookError, HookResult};
+use super::routing::REGISTRATIONS;
 use crate::cascade::active;
 use crate::impact::analysis::{ImpactAnalysis, deadline_after};
 use crate::impact::deadline::Deadline;

@@ -15,7 +15,7 @@ use lockstep_store::stale_temp_files::collect_beside;
 use lockstep_store::{Store, StoreError};
 
 use super::HookRun;
-use super::fault::{HookError, HookResult};
+use super::error::{HookError, HookResult};
 use crate::cascade::active;
 use crate::env_vars::LOCKSTEP_GROUP;
 use crate::impact::original::{Originals, Since};

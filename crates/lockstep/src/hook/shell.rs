@@ -13,7 +13,7 @@ use lockstep_task::audit::TaskAuditVerdict;
 use lockstep_task::scratch;
 
 use super::HookRun;
-use super::fault::{HookError, HookResult};
+use super::error::{HookError, HookResult};
 use crate::task::access;
 use crate::task::callers::{Callers, SeenAgent};
 use crate::task::writer::{TaskAuditOutcome, TaskWriter};

@@ -20,8 +20,8 @@ use lockstep_store::Store;
 use lockstep_store::history::{ChangeAuthor, ChangeFilter, RecordedChange};
 use lockstep_wire::claude::transcript;
 
-use super::fault::{HookError, HookResult};
-use super::route::HookAction;
+use super::error::{HookError, HookResult};
+use super::routing::HookAction;
 use super::{HookRun, combine_decisions, cwd_of, panic_message};
 use crate::steps::audit::event;
 use crate::steps::files::StepFile;

@@ -16,7 +16,7 @@ use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_store::Store;
 use lockstep_store::originals::{OriginalStore, SessionBase};
 
-use super::fault::{HookError, HookResult};
+use super::error::{HookError, HookResult};
 use super::listed::{agents_of, former};
 use super::{HookRun, cwd_of};
 use crate::impact::moves;

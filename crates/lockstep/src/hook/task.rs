@@ -13,7 +13,7 @@ use lockstep_task::client_list::{ListWrite, ListWriteEffect, evaluate_list_write
 use lockstep_task::version::subject::TaskSubject;
 
 use super::HookRun;
-use super::fault::{HookError, HookResult};
+use super::error::{HookError, HookResult};
 use crate::task::write::{PreparedVersion, WriteDecision, WriteResult};
 use crate::task::writer::TaskWriter;
 use crate::task::{CurrentTask, TaskContext, limits};

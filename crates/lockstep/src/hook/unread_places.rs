@@ -18,7 +18,7 @@ use lockstep_store::originals::OriginalStore;
 use lockstep_text::{printable_path, single_line};
 
 use super::HookRun;
-use super::fault::HookResult;
+use super::error::HookResult;
 
 /// The subject of the notice.
 const SUBJECT: &str = "unread";

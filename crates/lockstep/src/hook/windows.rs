@@ -10,7 +10,7 @@ use lockstep_model::ids::{AgentId, SessionId, ToolUseId};
 use lockstep_model::path::absolute_lexical;
 use lockstep_store::windows::{Window, Windows};
 
-use super::fault::HookResult;
+use super::error::HookResult;
 use super::{HookRun, cwd_of};
 
 impl HookRun {

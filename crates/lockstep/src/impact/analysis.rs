@@ -18,7 +18,7 @@ use lockstep_store::{Store, StoreError};
 use lockstep_text::{count_of, decode};
 
 use super::links::LinkEdits;
-use super::question::shown_path;
+use super::query::shown_path;
 use super::unread_mentions;
 use crate::workspace::index::index_basis;
 

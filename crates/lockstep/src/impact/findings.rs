@@ -6,7 +6,7 @@ pub(crate) mod sarif;
 use lockstep_refs::impact::{FileChange, FileImpact};
 
 use super::analysis::ImpactAnalysis;
-use super::text::severity::{AffectedFile, AffectedPlace, Severity, affected_files};
+use super::render::severity::{AffectedFile, AffectedPlace, Severity, affected_files};
 
 /// The kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,6 +11,6 @@ mod lazy_join;
 mod links;
 pub(crate) mod moves;
 pub(crate) mod original;
-pub(crate) mod question;
-pub(crate) mod text;
+pub(crate) mod query;
+pub(crate) mod render;
 mod unread_mentions;

@@ -7,7 +7,7 @@ use anstyle::Style;
 use lockstep_refs::reference::{Certainty, Kind};
 use lockstep_text::{count, single_line};
 
-use crate::impact::text::HINT_PARTIAL;
+use crate::impact::render::HINT_PARTIAL;
 use crate::refs::query::{ReferenceDirection, ReferencesOutput};
 use crate::refs::references::ReferenceLocation;
 use crate::terminal::Terminal;

@@ -19,10 +19,10 @@ use lockstep_config::{FILE_NAME, Project};
 use lockstep_setup::claude::{self, HookEntry, SettingsError};
 use lockstep_setup::install_record::{InstallRecord, RestoreAction, restore};
 
-use crate::cache::entry::hook_arguments;
 use crate::error::{CommandError, CommandResult};
 use crate::executable;
-use crate::hook::route::{HookRegistrationSpec, REGISTRATIONS};
+use crate::hook::part::hook_arguments;
+use crate::hook::routing::{HookRegistrationSpec, REGISTRATIONS};
 
 pub(crate) use file_edit::PlannedFileEdit;
 pub(crate) use git_hook::{git_hook_programs, plan_git_hook, plan_git_hook_removal, silent_git_hooks};

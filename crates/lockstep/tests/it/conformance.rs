@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use lockstep_cli::hook::known::{IGNORED_EVENTS, TOOLS};
-use lockstep_cli::hook::route::REGISTRATIONS;
+use lockstep_cli::hook::routing::REGISTRATIONS;
 use lockstep_rehearsal::client::{ClientBinary, VERSIONS, version_of_test};
 use lockstep_rehearsal::run::Rehearsal;
 use lockstep_rehearsal::scenario::{Scenario, Turn};

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use lockstep_cli::hook::route::REGISTRATIONS;
+use lockstep_cli::hook::routing::REGISTRATIONS;
 use lockstep_testkit::{HookEvent, TestEnv};
 use serde_json::Value;
 

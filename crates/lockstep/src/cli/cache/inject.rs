@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::cache::delivery::{self, DeliveredPart, Recipient, deliver};
-use crate::cache::entry::HookPart;
 use crate::cli::{CommandContext, CommandStatus};
 use crate::clock;
 use crate::error::CommandResult;
+use crate::hook::part::HookPart;
 use crate::project::ActiveProject;
 
 /// Enough for any build: no session waits for this command.

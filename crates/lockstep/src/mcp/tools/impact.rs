@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::command_output::CommandOutput;
 use crate::error::{CommandError, CommandResult};
-use crate::impact::question::{ChangeSource, ImpactQuery};
+use crate::impact::query::{ChangeSource, ImpactQuery};
 use crate::mcp::call_context::CallContext;
 use crate::mcp::tool::{McpTool, ToolEffect, ToolError};
 use crate::refs::query::{ReferenceDirection, ReferencesOutput, TIME_LIMIT};

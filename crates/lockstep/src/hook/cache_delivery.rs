@@ -8,7 +8,7 @@ use lockstep_model::event::{Actor, EventKind};
 use lockstep_model::ids::SessionId;
 
 use super::HookRun;
-use super::fault::{HookError, HookResult};
+use super::error::{HookError, HookResult};
 use crate::cache::SessionCacheError;
 use crate::cache::delivery::{DeliveredPart, REBUILD_TIMEOUT, Recipient, deliver};
 use crate::cache::receipt::{self, Receipt};

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use lockstep_model::event::{Event, EventKind};
 use lockstep_setup::claude::{PlainEntry, Severity, inspect, plain_entries};
 
-use super::route::{REGISTRATIONS, accepts};
-use crate::cache::entry::HookPart;
+use super::routing::{REGISTRATIONS, accepts};
 use crate::env_vars::{CLAUDE_PROJECT_DIR, client_directory};
 use crate::executable;
+use crate::hook::part::HookPart;
 use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
 
 /// Returns true if the client runs an entry of ours from its settings for this event.

@@ -11,7 +11,7 @@ use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
 use lockstep_store::mailbox::{Mail, may_have_mail};
 
-use super::fault::{HookError, HookResult};
+use super::error::{HookError, HookResult};
 use super::{HookRun, PendingMail};
 use crate::cache::installed_plugins;
 use crate::env_vars::client_directory;
