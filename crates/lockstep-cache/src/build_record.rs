@@ -38,7 +38,7 @@ pub(crate) enum TrackedInput {
     Absent,
     /// A path that could not be used; it is always checked again.
     Unusable(String),
-    /// A value that is no file.
+    /// A value that is not a file.
     Value(Hash),
 }
 

@@ -172,7 +172,7 @@ impl<'a> CacheParser<'a> {
             None => (marker, None),
         };
         if SectionName::new(name).is_err() || marker.contains('\n') {
-            return Err(wrong(first_line, "this is no section's marker"));
+            return Err(wrong(first_line, "this is not a section's marker"));
         }
         let start = self.at + 2;
         let opened = self.text.len() - body.len() + marker.len() + " -->".len();

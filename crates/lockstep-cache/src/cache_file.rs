@@ -47,17 +47,17 @@ pub(crate) fn ensure_writable(root: &Path, target: &str, state: &StateDir) -> Re
         Ok(_) => {}
         Err(PathRefusal::Git) => return foreign("it lies in a git directory"),
         Err(_) => {
-            return foreign("its directory is a link that leads out of the project, or elsewhere in it");
+            return foreign("its directory is a link that points outside the project, or elsewhere in it");
         }
     }
     fs::create_dir_all(dir).map_err(|source| failed("create the directory of", source))?;
     match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(source) => Err(failed("look at", source)),
-        Ok(meta) if !meta.is_file() => foreign("it is no plain file"),
+        Ok(meta) if !meta.is_file() => foreign("it is not a regular file"),
         Ok(meta) if meta.len() == 0 => Ok(()),
         Ok(_) if has_cache_header(&path).map_err(|source| failed("read", source))? => Ok(()),
-        Ok(_) => foreign("it is no session cache"),
+        Ok(_) => foreign("it is not a session cache"),
     }
 }
 

@@ -34,7 +34,7 @@ pub enum ManifestEditError {
     /// The name does not fit on a line.
     #[error("a skill's name must be one line and not empty")]
     Name,
-    /// The file leads out of the folder.
+    /// The file points outside the folder.
     #[error("`{file}` is not a path inside the folder of external skills")]
     Outside { file: String },
 }
@@ -98,9 +98,9 @@ fn edit(
     let broken = |why: String| ManifestEditError::Manifest { why };
     let mut manifest: Value =
         serde_json::from_str(text).map_err(|error| broken(format!("invalid JSON: {error}")))?;
-    let object = manifest.as_object_mut().ok_or_else(|| broken("it is no object".into()))?;
+    let object = manifest.as_object_mut().ok_or_else(|| broken("it is not an object".into()))?;
     let skills = object.entry("skills").or_insert_with(|| json!([]));
-    change(skills.as_array_mut().ok_or_else(|| broken("`skills` is no list".into()))?)?;
+    change(skills.as_array_mut().ok_or_else(|| broken("`skills` is not a list".into()))?)?;
     Ok(serde_json::to_string_pretty(&manifest).expect("a value that was read can be written") + "\n")
 }
 

@@ -138,7 +138,7 @@ impl ExternalSkillSource {
         let content = match &self.content {
             ExternalSkillContent::None => String::new(),
             ExternalSkillContent::Unreadable => "(file not readable)".to_owned(),
-            ExternalSkillContent::Refused => "(file refused: it leads out of the skill folder)".to_owned(),
+            ExternalSkillContent::Refused => "(file refused: it points outside the skill folder)".to_owned(),
             ExternalSkillContent::Text(text) if self.json && chars(text) > cap => {
                 format!("(JSON of {} characters, more than the {cap} shown, and never cut)", chars(text))
             }

@@ -27,7 +27,7 @@ pub enum BuildFindingKind {
     NotUtf8 { path: String },
     /// An entry of a manifest could not be used.
     BadEntry { entry: String, why: String },
-    /// An external skill names a file that leads out of the skill folder.
+    /// An external skill names a file that points outside the skill folder.
     OutsideSkillDir { skill: String, file: String },
     /// Content has section markers; they are escaped.
     Markers {
@@ -87,7 +87,7 @@ impl fmt::Display for BuildFinding {
             BuildFindingKind::OutsideSkillDir { skill, file } => {
                 write!(
                     f,
-                    "external skill `{skill}` names `{file}`, which leads out of the skill folder; it was not read"
+                    "external skill `{skill}` names `{file}`, which points outside the skill folder; it was not read"
                 )
             }
             BuildFindingKind::Markers { place, count } => {

@@ -177,11 +177,11 @@ pub(crate) fn stays_inside(path: &str) -> bool {
 pub enum SectionError {
     /// The name does not fit into a marker.
     #[error(
-        "`{name}` is no section name; use capital letters, digits and `_`, at most {MAX_NAME}, such as `TEAM_RULES`"
+        "`{name}` is not a section name; use capital letters, digits and `_`, at most {MAX_NAME}, such as `TEAM_RULES`"
     )]
     Name { name: String },
     /// Two sections have one name.
-    #[error("section `{name}` is there twice; remove one, or give it another name")]
+    #[error("section `{name}` occurs twice; remove one, or give it another name")]
     Twice { name: String },
     /// There is no such strategy.
     #[error("section `{name}` has the strategy `{strategy}`, which is none of: {}", ContentStrategy::NAMES.join(", "))]

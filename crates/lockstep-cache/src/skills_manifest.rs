@@ -74,7 +74,7 @@ fn owner(agent: &str, entry: &Value) -> SkillOwner {
     let place = |what: &str| format!("ownership.{agent}{what}");
     match entry.get("skills") {
         None if entry.is_object() => {}
-        None => owner.problems.push((place(""), "it is no object".into())),
+        None => owner.problems.push((place(""), "it is not an object".into())),
         Some(Value::Array(skills)) => {
             for (at, skill) in skills.iter().enumerate() {
                 match owned(skill) {
@@ -86,7 +86,7 @@ fn owner(agent: &str, entry: &Value) -> SkillOwner {
                 }
             }
         }
-        Some(_) => owner.problems.push((place(".skills"), "it is no list".into())),
+        Some(_) => owner.problems.push((place(".skills"), "it is not a list".into())),
     }
     owner
 }

@@ -260,7 +260,7 @@ impl<'a> SourceReader<'a> {
         }
         match self.resolve_inside(base, path)? {
             None => Ok(None),
-            Some((_, meta)) if !meta.is_dir() => Err("it is no directory".into()),
+            Some((_, meta)) if !meta.is_dir() => Err("it is not a directory".into()),
             Some((at, _)) => {
                 let dir = non_blocking().read(true).open(&at).map_err(|error| error.to_string())?;
                 let meta = dir.metadata().map_err(|error| error.to_string())?;
@@ -296,14 +296,14 @@ impl<'a> SourceReader<'a> {
         }
         let at = self.root.join(label);
         match at.canonicalize() {
-            Ok(real) if !real.starts_with(&base.canonical) => Err("it is a link that leads out".into()),
+            Ok(real) if !real.starts_with(&base.canonical) => Err("it is a link that points outside".into()),
             Ok(real) => {
                 let meta = fs::metadata(&real).map_err(|error| error.to_string())?;
                 Ok(Some((real, meta)))
             }
             Err(error) if is_absent(&error) => {
                 if fs::symlink_metadata(&at).is_ok() {
-                    Err("it is a link that leads nowhere".into())
+                    Err("it is a link without a target".into())
                 } else {
                     Ok(None)
                 }
@@ -385,7 +385,7 @@ fn content(mut file: File, size: u64) -> io::Result<(Vec<u8>, Hash, bool)> {
 
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let file = non_blocking().read(true).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
 fn text(bytes: Vec<u8>, longer: bool) -> SourceText {
@@ -422,5 +422,5 @@ fn listed(dir: File) -> io::Result<DirListing> {
 }
 
 fn kind(meta: &fs::Metadata) -> &'static str {
-    if meta.is_dir() { "it is a directory, not a file" } else { "it is no plain file" }
+    if meta.is_dir() { "it is a directory, not a file" } else { "it is not a regular file" }
 }

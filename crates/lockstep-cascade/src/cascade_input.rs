@@ -203,7 +203,7 @@ fn accept_path(path: &str, root: &str, warnings: &mut Vec<String>) -> Option<Str
 /// Converts an untrusted path to one relative to the project's root. The disk is not accessed.
 pub fn relative(path: &str, root: &str) -> Result<String, &'static str> {
     if path.is_empty() || path.contains(|c: char| c.is_control()) {
-        return Err("it is no path");
+        return Err("it is not a path");
     }
     let inside = match path.strip_prefix('/') {
         Some(_) => {
@@ -222,7 +222,7 @@ pub fn relative(path: &str, root: &str) -> Result<String, &'static str> {
     }
     match parts.first() {
         None => Err("it is the project's root"),
-        Some(&(".git" | ".lockstep")) => Err("it is no file of the project's own"),
+        Some(&(".git" | ".lockstep")) => Err("it is not a file of the project's own"),
         Some(_) => Ok(parts.join("/")),
     }
 }

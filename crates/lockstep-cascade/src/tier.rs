@@ -74,7 +74,7 @@ impl Tier {
 
 /// The error for an unknown tier name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no tier: the tiers are TRIVIAL, STANDARD and COMPLEX")]
+#[error("{0:?} is not a tier: the tiers are TRIVIAL, STANDARD and COMPLEX")]
 pub struct ParseTierError(String);
 
 impl FromStr for Tier {

@@ -36,7 +36,7 @@ pub enum TransitionError {
         why: &'static str,
     },
     /// The file is not an open dependent.
-    #[error("{file:?} is no open dependent of this cascade; those are {}", list(open))]
+    #[error("{file:?} is not an open dependent of this cascade; those are {}", list(open))]
     NoDependent {
         /// The path that was given.
         file: String,

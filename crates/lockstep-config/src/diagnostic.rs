@@ -76,7 +76,7 @@ pub(crate) struct PositionFinder<'a> {
 
 impl<'a> PositionFinder<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        // A byte order mark is no column.
+        // A byte order mark is not a column.
         let offset = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         Self { text: text.as_bytes(), offset, at: Position { line: 1, column: 1 } }
     }

@@ -24,17 +24,17 @@ pub struct Project {
 /// The reason why it is unknown whether a project is active, or its configuration cannot be read.
 #[derive(Debug, Error)]
 pub enum DiscoverError {
-    /// The start of a search is no absolute path.
+    /// The start of a search is not an absolute path.
     #[error("{} is not an absolute path, so no project can be looked for from there", path.display())]
     Relative {
         /// The directory where the search started.
         path: PathBuf,
     },
-    /// Something is called `lockstep.toml` but is no file.
+    /// Something is called `lockstep.toml` but is not a file.
     #[error("{} is {kind}, not a file; replace it by a file (an empty one will do), or remove it", path.display())]
     NotAFile { path: PathBuf, kind: &'static str },
     /// A symbolic link called `lockstep.toml` leads nowhere.
-    #[error("{} is a symbolic link that leads nowhere; mend the link, or remove it", path.display())]
+    #[error("{} is a symbolic link without a target; fix the link, or remove it", path.display())]
     BrokenLink {
         path: PathBuf,
         /// The error when following the link.

@@ -14,7 +14,7 @@ const DAY: u64 = 24 * HOUR;
 /// The units, longest first; they are written in this order, each at most once.
 const UNITS: [(char, u64); 4] = [('d', DAY), ('h', HOUR), ('m', MINUTE), ('s', 1)];
 
-/// The reason why a text is no duration.
+/// The reason why a text is not a duration.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(crate) enum DurationError {
     #[error("a duration is whole numbers with the units d, h, m and s, longest first, such as \"1h30m\"")]

@@ -209,7 +209,7 @@ fn key_outside_section(name: &SpannedName<'_>) -> UnlocatedProblem {
     };
     UnlocatedProblem {
         offset: name.span().start,
-        what: format!("`{}` stands outside any section", name.get_ref()),
+        what: format!("`{}` is outside any section", name.get_ref()),
         why: "every key belongs to a section".into(),
         fix,
     }

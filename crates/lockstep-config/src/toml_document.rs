@@ -138,7 +138,7 @@ fn explain(source: &str, message: &str) -> (String, &'static str, String) {
     if message == "duplicate key" {
         let why = "TOML allows a key or section once; until one goes, the first value counts";
         (
-            format!("`{source}` stands twice"),
+            format!("`{source}` occurs twice"),
             why,
             "keep the one that is meant and remove the other".to_owned(),
         )

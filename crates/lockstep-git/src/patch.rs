@@ -30,7 +30,7 @@ enum PatchLine {
     Added(String),
 }
 
-/// The reason why a text is no patch.
+/// The reason why a text is not a patch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct PatchError {

@@ -45,7 +45,7 @@ pub enum IndexError {
         seconds: u64,
     },
     /// A pattern of the scope is invalid.
-    #[error("a pattern of [scope] cannot be understood: {why}")]
+    #[error("a pattern of [scope] is invalid: {why}")]
     Pattern { why: String },
 }
 

@@ -24,14 +24,14 @@ pub struct ScopePattern {
     own: Option<String>,
 }
 
-/// Returns the reason why a text is no scope. It completes the message "… is no scope: it …".
+/// Returns the reason why a text is not a scope. It completes the message "… is not a scope: it …".
 pub fn validate(text: &str) -> Option<&'static str> {
     match text {
         "" => Some("is empty; `.` is the whole project"),
         _ if text.chars().any(char::is_control) => Some("has control characters"),
         _ if text.contains("--") => Some("cannot stand in a comment"),
         _ if text.starts_with('/') => Some("must be relative to the project's root"),
-        _ if text.split('/').any(|part| part == "..") => Some("leads out of the project"),
+        _ if text.split('/').any(|part| part == "..") => Some("points outside the project"),
         // Each `**` may match any number of directories, and all combinations are tried.
         _ if text.split('/').filter(|part| *part == "**").count() > 4 => Some("has more than four `**`"),
         _ => None,

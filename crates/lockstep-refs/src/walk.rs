@@ -754,7 +754,7 @@ fn parts<'n>(table: &[(&str, &str, &str)], node: Node<'n>) -> Option<(Node<'n>, 
     (first != second).then_some((first, second))
 }
 
-/// Returns true if a member of an interface must be implemented: it is no type, no constant, and has no body.
+/// Returns true if a member of an interface must be implemented: it is neither a type nor a constant, and has no body.
 fn is_asked(member: Node<'_>) -> bool {
     const OTHERS: &[&str] =
         &["class", "interface", "enum", "record", "struct", "object", "const", "annotation"];

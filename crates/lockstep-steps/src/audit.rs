@@ -115,7 +115,7 @@ impl TrailEntry {
     /// Reads a line, whole as it was written: anything else in it would have escaped the hash.
     pub fn parse(line: &str) -> Result<Self, String> {
         let fields: Map<String, Value> =
-            serde_json::from_str(line).map_err(|error| format!("it is no entry: {error}"))?;
+            serde_json::from_str(line).map_err(|error| format!("it is not an entry: {error}"))?;
         for name in ["timestamp", "event", "prev", "hash"] {
             if !fields.get(name).is_some_and(Value::is_string) {
                 return Err(format!("it has no {name}"));

@@ -26,7 +26,7 @@ impl Boundary {
             _ => {
                 problems.push(StepProblem::invalid(
                     "boundary",
-                    "Step file error: boundary is no object",
+                    "Step file error: boundary is not an object",
                     "Write {\"allowed\": [patterns], \"forbidden\": [patterns]}",
                 ));
                 Self::default()
@@ -61,7 +61,7 @@ fn patterns(value: &Value, place: &str, problems: &mut Vec<StepProblem>) -> Vec<
     };
     let Value::Array(items) = value else {
         if !value.is_null() {
-            problems.push(wrong("it is no list"));
+            problems.push(wrong("it is not a list"));
         }
         return Vec::new();
     };

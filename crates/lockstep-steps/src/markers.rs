@@ -111,7 +111,7 @@ impl Markers {
         };
         match field {
             Some(other) if other != value => {
-                let message = format!("The marker {name} is there twice, as {other:?} and as {value:?}");
+                let message = format!("The marker {name} occurs twice, as {other:?} and as {value:?}");
                 self.problems.push(StepProblem::invalid(name, message, format!("Keep one {name} marker")));
             }
             field => *field = Some(value.to_owned()),
@@ -260,7 +260,7 @@ impl Reader<'_> {
         }
         self.markers.problems.push(StepProblem::invalid(
             name,
-            format!("The marker {name} stands outside an HTML comment"),
+            format!("The marker {name} is outside an HTML comment"),
             format!(
                 "Write <!-- {name}: … -->, or put the line into a code fence if it is text about markers"
             ),

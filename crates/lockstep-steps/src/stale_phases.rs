@@ -42,7 +42,7 @@ pub fn find_stale_phases(step: &Step, now: &Zoned, minutes: i64) -> (Vec<StalePh
                     found.push(StalePhase { phase_name, started_at: text.clone(), age_minutes });
                 }
             }
-            None => undated.push(UndatedPhase { phase_name, why: format!("{text:?} is no time") }),
+            None => undated.push(UndatedPhase { phase_name, why: format!("{text:?} is not a time") }),
         }
     }
     (found, undated)

@@ -261,7 +261,7 @@ fn check_states(machine: &str, states: &[StateDef], needed: &[&str], problems: &
     for state in states {
         for target in state.transitions.iter().chain(&state.deferred_transitions) {
             if !names.contains(target.as_str()) {
-                problems.push(format!("{machine}.{}: the target {target} is no state", state.name));
+                problems.push(format!("{machine}.{}: the target {target} is not a state", state.name));
             }
         }
         if state.terminal && !state.transitions.is_empty() {
@@ -295,7 +295,7 @@ fn check_set(set: &PhaseSet, problems: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
     for phase in &set.phases {
         if !seen.insert(phase) {
-            problems.push(format!("phase_sets.{name}: the phase {phase} is there twice"));
+            problems.push(format!("phase_sets.{name}: the phase {phase} occurs twice"));
         }
         let plain = phase.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !phase.is_empty();
         if !plain {

@@ -114,7 +114,7 @@ impl Step {
         for StepPhase { name, .. } in
             phases.iter().filter(|phase: &&StepPhase| !seen.insert(phase.name.clone()))
         {
-            problems.push(StepProblem::invalid(name, format!("The phase {name} is there twice"), "Keep one"));
+            problems.push(StepProblem::invalid(name, format!("The phase {name} occurs twice"), "Keep one"));
         }
         let boundary = Boundary::read(&value["boundary"], &mut problems);
         if problems.is_empty() {
@@ -197,7 +197,7 @@ impl Step {
             let states: Vec<_> = machine.task.iter().map(|state| state.name.as_str()).collect();
             problems.push(StepProblem::invalid(
                 "state.status",
-                format!("{:?} is no state of a task", self.status),
+                format!("{:?} is not a state of a task", self.status),
                 format!("The states are {}", states.join(", ")),
             ));
         }
@@ -230,7 +230,7 @@ impl Step {
         }
         let foreign = self.phases.iter().filter(|phase| !set.phases.contains(&phase.name));
         problems.extend(foreign.map(|phase| {
-            let message = format!("{} is no phase of {}", phase.name, set.name);
+            let message = format!("{} is not a phase of {}", phase.name, set.name);
             StepProblem::invalid(&phase.name, message, "Take it out of phase_execution_log")
         }));
         let known = self.phases.iter().map(|phase| &phase.name).filter(|name| set.phases.contains(name));

@@ -26,7 +26,7 @@ pub fn render(template: &str, values: &TemplateValues) -> Result<String, Vec<Ste
         out.push_str(&rest[..at]);
         let behind = &rest[at + 1..];
         let Some(name) = behind.split_once('}').map(|(name, _)| name).filter(|name| is_name(name)) else {
-            // A brace that is no placeholder, as in an example of JSON.
+            // A brace that is not a placeholder, as in an example of JSON.
             out.push('{');
             rest = behind;
             continue;

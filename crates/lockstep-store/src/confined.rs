@@ -9,7 +9,7 @@ use lockstep_model::path::absolute_lexical;
 /// The reason why a configured path is not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathRefusal {
-    #[error("it leads out of the project")]
+    #[error("it points outside the project")]
     Outside,
     #[error("it lies in a git directory")]
     Git,

@@ -304,7 +304,7 @@ mod tests {
         state.ensure_dir("").unwrap();
         let (a1, path) = (AgentId::new("a1"), Path::new("/p/a.py"));
         windows.open_edit("t1", a1.as_ref(), path).unwrap();
-        assert!(windows.list().is_empty(), "it is no command");
+        assert!(windows.list().is_empty(), "it is not a command");
         assert!(windows.edits_of_others(None).contains(path));
         assert!(!windows.edits_of_others(None).contains(Path::new("/p/b.py")));
         assert!(!windows.edits_of_others(a1.as_ref()).contains(path), "it is its own");

@@ -25,7 +25,7 @@ pub struct TaskDocument {
 /// The result of reading a text: the document, if there is one, and all findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedDocument {
-    /// The document, unless the text is no mapping or too large to be read at all.
+    /// The document, unless the text is not a mapping or too large to be read at all.
     pub document: Option<TaskDocument>,
     /// Problems and warnings, all at once.
     pub findings: Diagnostics,

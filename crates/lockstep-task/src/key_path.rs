@@ -70,7 +70,7 @@ impl fmt::Display for KeyPath {
     }
 }
 
-/// The error for a text that is no valid key path.
+/// The error for a text that is not a valid key path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} names no place in the document; write it as in phase_status.P2.l2_path or modules[\"a b\"].files"

@@ -115,7 +115,7 @@ impl fmt::Display for TaskPhase {
 
 /// A text that names no phase.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no phase; the phases are P1 … P9")]
+#[error("{0:?} is not a phase; the phases are P1 … P9")]
 pub struct ParsePhaseError(String);
 
 impl FromStr for TaskPhase {

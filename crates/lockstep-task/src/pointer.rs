@@ -24,7 +24,7 @@ impl PointerError {
         match self {
             Self::Empty => "the pointer is empty".to_owned(),
             Self::Absolute => format!("{pointer:?} is absolute"),
-            Self::Outside => format!("{pointer:?} leads out of the project"),
+            Self::Outside => format!("{pointer:?} points outside the project"),
             Self::Missing(_) => format!("{pointer:?} does not exist"),
         }
     }

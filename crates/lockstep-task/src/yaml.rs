@@ -52,7 +52,7 @@ pub enum YamlError {
         at: Mark,
     },
     /// The same key twice in one mapping.
-    #[error("{at}: the key {key:?} is there twice; keep one")]
+    #[error("{at}: the key {key:?} occurs twice; keep one")]
     DuplicateKey {
         /// Line and column of the second.
         at: Mark,

@@ -16,7 +16,7 @@ const INTERVAL_MS: u64 = 60;
 
 const WIDTH: usize = 30;
 
-/// A line on standard error that is replaced again and again; nothing where that is no terminal.
+/// A line on standard error that is replaced again and again; nothing where that is not a terminal.
 pub(crate) struct ProgressBar {
     started: Instant,
     /// When the next line is due, in milliseconds since the start.

@@ -1,4 +1,4 @@
-//! Paths of `lockstep.toml` that lead out of the project. They are ignored until this user approves them: by `[paths] allow` in the
+//! Paths of `lockstep.toml` that point outside the project. They are ignored until this user approves them: by `[paths] allow` in the
 //! user's configuration, or by `lockstep trust`, which holds for these paths and this project.
 
 use std::fmt;
@@ -95,7 +95,7 @@ pub(crate) fn confine_keys(loaded: &mut LoadedConfig, root: &Path) -> Vec<Ignore
             can_be_approved: place.is_some(),
             why: match place {
                 Some(place) if !matches!(refusal, PathRefusal::Reserved(_)) => {
-                    format!("it leads out of the project, to {}", place.display())
+                    format!("it points outside the project, to {}", place.display())
                 }
                 _ => refusal.to_string(),
             },

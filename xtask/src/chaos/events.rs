@@ -78,7 +78,7 @@ fn must_be_refused(text: &str) -> bool {
     }
 }
 
-/// An agent writes the task, and its id is no id.
+/// An agent writes the task, and its id is not an id.
 pub(super) fn attack_by_id(trial: &mut Trial<'_>) {
     let env = TestEnv::active(trial.program);
     env.hook(&HookEvent::session_start()).assert_silent();

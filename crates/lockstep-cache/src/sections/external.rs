@@ -51,7 +51,7 @@ impl SectionCollector<'_> {
             return Ok(self.unreadable(file, "the folder of external skills is not there"));
         };
         if let Err(why) = self.reader.resolve_inside(&folder, file)
-            && why.ends_with("leads out")
+            && why.ends_with("points outside")
         {
             self.reader.file(&folder, file)?;
             self.findings.push(refused);

@@ -57,11 +57,11 @@ fn a_file_outside_the_root_is_not_read() {
         assert!(!text.contains("SECRET"), "{file}");
         assert!(
             text.contains(
-                "(file refused: it leads out of the skill folder)\n\n---\n\n### External Skill: good"
+                "(file refused: it points outside the skill folder)\n\n---\n\n### External Skill: good"
             ),
             "{text}"
         );
-        assert!(said(&built.findings).contains("leads out of the skill folder"), "{file}");
+        assert!(said(&built.findings).contains("points outside the skill folder"), "{file}");
     }
 }
 
@@ -196,11 +196,11 @@ fn unreadable_files() {
     );
     assert_eq!(
         project.skipped("WORKFLOW_CONFIG"),
-        "src/isdlc/config/workflows.json: it is a link that leads nowhere"
+        "src/isdlc/config/workflows.json: it is a link without a target"
     );
     assert_eq!(
         project.skipped("ARTIFACT_PATHS"),
-        ".claude/hooks/config/artifact-paths.json: it is no plain file"
+        ".claude/hooks/config/artifact-paths.json: it is not a regular file"
     );
     assert_eq!(built.sections.len(), 5);
     if stopped {
@@ -223,7 +223,7 @@ fn links_among_skills_are_followed_inside_the_project_only() {
     symlink(&skills, skills.join("loop")).unwrap();
     let said = said(&project.build().findings);
     assert!(said.contains("no agent owns IN-001 (src/claude/skills/in/skill-in/SKILL.md)"), "{said}");
-    assert!(said.contains("src/claude/skills/out is not used: it is a link that leads out"), "{said}");
+    assert!(said.contains("src/claude/skills/out is not used: it is a link that points outside"), "{said}");
     assert!(!said.contains("OUT-001") && !said.contains("duplicate"), "{said}");
 }
 

@@ -229,7 +229,7 @@ fn sources(world: &dyn World, directory: &str) -> Vec<FileId> {
     world.directory(directory).into_iter().filter(is_source).collect()
 }
 
-/// Returns the names that a package declares, otherwise the last part of its path that is no version. Its
+/// Returns the names that a package declares, otherwise the last part of its path that is not a version. Its
 /// files agree, unless only some of them were changed.
 fn package_names(world: &dyn World, full: &str, import: &str) -> PackageNames {
     let known = Memo::part::<Modules>(world, Language::Go);

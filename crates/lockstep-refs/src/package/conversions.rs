@@ -171,7 +171,7 @@ impl Query<'_> {
         let conversion = |(at, used): (usize, &Use)| {
             let Some(Shape::Function(values, expected)) = &used.of else { return None };
             let place = Place { file, container: container_of(view, used.within) };
-            // Most places expect a type that is no interface. The value does not matter there.
+            // Most places expect a type that is not an interface. The value does not matter there.
             let expected = self.expected(place, expected, 0).filter(|it| self.is_required(it))?;
             let Value::Of(class, held) = self.value(place, values.first()?) else { return None };
             held.is_empty().then_some(Conversion { at, class, expected })

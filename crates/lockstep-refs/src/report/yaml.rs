@@ -56,7 +56,7 @@ impl Report<'_> {
         out
     }
 
-    /// Writes a file that changed together with another. It is no dependent: no text references it.
+    /// Writes a file that changed together with another. It is not a dependent: no text references it.
     fn together(&self, out: &mut String, together: &CoChangedFile) {
         let _ = write!(
             out,

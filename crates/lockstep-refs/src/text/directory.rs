@@ -83,7 +83,7 @@ pub(super) fn named(
     Some((file, spot.number, path_kind(document, &spot, &token)))
 }
 
-/// Returns true if a path to a directory is expected: it has a slash and is no list of alternatives, or paths are written there.
+/// Returns true if a path to a directory is expected: it has a slash and is not a list of alternatives, or paths are written there.
 fn is_meant(document: &Document<'_>, spot: &Spot<'_>, token: &Token<'_>) -> bool {
     let is_past = is_historical_record(document.path) && token.enclosure != Enclosure::Link;
     if is_past || document.is_code() && !token.is_delimited() || is_imported(document, spot) {

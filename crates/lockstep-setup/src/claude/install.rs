@@ -265,7 +265,7 @@ fn duplicates(
         shape_problem(
             document,
             member.start(),
-            format!("`{path}` stands twice"),
+            format!("`{path}` occurs twice"),
             "join the two, or remove one",
         )
     });

@@ -75,7 +75,7 @@ impl Shell {
         let mut current: Option<Field> = None;
         for part in parts {
             match part {
-                // An empty quote next to an expansion is no separate field.
+                // An empty quote next to an expansion is not a separate field.
                 Part::Text { text, .. } if text.is_empty() && parts.len() > 1 => {}
                 Part::Text { text, quoted } => {
                     let field = current.get_or_insert_default();

@@ -233,7 +233,7 @@ fn of_verb(verb: &Field, rest: &[Field], depth: usize) -> CommitReading {
     }
     match text {
         _ if makes_commits(text) && asks_only(rest) => Harmless,
-        // Aborting is no commit.
+        // Aborting is not a commit.
         "merge" | "rebase" | "am" | "cherry-pick" | "revert"
             if matches!(words.as_slice(), ["--abort" | "--quit"]) =>
         {

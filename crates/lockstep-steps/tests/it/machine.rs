@@ -96,10 +96,10 @@ fn a_file_that_cannot_work_is_refused_with_every_reason() {
     let error = StepMachines::parse(text).unwrap_err();
     for expected in [
         "the state PARTIAL is missing",
-        "task_states.IN_PROGRESS: the target GONE is no state",
+        "task_states.IN_PROGRESS: the target GONE is not a state",
         "task_states.DONE: it is terminal, yet has transitions",
         "task_states.ISLAND: no transition leads to it",
-        "phase_sets.x: the phase A is there twice",
+        "phase_sets.x: the phase A occurs twice",
         "\"b c\" must be letters",
         "phase_sets.y: it has no phases",
         "phase_sets.z:",

@@ -25,7 +25,7 @@ pub enum ListComparison {
         list: Option<u64>,
         /// The list's differences from the stored document; `None` if its description is not a document.
         diff: Option<DocumentDiff>,
-        /// The reason why the description is no document.
+        /// The reason why the description is not a document.
         unreadable: Option<DocumentProblem>,
     },
 }

@@ -58,7 +58,7 @@ impl SubjectChange {
         let new = revision.subject.and_then(TaskSubject::parse);
         if let (Some(text), None) = (revision.subject, &new) {
             let fix = format!("keep the mark, as in [PERMANENT] PT-v{}", known.held.version + 1);
-            reasons.push(invalid(SUBJECT, format!("{text:?} is no subject of the task"), fix));
+            reasons.push(invalid(SUBJECT, format!("{text:?} is not a subject of the task"), fix));
         }
         let changes = match (&old, &new) {
             (Some(old), Some(new)) => old.title != new.title || old.delivered != new.delivered,

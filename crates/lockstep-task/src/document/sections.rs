@@ -6,7 +6,7 @@ use crate::value_schema::{FieldSchema, ValueSchema, list, optional, required};
 /// The section `deliver` adds.
 pub const METRICS: &str = "metrics";
 
-/// The name under which a change of the task's subject is granted. It is no section of the document.
+/// The name under which a change of the task's subject is granted. It is not a section of the document.
 pub const SUBJECT: &str = "subject";
 
 /// The shape of the document.

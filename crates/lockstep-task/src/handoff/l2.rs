@@ -81,7 +81,7 @@ fn check_order(sections: &[Heading]) -> Vec<DocumentProblem> {
             [_] => {}
             [_, second, ..] => problems.push(DocumentProblem::of(
                 &name,
-                format!("the section is there twice, again on line {}", second.line),
+                format!("the section occurs twice, again on line {}", second.line),
                 "bring both together",
             )),
         }
@@ -124,7 +124,7 @@ fn check_handoff(section: &Heading, lookup: &PointerResolver<'_>, findings: &mut
             [one] => *category_mut(&mut handoff, category) = category_items(one),
             [_, second, ..] => findings.problems.push(DocumentProblem::of(
                 &name,
-                format!("the category is there twice, again on line {}", second.line),
+                format!("the category occurs twice, again on line {}", second.line),
                 "bring both together",
             )),
         }
@@ -135,7 +135,7 @@ fn check_handoff(section: &Heading, lookup: &PointerResolver<'_>, findings: &mut
         let fix = "the next phase reads the six categories; move it into one of them";
         findings.warnings.push(DocumentProblem::of(
             &format!("### {}", other.title),
-            "this is no category",
+            "this is not a category",
             fix,
         ));
     }
@@ -170,7 +170,7 @@ fn category_mut<'h>(handoff: &'h mut Handoff, category: &str) -> &'h mut Vec<Str
     }
 }
 
-/// Returns the items of a category, or its text as one; "none" is no item.
+/// Returns the items of a category, or its text as one; "none" is not an item.
 fn category_items(heading: &Heading) -> Vec<String> {
     let items = heading.items();
     let items = if items.is_empty() { vec![heading.body.trim().to_owned()] } else { items };

@@ -21,7 +21,7 @@ fn cells(row: &str) -> Vec<String> {
     row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// Returns the items of a section. All must be migrated: text that is no item would be lost.
+/// Returns the items of a section. All must be migrated: text that is not an item would be lost.
 fn items(section: &Heading, form: &str) -> Result<Vec<String>, Vec<DocumentProblem>> {
     let fix = format!("write each as {form}");
     let mut problems: Vec<_> = section
@@ -31,7 +31,7 @@ fn items(section: &Heading, form: &str) -> Result<Vec<String>, Vec<DocumentProbl
         .map(|line| {
             DocumentProblem::of(
                 &section.title,
-                format!("{line:?} is no list item and no row of a table"),
+                format!("{line:?} is neither a list item nor a row of a table"),
                 fix.clone(),
             )
         })

@@ -105,7 +105,7 @@ impl Validator<'_> {
             {
                 self.problem(
                     &here,
-                    format!("{field} {key:?} is there twice"),
+                    format!("{field} {key:?} occurs twice"),
                     "give each its own, or keep one",
                 );
             }
@@ -149,7 +149,7 @@ impl Validator<'_> {
         for (key, inner) in map.iter() {
             let here = place.child(key);
             if key.parse::<TaskPhase>().is_err() {
-                self.problem(&here, format!("{key:?} is no phase"), "the phases are P1 … P9");
+                self.problem(&here, format!("{key:?} is not a phase"), "the phases are P1 … P9");
             }
             self.value(entry, inner, &here);
         }

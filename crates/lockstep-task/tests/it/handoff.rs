@@ -47,7 +47,7 @@ fn leaving_out_any_one_thing_stops_it() {
         assert!(told.contains(&format!("### {category}: it is empty")), "{category}: {told}");
         let twice = format!("{whole}\n### {category}\n- again\n");
         assert!(
-            problems(&twice).contains(&format!("### {category}: the category is there twice")),
+            problems(&twice).contains(&format!("### {category}: the category occurs twice")),
             "{category}"
         );
     }

@@ -67,11 +67,11 @@ fn bombs_of_anchors_and_aliases() {
 fn duplicate_keys() {
     assert!(
         refused(b"user_intent: a\nconstraints: []\nuser_intent: b\n")
-            .contains("the key \"user_intent\" is there twice")
+            .contains("the key \"user_intent\" occurs twice")
     );
     assert!(
         refused(b"user_intent: a\nphase_status:\n  P1: {status: COMPLETE}\n  P1: {status: PENDING}\n")
-            .contains("\"P1\" is there twice")
+            .contains("\"P1\" occurs twice")
     );
 }
 

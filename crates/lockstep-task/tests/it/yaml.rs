@@ -69,8 +69,8 @@ fn refusals_name_the_place_and_the_remedy() {
     let deep = format!("a: {}1{}", "[".repeat(40), "]".repeat(40));
     let many = format!("a: [{}]", "1,".repeat(30_000));
     let table: [(&str, &str); 9] = [
-        ("a: 1\nb: 2\na: 3\n", "line 3, column 1: the key \"a\" is there twice; keep one"),
-        ("a: {b: 1, b: 2}\n", "the key \"b\" is there twice"),
+        ("a: 1\nb: 2\na: 3\n", "line 3, column 1: the key \"a\" occurs twice; keep one"),
+        ("a: {b: 1, b: 2}\n", "the key \"b\" occurs twice"),
         ("a: &x 1\nb: *x\n", "line 1, column 7: anchors, aliases and merge keys"),
         ("b: *x\n", "anchors, aliases and merge keys"),
         ("a:\n  <<: {b: 1}\n", "anchors, aliases and merge keys"),

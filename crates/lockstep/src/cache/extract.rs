@@ -63,7 +63,7 @@ const CLIENT_AGENTS: [&str; 6] =
     ["general-purpose", "Explore", "Plan", "claude-code-guide", "output-style-setup", "statusline-setup"];
 
 /// Returns true if a query is about an agent that exists and has no skills: one of the client's, of a plugin or of the project, or any where the
-/// cache binds skills to no agent at all. A name that is no agent's is a mistake.
+/// cache binds skills to no agent at all. A name that is not an agent's is a mistake.
 fn has_no_skills(project: &ActiveProject, query: ExtractQuery<'_>, known: &[String]) -> bool {
     let ExtractQuery::Agent(name) = query else { return false };
     let is_plain = !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.');

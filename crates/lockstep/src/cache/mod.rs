@@ -31,7 +31,7 @@ pub(crate) enum SessionCacheError {
     Settings(Vec<SectionError>),
     #[error(transparent)]
     Cache(#[from] CacheError),
-    #[error("{path} is no session cache: {why}; `lockstep cache build` makes it anew")]
+    #[error("{path} is not a session cache: {why}; `lockstep cache build` makes it anew")]
     Damaged { path: String, why: String },
     #[error("what was delivered could not be noted")]
     Receipt(#[source] lockstep_store::StoreError),

@@ -166,7 +166,7 @@ impl CascadeContext {
             None if fs::symlink_metadata(self.tree.root.join(path)).is_err() => {
                 Some("it does not exist".to_owned())
             }
-            None => Some("it is no file in scope: ignored, a directory, or behind a link".to_owned()),
+            None => Some("it is not a file in scope: ignored, a directory, or behind a link".to_owned()),
         }
     }
 

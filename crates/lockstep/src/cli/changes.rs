@@ -77,7 +77,7 @@ fn parse_since(text: &str, now: &Zoned) -> CommandResult<Timestamp> {
     let local = || text.parse::<DateTime>().ok()?.to_zoned(now.time_zone().clone()).ok();
     let ago = || now.checked_sub(text.parse::<Span>().ok()?.abs()).ok();
     exact().or_else(|| local().or_else(ago).map(|zoned| zoned.timestamp())).ok_or_else(|| {
-        CommandError::usage(format!("--since: {text:?} is no time"))
+        CommandError::usage(format!("--since: {text:?} is not a time"))
             .hint("write `30m`, `2h`, `1d`, `2026-02-14`, `2026-02-14T15:30` or `2026-02-14T15:30:00+09:00`")
     })
 }

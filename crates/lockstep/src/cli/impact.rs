@@ -168,7 +168,7 @@ fn dismiss(asked: &ImpactResult, dependent: &str, why: &str, context: &CommandCo
         return Ok(CommandStatus::Success);
     }
     if changed.is_empty() {
-        return Err(CommandError::usage(format!("{dependent} is no dependent of what changed"))
+        return Err(CommandError::usage(format!("{dependent} is not a dependent of what changed"))
             .hint("`lockstep impact` lists the dependents"));
     }
     let mut store = Store::open(&project.state)?;

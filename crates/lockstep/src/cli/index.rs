@@ -218,7 +218,7 @@ fn reasons(condition: &IndexFreshness) -> String {
 fn unresolved(stats: &IndexStats) -> String {
     match (stats.unresolved, stats.external) {
         (Some(unresolved), Some(external)) => {
-            format!("{unresolved} imports; {external} lead out of the project")
+            format!("{unresolved} imports; {external} point outside the project")
         }
         _ => "not counted".to_owned(),
     }

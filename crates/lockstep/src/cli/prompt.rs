@@ -88,7 +88,7 @@ fn rendered(args: &PromptRenderArgs, steps: &StepContext<'_>, context: &CommandC
     };
     for pair in &args.set {
         let (name, value) = pair.split_once('=').ok_or_else(|| {
-            CommandError::usage(format!("{pair:?} is no value")).hint("write --set NAME=VALUE")
+            CommandError::usage(format!("{pair:?} is not a value")).hint("write --set NAME=VALUE")
         })?;
         agent.insert(name.to_owned(), value.into());
     }

@@ -10,7 +10,7 @@ use crate::trust::{OutsideKey, approve, outside_keys, revoke, user_dir};
 
 /// Approve the paths outside the project that its lockstep.toml names
 ///
-/// A path that leads out of the project, directly or through a link, is ignored until you approve it. The approval is kept in
+/// A path that points outside the project, directly or through a link, is ignored until you approve it. The approval is kept in
 /// your state directory and holds for these paths only: another path, or a link that leads elsewhere, needs another one. Paths
 /// in a git directory are never used. `[paths] allow` in `~/.config/lockstep/config.toml` approves directories for all projects.
 #[derive(Debug, clap::Args)]

@@ -119,7 +119,7 @@ impl HookRun {
         let Some(present) = tasks.present()? else { return Ok(Decision::Silent) };
         let reader = self.list_writer(list, session);
         for (task, subject) in shown {
-            // A version that is not there yet is no version of ours.
+            // A version that is not there yet is not a version of ours.
             let Some(version) = subject.version.filter(|version| *version <= present.record.version) else {
                 continue;
             };

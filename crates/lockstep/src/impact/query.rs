@@ -148,7 +148,7 @@ pub(crate) fn shown_path(path: &str) -> &str {
 
 fn patches(text: &str, name: &str) -> CommandResult<Vec<FilePatch>> {
     let patches = patch::parse(text).map_err(|error| {
-        CommandError::usage(format!("{name} is no patch: {error}"))
+        CommandError::usage(format!("{name} is not a patch: {error}"))
             .hint("write one with `git diff > fix.diff`")
     })?;
     if patches.is_empty() {

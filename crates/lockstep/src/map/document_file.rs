@@ -133,7 +133,7 @@ pub(super) fn write(
     let parent = place.path.parent().unwrap_or(&project.root);
     if let Err(refusal) = confine(&project.root, parent) {
         let message = format!(
-            "the map {} is not written: a link on the way leads out of the project, or elsewhere in it: {refusal}",
+            "the map {} is not written: a link on the way points outside the project, or elsewhere in it: {refusal}",
             place.shown
         );
         return Err(CommandError::store(message).hint("name another file in `[map] path`"));

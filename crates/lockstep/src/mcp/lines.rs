@@ -1,4 +1,4 @@
-//! Lines of the client before they are parsed as messages: a line that is no message, or too long, becomes a
+//! Lines of the client before they are parsed as messages: a line that is not a message, or too long, becomes a
 //! request with an id of its own, which [`super::transport`] answers with an error.
 //!
 //! The library drops lines that are not JSON. To other invalid lines it replies inside a future that it cancels when
@@ -86,7 +86,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for CheckedLines<R> {
             }
             let available = ready!(Pin::new(&mut this.input).poll_fill_buf(context))?.to_vec();
             if available.is_empty() {
-                // The input ends; a line without an end is no message.
+                // The input ends; a line without an end is not a message.
                 return Poll::Ready(Ok(()));
             }
             let end = available.iter().position(|byte| *byte == b'\n');

@@ -182,7 +182,7 @@ fn hooks_dir(root: &Path) -> CommandResult<PathBuf> {
         return Ok(hooks);
     }
     Err(CommandError::config(format!(
-        "core.hooksPath leads out of the repository, to {}: other repositories use it too",
+        "core.hooksPath points outside the repository, to {}: other repositories use it too",
         hooks.display()
     ))
     .hint("call `lockstep gate commit --git-hook` from the hook there; it does nothing in other projects"))

@@ -148,7 +148,7 @@ pub(crate) fn confined(root: &Path, relative: &str) -> CommandResult<PathBuf> {
     });
     match (real, root.canonicalize()) {
         (Ok(real), Ok(root)) if !real.starts_with(&root) => Err(CommandError::config(format!(
-            "{} leads out of the project, to {}; it is not changed",
+            "{} points outside the project, to {}; it is not changed",
             path.display(),
             real.display()
         ))

@@ -116,7 +116,7 @@ fn moment(text: Option<&str>) -> CommandResult<Option<Timestamp>> {
         || Some(text.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp());
     match text.parse().ok().or_else(day) {
         Some(moment) => Ok(Some(moment)),
-        None => Err(CommandError::usage(format!("{text:?} is no time"))
+        None => Err(CommandError::usage(format!("{text:?} is not a time"))
             .hint("write a day, 2026-02-14, or a moment, 2026-02-14T10:00:00Z")),
     }
 }

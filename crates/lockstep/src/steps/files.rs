@@ -1,4 +1,4 @@
-//! Step files: finding them by a name from outside, and reading them. No name leads out of the project, no link is followed.
+//! Step files: finding them by a name from outside, and reading them. No name points outside the project, no link is followed.
 
 use std::fs;
 use std::io::Read as _;

@@ -79,7 +79,7 @@ impl Worktrees {
 }
 
 impl StepContext<'_> {
-    /// Gate 3 for moves of branches. A move to a commit that a branch, a remote or the baseline has already is no commit.
+    /// Gate 3 for moves of branches. A move to a commit that a branch, a remote or the baseline has already is not a commit.
     pub(crate) fn judge_moves(&self, moves: &[RefMove]) -> StepsResult<MoveVerdict> {
         let entries = self.trail().verify()?.unwrap_or_default();
         let seen = RecordedCommits::of(&entries);

@@ -115,7 +115,7 @@ impl TaskRefusalOutput {
         Self { verdict: Verdict::NotReady, ..Self::problems(Some(present), problems) }
     }
 
-    /// A text is no document.
+    /// A text is not a document.
     pub(crate) fn unreadable(findings: Diagnostics) -> Self {
         Self::problems(None, findings.problems)
     }

@@ -87,7 +87,7 @@ fn only(shown: &CurrentTask, name: &str) -> CommandResult<Map> {
     let Some(value) = shown.document.section(name) else {
         let there: Vec<_> = shown.document.root().keys().map(String::as_str).collect();
         let known = SECTIONS.iter().any(|section| section.name == name);
-        let what = if known { "is not written yet" } else { "is no section of the task" };
+        let what = if known { "is not written yet" } else { "is not a section of the task" };
         return Err(CommandError::usage(format!("{name} {what} in PT-v{}", shown.record.version))
             .hint(format!("it has {}", there.join(", "))));
     };

@@ -239,7 +239,7 @@ impl Workspace {
         })
     }
 
-    /// A file of the tree. A path out of a patch must not lead out of the tree.
+    /// A file of the tree. A path out of a patch must not point outside the tree.
     fn read(&self, path: &Path) -> Option<String> {
         use std::path::Component;
         let inside = path.components().all(|part| matches!(part, Component::Normal(_)));

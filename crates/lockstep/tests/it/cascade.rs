@@ -205,7 +205,7 @@ fn hostile_reports_are_skipped_with_their_reason() {
         (one(".git/config"), "no file of the project's own"),
         (one("no/such.rs"), "it does not exist"),
         (one("/etc/passwd"), "it is outside the project"),
-        (one("a\nb"), "it is no path"),
+        (one("a\nb"), "it is not a path"),
         (one("a.rs"), "dependent of itself"),
     ] {
         fs::write(env.tmp().join("l1.yaml"), &report).unwrap();

@@ -176,10 +176,10 @@ fn since_filters_by_duration_date_and_timestamp() {
     }
     for bad in ["", "yesterday", "h", "2026-13-01", "15:30", "1", "-"] {
         let error = env.lockstep(["changes", &format!("--since={bad}")]).assert_failure(2);
-        assert!(error.contains("is no time") && error.contains("hint: write `30m`"), "{bad}: {error}");
+        assert!(error.contains("is not a time") && error.contains("hint: write `30m`"), "{bad}: {error}");
     }
     assert_snapshot!(env.lockstep(["changes", "--since", "yesterday"]).snapshot(), @r#"
-    stderr: error: --since: "yesterday" is no time
+    stderr: error: --since: "yesterday" is not a time
     hint: write `30m`, `2h`, `1d`, `2026-02-14`, `2026-02-14T15:30` or `2026-02-14T15:30:00+09:00`
     exit 2
     "#);

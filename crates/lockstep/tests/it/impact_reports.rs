@@ -207,7 +207,7 @@ fn dismissal_expires_when_either_file_changes() {
     let refused = |env: &TestEnv, args: &[&str]| env.lockstep([&["impact"], args].concat()).assert_failure(2);
     assert!(refused(&env, &["--dismiss", "b.py"]).contains("--why"));
     let stranger = ["--dismiss", "pkg/__init__.py", "--why", "none"];
-    assert!(refused(&env, &stranger).contains("is no dependent"));
+    assert!(refused(&env, &stranger).contains("is not a dependent"));
     let told = env.lockstep(["impact", "--dismiss", "b.py", "--why", "is generated"]).assert_success();
     assert_eq!(told, "dismissed b.py for pkg/a.py\n");
     assert!(!impact(&env, &[]).contains(&RENAMED[0].to_owned()));

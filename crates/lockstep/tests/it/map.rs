@@ -312,7 +312,7 @@ fn configuration_sets_the_path_and_scope_of_the_map() {
     for (config, complaint) in [
         ("[map]\npath = \"../map.md\"\n", "not inside the project"),
         ("[map]\npath = \"/tmp/map.md\"\n", "not inside the project"),
-        ("[map]\nscope = \"../x\"\n", "leads out of the project"),
+        ("[map]\nscope = \"../x\"\n", "points outside the project"),
         ("[map]\nmax_lines = \"many\"\n", "max_lines"),
     ] {
         env.configure(config);
@@ -320,7 +320,7 @@ fn configuration_sets_the_path_and_scope_of_the_map() {
         assert!(said.contains(complaint), "{said}");
     }
     env.configure("");
-    assert!(env.lockstep(["map", "build", "--scope", "/etc"]).assert_failure(2).contains("is no scope"));
+    assert!(env.lockstep(["map", "build", "--scope", "/etc"]).assert_failure(2).contains("is not a scope"));
     assert!(env.lockstep(["map", "update", "../outside"]).assert_failure(2).contains("is not inside"));
 }
 
@@ -329,7 +329,7 @@ fn a_link_never_moves_the_map_out_of_the_project() {
     let env = configured("[map]\npath = \"out/map.md\"\n");
     plant(&env);
     std::os::unix::fs::symlink(env.outside_dir(), env.project().join("out")).unwrap();
-    assert!(env.lockstep(["map"]).assert_failure(4).contains("leads out of the project"));
+    assert!(env.lockstep(["map"]).assert_failure(4).contains("points outside the project"));
     assert!(!env.outside_dir().join("map.md").exists());
     env.configure("[map]\npath = \"map.md\"\n");
     env.write("victim", "precious\n");

@@ -106,7 +106,7 @@ fn a_link_out_of_the_project_is_not_followed() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         symlink(&outside, &path).unwrap();
         let complaint = env.lockstep(["init", "--plugin"]).assert_failure(3);
-        assert!(complaint.contains("leads out of the project"), "{link}: {complaint}");
+        assert!(complaint.contains("points outside the project"), "{link}: {complaint}");
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "{link}");
     }
 }
@@ -186,7 +186,7 @@ fn a_missing_program_is_one_line_for_the_lead_of_an_active_project() {
     }
     assert!(without_program(&env, &HookEvent::edit("a.py"), "s2").0.contains(text));
     assert_eq!(without_program(&env, &HookEvent::edit("a.py"), "s2").0, "");
-    // A session's name that is no plain name becomes no path.
+    // A session's name that is not a plain name becomes no path.
     assert_eq!(without_program(&env, &HookEvent::edit("a.py"), "../../x").0, "");
     assert!(!env.home().join("x").exists() && !env.root().join("x").exists());
 }

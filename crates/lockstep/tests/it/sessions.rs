@@ -110,7 +110,7 @@ fn a_session_ends_whatever_lies_at_its_journals_path() {
     symlink(env.outside_dir().join("x"), env.journal("s")).unwrap();
     end(&env, "s");
     assert_eq!(env.log_lines().len(), 1, "{:?}", env.log_lines());
-    // Alone again: what a person does between sessions is no agent's doing.
+    // Alone again: what a person does between sessions is not an agent's doing.
     env.write("by-a-person.py", "x");
     begin(&env, "next");
     env.hook(&HookEvent::stop().session("next")).assert_silent();

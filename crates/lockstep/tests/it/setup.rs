@@ -267,7 +267,7 @@ fn a_link_out_of_the_project_is_not_followed() {
     fs::create_dir(env.project().join(".claude")).unwrap();
     symlink(&outside, env.project().join(SETTINGS)).unwrap();
     let complaint = env.lockstep(["init"]).assert_failure(3);
-    assert!(complaint.contains("leads out of the project"), "{complaint}");
+    assert!(complaint.contains("points outside the project"), "{complaint}");
     assert_eq!(fs::read_to_string(&outside).unwrap(), "{}");
 }
 

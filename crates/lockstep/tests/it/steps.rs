@@ -173,7 +173,7 @@ fn a_projects_own_state_machine_is_used_and_a_broken_one_is_reported() {
     yes(&env, "step phase start 01-01 DO");
     env.write("steps/step-execution-fsm.yaml", "phase_sets:\n  two: {phases: [DO, DO]}\n");
     let said = env.lockstep(["step", "phase", "fail", "01-01", "DO"]).assert_failure(3);
-    assert!(said.contains("the phase DO is there twice"), "{said}");
+    assert!(said.contains("the phase DO occurs twice"), "{said}");
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn hooks_path_is_respected_and_never_left() {
     assert!(!env.project().join(".githooks/pre-commit").exists());
     env.git(["config", "core.hooksPath", env.outside_dir().to_str().unwrap()]);
     let said = env.lockstep(["init", "--client", "claude", "--git-hook"]).assert_failure(3);
-    assert!(said.contains("leads out of the repository"), "{said}");
+    assert!(said.contains("points outside the repository"), "{said}");
     assert_eq!(fs::read_dir(env.outside_dir()).unwrap().count(), 0);
 }
 

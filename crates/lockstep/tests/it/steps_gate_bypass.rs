@@ -198,7 +198,7 @@ fn the_step_file_is_deleted() {
     assert!(yes(&env, "audit show --event STEP_ABANDONED").contains("(gone)"));
 }
 
-/// The step file's name leads out of the project.
+/// The step file's name points outside the project.
 #[test]
 fn the_step_file_lies_outside_the_project() {
     let env = with_step();

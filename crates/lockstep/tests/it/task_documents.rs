@@ -44,7 +44,7 @@ fn hostile_documents_are_refused_and_nothing_is_stored() {
         ("no mapping", b"- a\n- b\n".to_vec(), "found"),
         ("nothing", Vec::new(), "it is empty"),
         ("two documents", b"user_intent: x\n---\nuser_intent: y\n".to_vec(), "document"),
-        ("a pointer out", b"user_intent: x\nimplementation_plan: {l3_path: ../../etc/passwd, task_count: 1, file_ownership: []}\n".to_vec(), "leads out of the project"),
+        ("a pointer out", b"user_intent: x\nimplementation_plan: {l3_path: ../../etc/passwd, task_count: 1, file_ownership: []}\n".to_vec(), "points outside the project"),
     ];
     let env = begun();
     for (what, bytes, expected) in table {

@@ -151,7 +151,7 @@ fn a_stale_invalid_or_lossy_call_is_denied_with_every_reason() {
     );
     let deleted = call(&env, LEAD, "TaskUpdate", json!({"taskId": "1", "status": "deleted"})).unwrap_err();
     assert!(deleted.contains("never deleted"));
-    // A status in the list is no version.
+    // A status in the list is not a version.
     call(&env, LEAD, "TaskUpdate", json!({"taskId": "1", "status": "in_progress"})).unwrap().assert_silent();
     assert_eq!(present(&env)["version"], 2);
     let events = fs::read_to_string(env.state().join("events.jsonl")).unwrap();
@@ -308,7 +308,7 @@ fn the_list_of_a_new_session_takes_a_copy() {
     let reason = create_in("[PERMANENT] PT-v1 other", "user_intent: other\n").unwrap_err();
     assert!(reason.contains("word for word"), "{reason}");
     create_in("[PERMANENT] PT-v1 auth", TASK).unwrap().assert_silent();
-    assert_eq!(present(&env)["version"], 1, "a copy is no version");
+    assert_eq!(present(&env)["version"], 1, "a copy is not a version");
     let input =
         json!({"taskId": "4", "subject": "[PERMANENT] PT-v1 auth", "description": "user_intent: z\n"});
     let gate = env.hook(&before("TaskUpdate", input).session("s2"));

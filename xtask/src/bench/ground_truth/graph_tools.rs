@@ -65,7 +65,7 @@ impl GraphTool {
                 let program = review_graph(prepared, cache)?;
                 Ok(Self::Asked { by: Asked::ReviewGraph, program, answers: cache.join("answers") })
             }
-            Answerer::Ours | Answerer::Word | Answerer::Basename => Err("that is no tool".into()),
+            Answerer::Ours | Answerer::Word | Answerer::Basename => Err("that is not a tool".into()),
         }
     }
 

@@ -124,7 +124,7 @@ pub(super) fn names_package(line: &str, name: &str) -> bool {
 }
 
 /// Returns true if an entry of YAML waits for another one: `needs: NAME`, an item below `depends_on:`. `section` is the last line
-/// that is no item of a list.
+/// that is not an item of a list.
 pub(super) fn waits(line: &str, section: &str, name: &str) -> bool {
     let is_key = |text: &str| ["needs:", "depends_on:"].iter().any(|key| text.starts_with(key));
     let line = line.trim();

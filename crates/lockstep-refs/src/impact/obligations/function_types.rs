@@ -121,7 +121,7 @@ impl FunctionType<'_> {
             line: line_of(node),
             pattern: self.owner.name.clone(),
             reason: match self.takes == NO_FUNCTION {
-                true => format!("{} is no functional interface any more", self.owner.name),
+                true => format!("{} is not a functional interface any more", self.owner.name),
                 false => format!("{} now takes {} arguments", self.owner.name, self.takes.least),
             },
             owner: path_of(self.owner),

@@ -143,7 +143,7 @@ impl Reader {
                     .map_or(format!("${position}"), |default| format!("${position}?{default}")),
                 Some(Binding::Parameter { bounds, .. }) => bounds.to_string(),
                 Some(Binding::Item) => "_".to_owned(),
-                // A variable is no type, whatever its name.
+                // A variable is not a type, whatever its name.
                 Some(Binding::Value(_)) | None => first.to_owned(),
             },
         };

@@ -54,7 +54,7 @@ pub(super) fn build(args: &MapBuildArgs, context: &CommandContext) -> CommandRes
     if let Some(scope) = &args.scope
         && let Some(problem) = scope::validate(scope)
     {
-        return Err(CommandError::usage(format!("{scope:?} is no scope: it {problem}"))
+        return Err(CommandError::usage(format!("{scope:?} is not a scope: it {problem}"))
             .hint("give a directory such as `.claude/`, or a pattern such as `src/**/*.rs`"));
     }
     run_update(

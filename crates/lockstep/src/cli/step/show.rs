@@ -97,7 +97,7 @@ fn line(one: &StepRow) -> String {
             )
         }
         StepRowKind::Malformed { malformed } => {
-            format!("{}  is no step: {}", one.step_file, malformed.join("; "))
+            format!("{}  is not a step: {}", one.step_file, malformed.join("; "))
         }
     }
 }

@@ -159,7 +159,10 @@ fn text(report: &StaleOutput, minutes: i64) -> String {
         out.push_str("the project is large: not all of it was searched for steps; `[steps] sources` names their directories\n");
     }
     for MalformedStepOutput { step_file, why } in &report.malformed {
-        out.push_str(&single_line(&format!("{step_file}: passed over, it is no step: {}", why.join("; "))));
+        out.push_str(&single_line(&format!(
+            "{step_file}: passed over, it is not a step: {}",
+            why.join("; ")
+        )));
         out.push('\n');
     }
     out

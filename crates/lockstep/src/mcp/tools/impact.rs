@@ -71,7 +71,8 @@ impl ImpactTool {
         }
         if let Some(id) = self.session {
             let session = SessionId::new(&id).map_err(|error| {
-                usage(format!("{id:?} is no session: {error}")).hint("`lockstep changes` lists the sessions")
+                usage(format!("{id:?} is not a session: {error}"))
+                    .hint("`lockstep changes` lists the sessions")
             })?;
             given.push(("session", ChangeSource::Session { session, agent: self.agent.clone() }));
         } else if self.agent.is_some() {
