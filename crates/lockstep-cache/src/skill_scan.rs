@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_paths_to_a_skill_the_first_counts_whichever_thread_is_faster() {
+    fn first_of_two_paths_to_a_skill_wins_on_any_thread() {
         let root = tempfile::tempdir().unwrap();
         let skills = root.path().join("skills");
         let names: Vec<String> = (0..2 * PARALLEL_THRESHOLD).map(|n| format!("s{n:03}")).collect();

@@ -407,7 +407,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_document_that_was_written_is_within_its_limit_and_passes_the_check(
+        fn written_document_is_within_its_limit_and_passes_the_check(
             refs in proptest::collection::vec(proptest::collection::vec(0_u32..40, 0..30), 0..40),
             lines in 1_usize..300,
         ) {

@@ -98,7 +98,7 @@ mod tests {
     use crate::StateDir;
 
     #[test]
-    fn only_journals_of_ended_sessions_expire_and_a_resumed_one_lives_again() {
+    fn only_journals_of_ended_sessions_expire_unless_resumed() {
         let root = tempfile::tempdir().unwrap();
         let mut store = Store::open(&StateDir::for_project(root.path())).unwrap();
         let journal = JournalDir::new(root.path());

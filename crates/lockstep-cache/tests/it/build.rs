@@ -76,7 +76,7 @@ fn same_inputs_same_bytes_wherever_and_whenever() {
 }
 
 #[test]
-fn a_rebuild_that_finds_nothing_changed_reads_no_skill_and_writes_nothing() {
+fn unchanged_rebuild_reads_no_skill_and_writes_nothing() {
     let project = Project::of(FixtureSize::USUAL);
     let first = project.build();
     assert!(first.written && first.opened > 250, "{}", first.opened);

@@ -237,7 +237,7 @@ fn sections_over_budget_can_still_be_extracted() {
 }
 
 #[test]
-fn single_personas_and_topics_are_whole_although_the_budget_shortened_them() {
+fn extracted_personas_and_topics_ignore_the_budget() {
     let project = Project::of(FixtureSize::SMALL);
     project.put(
         "src/claude/skills/analysis-topics/quality/long.md",

@@ -64,7 +64,7 @@ fn a_file_that_cannot_be_updated_is_retried_once_and_skipped() {
 }
 
 #[test]
-fn a_skipped_file_does_not_hide_behind_an_empty_check_of_a_later_iteration() {
+fn skipped_file_stays_unresolved_after_an_empty_later_check() {
     let mut play = Play::start(&["a", "b"]);
     for _ in 0..2 {
         play.hand("1a");
@@ -218,7 +218,7 @@ fn a_changed_root_cause_is_reported() {
 
 /// B5: a circular dependency.
 #[test]
-fn a_file_that_returns_is_handled_warned_about_and_not_processed_again() {
+fn returning_file_causes_a_warning_and_no_second_run() {
     let mut play = Play::start(&["a"]);
     play.hand("1a");
     play.fix("a", "1").done("1a");

@@ -190,7 +190,7 @@ fn a_rewrite_within_one_clock_tick_is_detected() {
 }
 
 #[test]
-fn a_file_that_changes_after_the_scan_makes_the_answer_stale_and_is_not_stored() {
+fn file_changed_after_the_scan_makes_the_answer_stale() {
     let tree = Tree::new(&[("a.py", "def one(): pass\n"), ("b.py", "def other(): pass\n")]);
     tree.open();
     let mut index = tree.open();

@@ -821,7 +821,7 @@ fn the_content_of_data_is_not_analysed_if_a_line_is_missing() {
 }
 
 #[test]
-fn links_in_change_logs_and_encoded_links_break_and_change_logs_come_last() {
+fn links_in_change_logs_break_and_are_listed_last() {
     let world = MemoryWorld::new([
         ("CHANGES.md", "[a](docs/my%20guide.md), `docs/my guide.md`\n"),
         ("a.md", "[a]: docs/my%20guide.md\n"),

@@ -125,7 +125,7 @@ fn unresolved_imports_of_files_that_never_existed_are_counted() {
 }
 
 #[test]
-fn an_import_of_a_compiled_file_whose_source_was_translated_to_typescript_does_not_dangle() {
+fn import_of_compiled_typescript_does_not_dangle() {
     let world = MemoryWorld::new([
         ("test/page.ts", "export const page = 1;\n"),
         ("test/all.ts", "export * from './page.js';\nimport './view.js';\n"),

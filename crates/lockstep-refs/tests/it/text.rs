@@ -249,7 +249,7 @@ fn an_ordinary_word_is_a_name_only_where_such_names_are_used() {
 }
 
 #[test]
-fn a_distinctive_name_in_code_is_a_name_beside_the_word_for_its_kind() {
+fn unlikely_word_in_code_is_a_name_next_to_its_kind() {
     let files = [
         (".claude/skills/code-review/SKILL.md", ""),
         ("src/a.ts", "import x from 'code-review';\nlabel('code-review');\nrun({ skill: 'code-review' });\n"),

@@ -79,7 +79,7 @@ fn say(peer: &mut Peer, headers: &str, body: &Value) -> Value {
 }
 
 #[test]
-fn the_lead_gets_its_turns_in_order_on_one_connection_and_a_retry_gets_the_same() {
+fn lead_receives_turns_in_order_and_a_retry_the_same_turn() {
     let model = ScriptedModel::start(scenario()).unwrap();
     let mut peer = Peer::new(&model);
     let mut request = ask("Do the thing.", false);

@@ -139,7 +139,7 @@ fn foreign_paths_are_left_out_and_reader_cursors_only_advance() {
 }
 
 #[test]
-fn a_removed_journal_is_remembered_and_its_successor_read_from_the_start() {
+fn successor_of_a_removed_journal_is_read_from_the_start() {
     let mut f = Fixture::new();
     f.journal.append(&f.session, &[line("Edit", "/a", None)]).unwrap();
     f.read();

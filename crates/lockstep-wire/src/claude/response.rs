@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn context_is_named_after_its_event_and_never_reaches_a_stopping_subagent() {
+    fn context_names_its_event_and_skips_stopping_subagents() {
         let text = Decision::Context("a \"b\"\nc".to_owned());
         let post = EventKind::PostToolUse { call: call(), outcome: ToolOutcome::Succeeded };
         assert_eq!(

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_messages_become_requests_that_are_answered_as_invalid() {
+    fn invalid_lines_are_answered_as_invalid_requests() {
         let invalid = std::str::from_utf8(INVALID).unwrap();
         assert!(invalid.contains(INVALID_ID) && is_message(INVALID));
         let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";

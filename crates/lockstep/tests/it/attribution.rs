@@ -220,7 +220,7 @@ fn a_list_of_one_command_that_explains_the_change_is_exact() {
 }
 
 #[test]
-fn a_list_that_is_shared_with_a_command_that_was_not_seen_is_unknown() {
+fn list_shared_with_an_unseen_command_is_unattributed() {
     let env = session();
     start(&env, "a1", "t1");
     env.write("a.py", "x = 2\n");
@@ -230,7 +230,7 @@ fn a_list_that_is_shared_with_a_command_that_was_not_seen_is_unknown() {
 
 /// The command of `a2` has ended when the change is found.
 #[test]
-fn a_change_that_a_list_missed_is_not_attributed_to_the_other_agent_alone() {
+fn change_missing_from_a_list_is_not_attributed_to_one_agent() {
     let env = session();
     start(&env, "a1", "t1");
     start(&env, "a2", "t2");

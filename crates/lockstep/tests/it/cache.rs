@@ -127,7 +127,7 @@ fn a_strict_check_fails_for_ids_markers_and_the_budget_each() {
 }
 
 #[test]
-fn sections_agents_and_phases_come_from_the_cache_or_the_sources_and_say_which() {
+fn extracts_name_the_cache_or_the_sources_as_origin() {
     let env = framework(FixtureSize::SMALL, "");
     let constitution = fs::read_to_string(env.project().join("docs/isdlc/constitution.md")).unwrap();
     for origin in ["disk", "cache"] {
@@ -231,7 +231,7 @@ fn skills_and_agents_of_enabled_plugins_are_in_the_cache() {
 }
 
 #[test]
-fn init_builds_a_cache_only_where_there_is_something_for_it_and_uninstall_takes_it_away() {
+fn init_builds_a_useful_cache_and_uninstall_removes_it() {
     let env = inactive();
     env.lockstep(["init", "--client", "claude"]).assert_success();
     assert!(!env.state().join("session-cache.md").exists(), "a plain repository gets no text");
@@ -316,7 +316,7 @@ fn open_steps_and_hotspots_are_delivered_in_their_current_state() {
 }
 
 #[test]
-fn the_exit_code_of_a_check_tells_fresh_from_stale_whatever_the_framework_lacks() {
+fn check_exit_code_distinguishes_fresh_from_stale() {
     let env = framework(FixtureSize::SMALL, "[cache]\nbudget_chars = 3000\n");
     fs::remove_dir_all(env.project().join("src/claude/skills/area-1/skill-1")).unwrap();
     env.lockstep(["cache", "build"]).assert_success();

@@ -192,7 +192,7 @@ fn a_task_that_changes_is_noticed_however_ready_everything_is() {
 }
 
 #[test]
-fn without_time_to_build_it_the_stale_cache_is_delivered_and_says_so() {
+fn stale_cache_is_delivered_with_a_note_at_the_deadline() {
     let env = framework(FixtureSize::SMALL, "");
     env.lockstep(["cache", "build"]).assert_success();
     env.write("docs/isdlc/constitution.md", "All for one.\n");
@@ -229,7 +229,7 @@ fn unusable_cache_adds_one_line_and_the_session_starts() {
 }
 
 #[test]
-fn waiting_alerts_and_the_task_are_in_it_and_come_first_after_a_compaction() {
+fn waiting_alerts_and_the_task_come_first_after_a_compaction() {
     let env = configured("");
     env.write(".claude/skills/look/SKILL.md", "---\nname: look\ndescription: Looks\n---\n");
     env.lockstep(["cache", "build"]).assert_success();

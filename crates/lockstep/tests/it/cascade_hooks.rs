@@ -13,7 +13,7 @@ fn agent_stops(env: &TestEnv, agent: &str) {
 }
 
 #[test]
-fn alerts_about_its_own_files_are_held_back_and_listed_in_its_report() {
+fn alerts_about_cascade_files_are_deferred_to_its_report() {
     let env = active();
     env.write("src/lib.rs", "pub mod f0;\npub mod own;\npub mod other;\npub mod user;\npub mod behind;\n");
     env.write("src/f0.rs", "pub fn f0_old() {}\n");
@@ -74,7 +74,7 @@ fn a_new_or_compacted_session_gets_one_notice_of_the_cascade() {
 }
 
 #[test]
-fn a_large_cascade_and_a_full_part_of_the_cache_fit_together_into_what_the_client_takes() {
+fn large_cascade_and_full_cache_part_fit_the_client_limit() {
     let env = active();
     let long = "a_name_that_somebody_thought_about_for_a_long_time_before_writing_it_down";
     env.write("src/f0.py", "def f0_old():\n    pass\n");

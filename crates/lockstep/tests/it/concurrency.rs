@@ -148,7 +148,7 @@ fn agents_that_stop_at_once_are_each_reported() {
 }
 
 #[test]
-fn agents_that_changed_the_same_file_and_stop_at_once_report_its_state_once() {
+fn concurrent_stops_report_a_shared_file_once() {
     let env = active();
     plant_users(&env, &["shared"]);
     env.hook(&HookEvent::session_start()).assert_silent();

@@ -208,7 +208,7 @@ fn client_edit_list_yields_the_old_content() {
 }
 
 #[test]
-fn the_leads_own_stop_names_what_breaks() {
+fn lead_stop_names_broken_dependents() {
     for session_start in [true, false] {
         let env = project(Git::Committed);
         if session_start {

@@ -84,7 +84,7 @@ fn fitting_dependents_of_files_that_git_wrote_raise_no_alert() {
 
 /// A later event does not know that the file existed before.
 #[test]
-fn file_that_is_deleted_and_created_again_is_compared_with_the_first_content() {
+fn recreated_file_is_compared_with_its_first_content() {
     for session_start in [true, false] {
         let env = project(DEFINITION, "");
         if session_start {
@@ -195,7 +195,7 @@ fn ignored_nested_repository_is_not_reported() {
 }
 
 #[test]
-fn change_of_a_tracked_file_that_an_ignore_rule_matches_names_the_dependent() {
+fn change_of_an_ignored_tracked_file_names_the_dependent() {
     for (name, script, act) in [
         (
             "rule",

@@ -337,7 +337,7 @@ fn file_that_one_agent_creates_and_another_changes_names_the_dependent() {
 }
 
 #[test]
-fn changes_of_a_session_that_was_interrupted_are_named_after_it_is_resumed() {
+fn changes_of_an_interrupted_session_are_named_after_resume() {
     for lead in [true, false] {
         let env = project(DEFINITION, "");
         env.hook(&HookEvent::session_start()).assert_silent();
@@ -409,7 +409,7 @@ fn file_that_is_no_longer_ignored_names_its_dependent() {
 
 /// The name of the file was changed before the session. Nothing but an event before the command knows its content.
 #[test]
-fn first_event_of_a_session_without_a_start_saves_what_the_files_are() {
+fn first_event_without_a_session_start_saves_file_states() {
     for (first, event) in [
         ("prompt", HookEvent::prompt()),
         ("start of a command", subagent(HookEvent::from_sample(samples::PRE_TOOL_USE_BASH))),
@@ -427,7 +427,7 @@ fn first_event_of_a_session_without_a_start_saves_what_the_files_are() {
 
 /// The index has the former definitions of a file and not its text, which has more names. The commit has the text.
 #[test]
-fn only_event_after_a_command_names_the_user_of_a_name_that_is_no_definition() {
+fn single_event_after_a_command_names_users_of_non_definitions() {
     let skill = |name: &str| format!("---\nname: {name}\ndescription: greets\n---\n\n# Greeting\n");
     let env = configured("");
     env.write("skills/core/SKILL.md", skill("greet-people"));
@@ -456,7 +456,7 @@ fn other_line_ends_of_a_skill_raise_no_alert() {
 
 /// Nothing knows the content that the file had. A name that its importers take and that it does not have shows what it was.
 #[test]
-fn only_event_after_a_command_names_the_dependent_of_an_uncommitted_file() {
+fn single_event_after_a_command_names_dependents_of_uncommitted_files() {
     for (state, script) in DIRTY.iter().filter(|(state, _)| *state != "copied from a committed file") {
         let env = project(&DEFINITION.replace("greet", "hello"), script);
         shell(&env, "sed -i s/greet/salute/ core.py");

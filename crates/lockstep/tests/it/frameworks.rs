@@ -150,7 +150,7 @@ fn doctor_names_old_hooks_that_do_the_same_work() {
 }
 
 #[test]
-fn the_report_of_a_session_is_written_to_a_file_where_one_is_configured() {
+fn session_report_is_written_to_the_configured_file() {
     let env = configured("[impact]\nfile = 'out/src-impact-{session}.md'\n");
     env.write("out/keep", "");
     plant_users(&env, &["a"]);

@@ -170,7 +170,7 @@ fn a_prompt_in_nwaves_dialect_is_let_alone_by_default() {
 }
 
 #[test]
-fn a_prompt_in_nwaves_dialect_is_checked_by_nwaves_rules_where_that_is_configured() {
+fn nwave_prompt_is_checked_by_nwave_rules_if_configured() {
     let env = with_step("[gates]\nnwave = 'block'\n");
     env.write("docs/feature/auth-upgrade/deliver/execution-log.json", "{\"events\": []}");
     assert_eq!(denied(&env.hook(&invoke(&nwave_prompt()))), None);

@@ -130,7 +130,7 @@ fn other_git_commands_work_while_commits_are_refused() {
 }
 
 #[test]
-fn a_rebase_merge_and_pick_pass_and_are_on_record_while_the_gate_lets_commits_through() {
+fn rebase_merge_and_pick_pass_and_are_recorded_under_an_open_gate() {
     let env = repository();
     run(&env, "echo m > m && git add m && git commit -qm main");
     run(&env, "git merge -q --no-ff -m merged topic");

@@ -214,7 +214,7 @@ fn a_store_that_is_none() {
 }
 
 #[test]
-fn a_configuration_with_problems_is_used_as_far_as_it_goes() {
+fn valid_keys_of_a_faulty_configuration_are_used() {
     let env = begun();
     env.write("use_a.py", "from a import hello\n");
     env.configure("[alert]\nlead = \"any\"\nsubagent = 7\nunknown = 1\n");

@@ -81,7 +81,7 @@ fn a_link_on_the_way_of_a_configured_path_is_not_followed() {
 
 /// A configured path names a file of the repository, of git, or of the user, which would be appended to or replaced.
 #[test]
-fn a_file_that_lockstep_did_not_make_is_neither_replaced_nor_appended_to() {
+fn foreign_file_is_neither_replaced_nor_appended_to() {
     let victims =
         ["README.md", ".git/config", ".git/hooks/post-commit", "lib.py", ".claude/settings.json", ".envrc"];
     for key in ["task.events", "map.path", "cache.path", "impact.file"] {

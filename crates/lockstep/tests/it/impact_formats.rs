@@ -44,7 +44,7 @@ fn gcc_format_lists_breaks_with_columns_from_the_current_directory() {
 }
 
 #[test]
-fn gcc_format_names_what_was_not_analysed_and_keeps_one_line_per_finding() {
+fn gcc_format_lists_unanalysed_files_one_line_each() {
     let env = with_break();
     env.write("pkg/a.py", "def greet(name\n    return name\n");
     let text = env.lockstep(["impact", "--format", "gcc"]).assert_success();
@@ -187,7 +187,7 @@ fn other_commands_refuse_formats_for_findings() {
 }
 
 #[test]
-fn a_function_with_a_variant_per_platform_is_named_once_when_all_are_renamed() {
+fn function_with_platform_variants_is_named_once() {
     let env = inactive();
     env.git(["init", "--quiet"]);
     let text = "#[cfg(unix)]\npub fn old() {}\n\n#[cfg(windows)]\npub fn old() {}\n";

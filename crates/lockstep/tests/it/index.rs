@@ -142,7 +142,7 @@ fn every_kind_of_file_is_handled_and_counted() {
 }
 
 #[test]
-fn a_build_in_the_background_outlives_its_starter_and_is_not_doubled() {
+fn background_build_outlives_its_starter_and_runs_once() {
     let env = configured("");
     plant(&env, 200);
     for _ in 0..4 {

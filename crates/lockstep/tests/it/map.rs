@@ -398,7 +398,7 @@ fn odd_names_survive_the_document() {
 }
 
 #[test]
-fn a_framework_of_hotspots_keeps_to_its_limit_and_check_and_update_agree() {
+fn framework_map_of_hotspots_stays_within_its_limit() {
     let env = active();
     let all: String = (0..70).map(|at| format!("- `skill-{at:03}`\n")).collect();
     for at in 0..70 {
@@ -419,7 +419,7 @@ fn a_framework_of_hotspots_keeps_to_its_limit_and_check_and_update_agree() {
 }
 
 #[test]
-fn the_map_of_a_whole_repository_is_not_written_into_the_frameworks_folder() {
+fn repository_map_is_not_written_into_the_framework_folder() {
     let env = active();
     plant_framework(&env, 3);
     env.lockstep(["map"]).assert_success();

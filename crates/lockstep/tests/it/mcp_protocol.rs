@@ -43,7 +43,7 @@ fn the_end_of_the_input_ends_the_server_with_0() {
 }
 
 #[test]
-fn a_request_that_is_under_way_when_the_input_ends_is_still_answered() {
+fn pending_request_is_answered_after_end_of_input() {
     let env = inactive();
     env.write("a.py", "import b\n");
     env.write("b.py", "");
@@ -70,7 +70,7 @@ fn messages_before_initialize_are_ignored() {
 }
 
 #[test]
-fn every_line_that_is_no_message_is_answered_while_requests_are_answered() {
+fn invalid_lines_are_answered_during_requests() {
     let mut session = Session::start(&inactive());
     let invalid = [
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud800\"}",

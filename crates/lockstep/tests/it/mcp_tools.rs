@@ -293,7 +293,7 @@ fn tools_without_a_project_answer_or_name_what_is_missing() {
 }
 
 #[test]
-fn an_invalid_configuration_is_reported_and_reread_by_the_running_server() {
+fn running_server_reports_and_rereads_an_invalid_configuration() {
     let env = configured("[task]\nmax_bites = 3\n");
     let mut session = Session::start(&env);
     let said = session.fails("task_show", json!({}));

@@ -135,7 +135,7 @@ fn one_journal_that_cannot_be_removed_keeps_no_other() {
 }
 
 #[test]
-fn a_session_that_begins_does_not_swallow_what_another_has_not_swept_yet() {
+fn new_session_keeps_unswept_changes_of_another() {
     for source in ["startup", "resume", "clear", "compact"] {
         let env = active();
         env.write("a.py", "x");

@@ -62,7 +62,7 @@ fn workflow_transcript(env: &TestEnv, agent: &str, prompt: &str) -> PathBuf {
 }
 
 #[test]
-fn every_tool_that_starts_or_continues_an_agent_is_refused_an_incomplete_prompt() {
+fn incomplete_prompt_is_refused_for_every_agent_tool() {
     let env = with_step();
     let bad = incomplete(&env);
     save(&env, "saved", &script(&bad));
@@ -169,7 +169,7 @@ fn gate_2_finds_the_step_of_a_workflows_agent() {
 }
 
 #[test]
-fn the_step_of_one_agent_is_not_taken_for_that_of_another_whose_transcript_is_not_written_yet() {
+fn agent_without_a_transcript_does_not_get_the_step_of_another() {
     let env = with_step();
     yes(&env, "step phase start 01-01 RED");
     assert_eq!(denied(&env.hook(&invoke(&prompt(&env)))), None);

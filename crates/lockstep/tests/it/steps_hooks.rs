@@ -80,7 +80,7 @@ fn an_incomplete_prompt_is_denied_with_every_error_and_suggestion() {
 }
 
 #[test]
-fn an_agent_is_stopped_once_then_its_step_fails_and_the_lead_is_notified() {
+fn second_refused_stop_fails_the_step_and_notifies_the_lead() {
     let env = with_step();
     env.hook(&HookEvent::session_start()).assert_silent();
     running(&env, "a1");

@@ -199,7 +199,7 @@ fn members_of_a_type_that_moved_are_no_broken_places() {
 }
 
 #[test]
-fn a_signature_that_names_a_type_renamed_in_another_file_is_the_same() {
+fn type_renamed_in_another_file_leaves_signatures_unchanged() {
     for (files, from, to) in [
         (
             [

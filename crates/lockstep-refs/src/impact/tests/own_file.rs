@@ -504,7 +504,7 @@ fn an_extension_function_of_kotlin_is_missed_by_calls_in_its_file() {
 }
 
 #[test]
-fn a_python_call_that_passes_a_parameter_by_place_and_by_name_is_broken() {
+fn python_call_with_a_parameter_passed_twice_breaks() {
     let text = "class A:\n    def send(self, request, history):\n        pass\n\n    def run(self):\n        self.send(1, history=2)\n";
     assert_eq!(
         edit("a.py", text, "request, history", "history, request"),
@@ -513,7 +513,7 @@ fn a_python_call_that_passes_a_parameter_by_place_and_by_name_is_broken() {
 }
 
 #[test]
-fn a_definition_of_c_must_match_the_declaration_that_its_file_includes() {
+fn c_definition_must_match_its_included_declaration() {
     let text = "#include \"a.h\"\n\nint f(int a, char *b) { return a; }\n";
     let header = ("a.h", "int f(int a, char *b);\n");
     let after = text.replace("int a, char *b", "char *b, int a");

@@ -93,7 +93,7 @@ fn links_to_unreadable_files_still_resolve() {
 
 /// A bound of the comparison is never taken for an answer without renamed uses.
 #[test]
-fn lines_that_are_not_compared_for_renamed_names_are_named_as_a_limit() {
+fn uncompared_lines_are_reported_as_a_limit() {
     let limits = |before: &str, after: &str| {
         let world = MemoryWorld::new([("a.py", after), ("b.py", "def greet():\n    return 1\n")]);
         let impact = ask(&world, &[edited("a.py", before)]);

@@ -138,7 +138,7 @@ fn files_that_only_tell_types_are_read_without_their_uses() {
 }
 
 #[test]
-fn values_that_are_converted_in_a_package_language_are_evaluated_once_for_all_methods() {
+fn converted_values_are_evaluated_once_for_all_methods() {
     const METHODS: u64 = 12;
     let mut kit = "package kit\n\ntype T struct{}\n\ntype Able interface {\n".to_owned();
     for at in 0..METHODS {

@@ -113,7 +113,7 @@ fn packages_are_found_by_module_path_alias_and_dot() {
 }
 
 #[test]
-fn the_same_package_needs_no_import_and_tests_outside_see_only_capitals() {
+fn same_package_needs_no_import_and_external_tests_see_only_exports() {
     assert_eq!(referrers(PROJECT, "store/store.go", "hidden"), ["store/methods.go:4 Call(0)"]);
     assert_eq!(referrers(PROJECT, "store/store.go", "Store.items"), ["store/methods.go:5 Value"]);
 }

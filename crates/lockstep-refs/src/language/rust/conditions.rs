@@ -124,7 +124,7 @@ mod tests {
     use crate::world::MemoryWorld;
 
     #[test]
-    fn a_condition_is_unmet_where_no_ordinary_build_meets_it() {
+    fn condition_outside_ordinary_builds_is_unmet() {
         let manifest = "[package]\nname = \"a\"\n[features]\ndefault = [\"more\"]\nmore = [\"std\"]\nstd = []\nextra = []\n";
         let world = MemoryWorld::new([("Cargo.toml", manifest), ("src/lib.rs", "")]);
         let package = Package::of(&world, "").unwrap();

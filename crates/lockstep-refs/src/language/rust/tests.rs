@@ -223,7 +223,7 @@ fn field_and_method_of_one_name_are_distinguished() {
 }
 
 #[test]
-fn inference_goes_through_aliases_closures_and_iterators() {
+fn inference_follows_aliases_closures_and_iterators() {
     let world = MemoryWorld::new([
         ("Cargo.toml", MANIFEST),
         ("src/lib.rs", "mod a;\nmod b;\n"),

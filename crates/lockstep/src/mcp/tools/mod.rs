@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn every_argument_and_every_result_is_described_by_a_schema_of_an_object() {
+    fn tool_arguments_and_results_have_object_schemas() {
         for tool in all() {
             let described = tool.to_mcp_tool();
             let output = described.output_schema.expect("a tool has a result");

@@ -58,7 +58,7 @@ fn strings_name_modules_and_what_is_in_them() {
 }
 
 #[test]
-fn a_renamed_function_breaks_calls_that_look_it_up_and_no_other_strings() {
+fn renamed_function_breaks_lookups_by_name_but_not_other_strings() {
     assert_eq!(breaking(FILES, "pkg/mod.py", "greet", "welcome"), ["pkg/user.py", "test_mod.py"]);
     assert_eq!(
         dependents(FILES, "pkg/mod.py", "greet", "welcome"),
