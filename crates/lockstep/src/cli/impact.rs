@@ -68,8 +68,8 @@ pub(crate) struct ImpactArgs {
     /// Print the alert that the Lead would get
     #[arg(long, conflicts_with = "format")]
     alert: bool,
-    /// Also list files that changed together with the changed ones in git: no trace in any text, so no dependents, but
-    /// worth a look
+    /// Also list files that changed together with the changed ones in git. No text references them, so they are no
+    /// dependents, but may need a review
     #[arg(long)]
     history: bool,
     /// Remember that this dependent needs nothing, until it or what it depends on changes again

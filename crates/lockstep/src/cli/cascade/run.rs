@@ -16,11 +16,11 @@ use crate::terminal::print_error;
 
 /// Run the whole cascade without a Lead
 ///
-/// Goes on with the cascade that is active, or starts one as `cascade start` does. Each group is given to an agent: the prompt on its
+/// Continues the active cascade, or starts one as `cascade start` does. Each group is given to an agent: the prompt on its
 /// standard input, the group in LOCKSTEP_GROUP, the files in the file
-/// LOCKSTEP_FILES_LIST0 (relative to the project's root, each ended by NUL). At most two
-/// work at the same time. What they print is in .lockstep/reports/cascade/. Ctrl-C ends the agents too, and the same command goes on
-/// later. The exit code is 0 when it has converged, 1 when something is left.
+/// LOCKSTEP_FILES_LIST0 (relative to the project's root, each ended by NUL). At most two agents run at the same time. Their output is
+/// stored in .lockstep/reports/cascade/. Ctrl-C also ends the agents; the same command continues later. The exit code is 0 if the
+/// cascade has converged, and 1 if dependents are left.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep cascade run --agent claude
