@@ -13,6 +13,7 @@ mod git;
 mod invoke;
 mod mention;
 mod own;
+mod repository;
 mod run;
 mod skip;
 mod syntax;

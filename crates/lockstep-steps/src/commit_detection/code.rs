@@ -2,7 +2,7 @@
 
 use super::decode;
 use super::expand::Field;
-use super::{invoke, mention, names_git};
+use super::{invoke, mention, names_git, repository};
 
 /// Interpreters and the options behind which their code is. Without options, the first operand is the code.
 const INTERPRETERS: &[(&str, &[&str])] = &[
@@ -15,7 +15,7 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
     ("deno", &["eval"]),
     ("perl", &["-e", "-E"]),
     ("ruby", &["-e"]),
-    ("php", &["-r"]),
+    ("php", &["-r", "-B", "-E", "-R"]),
     ("lua", &["-e"]),
     ("luajit", &["-e"]),
     ("Rscript", &["-e"]),
@@ -127,6 +127,10 @@ const DECODES: &[&str] = &[
     "base64",
     "String.fromCharCode",
     "unpack",
+    "bytes",
+    "bytearray",
+    "maketrans",
+    "translate",
 ];
 
 /// Modules that make commits without starting git.
@@ -169,7 +173,7 @@ pub(super) fn arguments(name: &str, arguments: &[Field]) -> (Vec<String>, bool) 
         };
         if options.iter().any(takes) {
             codes.extend(texts.get(at + 1).map(ToString::to_string));
-        } else if let Some(code) = options.iter().find_map(|option| text.strip_prefix(*option)) {
+        } else if let Some(code) = options.iter().find_map(|option| attached(text, option)) {
             codes.push(code.trim_start_matches('=').to_owned());
         } else if text.starts_with('+') {
             codes.push((*text).to_owned());
@@ -188,6 +192,16 @@ pub(super) fn arguments(name: &str, arguments: &[Field]) -> (Vec<String>, bool) 
     let stdin = matches!(name, "make" | "gmake") || codes.is_empty();
     let no_file = operands.clone().next().is_none_or(|text| invoke::is_stdin(text));
     (codes, stdin && (no_file || options.is_empty() || texts.contains(&"-")) || matches!(name, "ed" | "ex"))
+}
+
+/// Returns the code in the word of its option: `--eval=CODE`, `-eCODE`, or behind other letters, `-wleCODE`.
+fn attached<'a>(text: &'a str, option: &str) -> Option<&'a str> {
+    if let Some(code) = text.strip_prefix(option) {
+        return Some(code);
+    }
+    let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1)?;
+    let cluster = text.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'))?;
+    cluster.split_once(letter).map(|(_, code)| code).filter(|code| !code.is_empty())
 }
 
 /// Reads the commands in a piece of code.
@@ -211,7 +225,7 @@ pub(super) fn read(name: &str, text: &str) -> Code {
     let is_text = words_of(&outside).all(is_of_text);
     code.obscure |= mentions_commit && (runs || !is_text);
     code.obscure |=
-        literals.iter().any(|one| mention::is_of_branches(one)) && writes_files(&literals, &outside);
+        literals.iter().any(|one| repository::is_of_branches(one)) && writes_files(&literals, &outside);
     if !runs {
         return code;
     }
@@ -252,16 +266,16 @@ fn starts_programs(name: &str, text: &str, outside: &str) -> bool {
 fn writes_files(literals: &[String], outside: &str) -> bool {
     const MODES: &[&str] = &["w", "wb", "a", "ab", "r+", "rb+", "r+b", "w+", "wb+", "x", ">", ">>", "+<"];
     const STEMS: &[&str] = &[
-        "write", "append", "rename", "remove", "unlink", "rm", "copy", "move", "replace", "symlink", "put",
-        "spew",
+        "write", "append", "chmod", "rename", "remove", "link", "rm", "copy", "move", "replace", "put",
+        "spew", "truncate",
     ];
     literals.iter().any(|one| MODES.contains(&one.as_str()))
         || words_of(outside).any(|word| STEMS.iter().any(|stem| word.to_ascii_lowercase().contains(stem)))
 }
 
-/// Returns true if the words of a call name a module that makes commits.
-pub(super) fn names_module(words: &[&str]) -> bool {
-    words.windows(2).any(|pair| pair[0] == "-m" && MODULES.contains(&pair[1]))
+/// Returns true for a module that makes commits.
+pub(super) fn is_module(name: &str) -> bool {
+    MODULES.contains(&name)
 }
 
 /// Returns true if code of an editor or debugger runs code of another language, or a function of the system.

@@ -1,6 +1,7 @@
 //! Expands words: quotes, parameters, substitutions, braces. A value that the command's text does not show is
 //! replaced by a mark.
 
+use super::invoke::PROCESS_FD;
 use super::run::Shell;
 use super::syntax::{self, Part, Word};
 
@@ -68,7 +69,13 @@ impl Shell {
         }
         let words: Vec<Word> =
             syntax::parse(words).commands.into_iter().flat_map(|command| command.words).collect();
-        words.iter().flat_map(|word| self.expand(word)).map(|field| field.text).collect()
+        let fields = words.iter().flat_map(|word| self.expand(word)).map(|field| field.text);
+        // `[index]=value`
+        let value = |text: String| match text.strip_prefix('[').and_then(|rest| rest.split_once("]=")) {
+            Some((_, value)) => value.to_owned(),
+            None => text,
+        };
+        fields.map(value).collect()
     }
 
     fn expand_parts(&mut self, parts: &[Part], fields: &mut Vec<Field>) {
@@ -139,7 +146,7 @@ impl Shell {
     /// Returns the path of a process substitution, and saves its output as the content of that file.
     fn process(&mut self, script: &str) -> String {
         let output = self.run_script(script);
-        let path = format!("/dev/fd/{}", 60 + self.files.len());
+        let path = format!("/dev/fd/{}", PROCESS_FD + self.files.len());
         self.files.insert(path.clone(), output);
         self.processes.insert(path.clone(), script.to_owned());
         path
@@ -159,6 +166,14 @@ impl Shell {
         if expression.len() > 1 && expression.starts_with('#') {
             return vec![UNKNOWN.to_string()];
         }
+        if let Some((_, rest)) = expression.strip_prefix('(').and_then(|flags| flags.split_once(')')) {
+            // Flags of zsh, which are not followed.
+            let word = syntax::parse_quoted(rest);
+            let value = self.value(&word);
+            let named = if rest.starts_with('$') { value } else { self.lookup(rest).join(" ") };
+            return vec![unknown_of(&named)];
+        }
+        let expression = expression.trim_start_matches(['=', '~', '^']);
         let end = name_length(expression);
         let (name, operator) = expression.split_at(end);
         let (index, operator) = match operator.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
@@ -175,6 +190,8 @@ impl Shell {
                 let at = index.map_or(Some(0), |index| index.parse().ok());
                 match (name, at) {
                     ("@" | "*", _) => self.lookup(name),
+                    // zsh expands the name of an array to all its elements.
+                    _ if self.is_zsh && index.is_none() => self.lookup(name),
                     (_, Some(at)) => {
                         let elements = self.lookup(name);
                         // An array may have gaps.
@@ -205,6 +222,10 @@ impl Shell {
                 if is_unset { vec![default] } else { values }
             }
             (_, Some('+')) => vec![operand(&rest[1..])],
+            (_, Some('?')) => {
+                operand(&rest[1..]);
+                values
+            }
             (Some(':'), Some(c)) if c.is_ascii_digit() || c == ' ' => {
                 values.iter().map(|value| substring(value, rest)).collect()
             }

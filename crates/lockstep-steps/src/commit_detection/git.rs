@@ -3,7 +3,7 @@
 use super::CommitReading::{self, Commits, Harmless, Unreadable};
 use super::commit::{effect_of_arguments, matches};
 use super::expand::Field;
-use super::mention::{mentions_commit, runs_value};
+use super::mention::mentions_commit;
 use super::{commit, names_git};
 
 /// Subcommands that make commits or move branches.
@@ -171,8 +171,7 @@ pub(super) fn effect(
     environment: &[(String, String)],
     depth: usize,
 ) -> CommitReading {
-    let mut programs: Vec<&str> =
-        environment.iter().filter(|(name, _)| runs_value(name)).map(|(_, value)| value.as_str()).collect();
+    let mut programs: Vec<&str> = environment.iter().map(|(_, value)| value.as_str()).collect();
     let (mut at, mut aliases) = (0, Vec::new());
     let mut called = verb.map(Field::new);
     while let Some(field) = arguments.get(at).filter(|_| called.is_none()) {
@@ -249,16 +248,8 @@ fn of_verb(verb: &Field, rest: &[Field], depth: usize) -> CommitReading {
         "for-each-repo" if words.iter().any(|word| makes_commits(word)) => Commits,
         // The transport `ext::` runs the rest of the address.
         _ if words.iter().any(|word| word.starts_with("ext::") && mentions_commit(word)) => Unreadable,
-        "grep" | "difftool" | "mergetool" => {
-            if runs_text(&words) {
-                Unreadable
-            } else {
-                Harmless
-            }
-        }
-        "config"
-            if words.iter().any(|word| word.eq_ignore_ascii_case("core.hooksPath")) && words.len() > 1 =>
-        {
+        "lfs" if matches!(words.as_slice(), ["migrate", "import" | "export", ..]) => Commits,
+        "config" if words.iter().any(|word| moves_hooks(word)) && words.len() > 1 => {
             let reads = words.iter().any(|word| word.starts_with("--get") || *word == "get");
             if reads { Harmless } else { Unreadable }
         }
@@ -270,6 +261,7 @@ fn of_verb(verb: &Field, rest: &[Field], depth: usize) -> CommitReading {
             let effect = effect_of_arguments(&texts, depth);
             if effect == Harmless { Harmless } else { Commits }
         }
+        _ if HARMLESS.contains(&text) && runs_text(text, &words) => Unreadable,
         _ if HARMLESS.contains(&text) => Harmless,
         // An alias may be anything.
         _ => Commits,
@@ -287,13 +279,34 @@ fn asks_only(rest: &[Field]) -> bool {
     }
 }
 
-/// Returns true if the value of an option that names a program mentions a commit.
-fn runs_text(words: &[&str]) -> bool {
-    const OPTIONS: &[&str] = &["-O", "--open-files-in-pager", "-x", "--extcmd"];
+/// Returns true for a setting that names the directory of hooks, or a file of settings that may name it.
+fn moves_hooks(setting: &str) -> bool {
+    let setting = setting.to_ascii_lowercase();
+    setting == "core.hookspath" || setting.starts_with("include.") || setting.starts_with("includeif.")
+}
+
+/// Returns true if the value of an option that names a program or a setting mentions a commit.
+fn runs_text(verb: &str, words: &[&str]) -> bool {
+    const OPTIONS: &[&str] = &[
+        "-O",
+        "-x",
+        "--exec",
+        "--extcmd",
+        "--httpd",
+        "--open-files-in-pager",
+        "--receive-pack",
+        "--smtp-server",
+        "--upload-pack",
+    ];
+    const OF_CLONE: &[&str] = &["-c", "--config", "-u"];
+    let is_option = |word: &str| {
+        OPTIONS.contains(&word) || word.ends_with("-cmd") || (verb == "clone" && OF_CLONE.contains(&word))
+    };
     words.iter().enumerate().any(|(at, word)| {
         let before = at.checked_sub(1).map_or("", |at| words[at]);
-        let joined = OPTIONS.iter().find_map(|option| word.strip_prefix(option));
-        mentions_commit(joined.unwrap_or_default()) || (OPTIONS.contains(&before) && mentions_commit(word))
+        let named = word.split_once('=').is_some_and(|(option, _)| is_option(option));
+        let attached = !word.starts_with("--") && word.get(..2).is_some_and(is_option);
+        (named || attached || is_option(before)) && mentions_commit(word.trim_start_matches("-O"))
     })
 }
 

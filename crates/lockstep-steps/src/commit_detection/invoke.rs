@@ -98,6 +98,9 @@ impl Shell {
                 String::new()
             }
             "alias" => {
+                // zsh runs the text of a suffix for files with that extension.
+                self.obscure |= arguments.first().is_some_and(|option| option == "-s")
+                    && arguments.iter().any(|text| names_git(text));
                 for (alias, text) in arguments.iter().filter_map(|text| text.split_once('=')) {
                     self.aliases.insert(alias.to_owned(), text.to_owned());
                 }
@@ -134,7 +137,7 @@ impl Shell {
         if SHELLS.contains(&name) {
             return self.shell(name, arguments, input);
         }
-        if let Some(text) = self.files.get(fields[0].text.trim_start_matches("./")).cloned() {
+        if let Some(text) = self.file(&fields[0].text).cloned() {
             return self.run_file(&text, arguments);
         }
         let is_text = commit::treats_arguments_as_text(name, arguments);
@@ -146,8 +149,7 @@ impl Shell {
         }
         let texts: Vec<String> = arguments.iter().map(|field| field.text.clone()).collect();
         let path = |text: &String| text.strip_prefix("if=").unwrap_or(text).to_owned();
-        let read: Vec<String> =
-            texts.iter().filter_map(|text| self.files.get(&path(text))).cloned().collect();
+        let read: Vec<String> = texts.iter().filter_map(|text| self.file(&path(text))).cloned().collect();
         let stdin = if read.is_empty() { self.stdin(input).concat() } else { read.concat() };
         match decode::filter(name, &texts, &stdin) {
             Some(output) if !stdin.is_empty() && !stdin.contains([UNKNOWN, SUSPECT]) => {
@@ -156,7 +158,9 @@ impl Shell {
             }
             // A text of the command itself is piped through an unknown program.
             _ if stdin.contains(|c| c != UNKNOWN) => SUSPECT.to_string(),
-            _ if name == "git" || texts.iter().any(|text| names_git(text)) => SUSPECT.to_string(),
+            _ if name == "git" => git_path(&texts),
+            _ if texts.iter().any(|text| names_git(text)) => SUSPECT.to_string(),
+            _ if name == "ls" && texts.iter().any(|text| !text.starts_with('-')) => listed(&texts),
             _ => UNKNOWN.to_string(),
         }
     }
@@ -192,7 +196,7 @@ impl Shell {
         match arguments.first() {
             Some(path) if is_stdin(path) => self.run_stdin(input),
             Some(path) => {
-                let text = self.files.get(path.trim_start_matches("./")).or(self.files.get(path)).cloned();
+                let text = self.file(path).cloned();
                 text.map_or_else(|| UNKNOWN.to_string(), |text| self.run_script(&text))
             }
             None => String::new(),
@@ -240,7 +244,7 @@ impl Shell {
             [from, .., to] => (*from, *to),
             _ => return String::new(),
         };
-        if let Some(text) = self.files.get(from).cloned() {
+        if let Some(text) = self.file(from).cloned() {
             self.files.insert(to.clone(), text);
         }
         let source = name_of(from);
@@ -262,7 +266,7 @@ impl Shell {
         while let Some(word) = rest.next() {
             match word {
                 "--rcfile" | "--init-file" => {
-                    let script = rest.next().and_then(|path| self.files.get(path)).cloned();
+                    let script = rest.next().and_then(|path| self.file(path)).cloned();
                     script.map(|text| self.run_script(&text));
                 }
                 "-o" | "+o" | "-O" | "+O" => drop(rest.next()),
@@ -291,8 +295,7 @@ impl Shell {
             }
             None => self.run_stdin(input),
             Some(file) => {
-                let text = self.files.get(file).or(self.files.get(file.trim_start_matches("./"))).cloned();
-                match text {
+                match self.file(file).cloned() {
                     Some(text) => self.with_positional(Some(positional), |shell| shell.run_script(&text)),
                     // `sh -s` reads its input; its operands are arguments.
                     None => self.run_stdin(input),
@@ -340,6 +343,9 @@ impl Shell {
         }
         let mut output = String::new();
         let mut environment = Vec::new();
+        if arguments.iter().any(|field| field.text == "-printf" || field.text == "-fprintf") {
+            output.extend(arguments.iter().filter(|field| names_git(&field.text)).map(|_| SUSPECT));
+        }
         if wrapper.name == "parallel" {
             // Without a program, the lines of its input are commands.
             output.push_str(&self.run_stdin(input));
@@ -353,7 +359,7 @@ impl Shell {
                 let mut texts = self.stdin(input);
                 let file = |field: &Field| {
                     let value = field.text.split_once('=').map_or(field.text.as_str(), |(_, value)| value);
-                    self.files.get(value.trim_start_matches("-a")).cloned()
+                    self.file(value.trim_start_matches("-a")).cloned()
                 };
                 texts.extend(arguments.iter().filter_map(file));
                 let given = if texts.is_empty() { vec![UNKNOWN.to_string()] } else { texts };
@@ -376,11 +382,8 @@ impl Shell {
 
     fn interpret(&mut self, name: &str, arguments: &[Field], input: &Input) -> String {
         let (codes, reads_stdin) = code::arguments(name, arguments);
-        let files: Vec<String> = arguments
-            .iter()
-            .filter_map(|field| self.files.get(field.text.trim_start_matches("./")))
-            .cloned()
-            .collect();
+        let files: Vec<String> =
+            arguments.iter().filter_map(|field| self.file(&field.text)).cloned().collect();
         let stdin = if reads_stdin && files.is_empty() { self.stdin(input) } else { Vec::new() };
         if matches!(name, "sed" | "gsed") && codes.iter().any(|code| code::evaluates(code)) {
             self.run_stdin(input);
@@ -416,9 +419,31 @@ fn is_encoded(shell: &str, option: &str) -> bool {
         || matches!(shell, "pwsh" | "powershell") && option == "-ec"
 }
 
-/// Returns true for the paths of the standard input.
+/// The descriptor of the first process substitution of a script.
+pub(super) const PROCESS_FD: usize = 60;
+
+/// Returns true for the paths of the standard input and of other descriptors that a script may open.
 pub(super) fn is_stdin(path: &str) -> bool {
-    matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+    let descriptor = ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|dir| path.strip_prefix(dir));
+    let is_inherited =
+        descriptor.and_then(|number| number.parse::<usize>().ok()).is_some_and(|number| number < PROCESS_FD);
+    matches!(path, "-" | "/dev/stdin") || is_inherited
+}
+
+/// Returns the output of `ls`: the files of a directory or of a pattern.
+fn listed(arguments: &[String]) -> String {
+    let paths = arguments.iter().filter(|text| !text.starts_with('-'));
+    paths.map(|path| path.clone() + "\n").collect()
+}
+
+/// Returns the output of a call of git: a path in its directory, or an unknown text.
+fn git_path(arguments: &[String]) -> String {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["rev-parse", "--git-path", path] => format!(".git/{path}\n"),
+        ["rev-parse", .., "--git-dir" | "--absolute-git-dir" | "--git-common-dir"] => ".git\n".to_owned(),
+        _ => SUSPECT.to_string(),
+    }
 }
 
 fn echo(arguments: &[String]) -> String {

@@ -5,9 +5,10 @@
 //! goes to a program that treats its arguments as text.
 
 use super::CommitReading::{self, Harmless, Unreadable};
-use super::commit::{effect_of_programs, matches, treats_arguments_as_text};
+use super::commit::{effect_of_programs, treats_arguments_as_text};
 use super::expand::Field;
 use super::invoke::{SHELLS, name_of};
+use super::repository::{changes_branches, is_git_dir, unhooks};
 use super::run::{Invocation, Shell};
 use super::{code, git, wrappers};
 
@@ -66,36 +67,66 @@ pub(super) fn mentions_commit(text: &str) -> bool {
 /// Programs that make commits by verbs of their own; without verbs, each call may make one.
 const TOOLS: &[(&str, &[&str])] = &[
     ("aider", &[]),
+    ("bfg", &[]),
     ("bump-my-version", &[]),
     ("bump2version", &[]),
+    ("bumpp", &[]),
     ("bumpversion", &[]),
     ("commitizen", &[]),
     ("cz", &[]),
+    ("gh-pages", &[]),
+    ("ghp-import", &[]),
     ("gitmoji", &[]),
     ("gitui", &[]),
     ("gt", &["create", "modify", "squash", "fold", "split", "absorb", "sync", "restack"]),
     (
         "jj",
         &[
-            "abandon", "bookmark", "b", "desc", "describe", "git", "new", "rebase", "restore", "split",
+            "abandon",
+            "absorb",
+            "b",
+            "backout",
+            "bookmark",
+            "desc",
+            "describe",
+            "duplicate",
+            "edit",
+            "fix",
+            "git",
+            "metaedit",
+            "new",
+            "next",
+            "op",
+            "operation",
+            "parallelize",
+            "prev",
+            "rebase",
+            "restore",
+            "revert",
+            "sign",
+            "split",
             "squash",
+            "undo",
         ],
     ),
     ("lazygit", &[]),
     ("lerna", &["version", "publish"]),
+    ("mike", &["deploy", "delete", "alias"]),
+    ("mkdocs", &["gh-deploy"]),
+    ("np", &[]),
     ("npm", &["version"]),
     ("pnpm", &["version"]),
     ("release-it", &[]),
     ("semantic-release", &[]),
     ("sl", &["amend", "absorb", "fold", "rebase", "split"]),
     ("standard-version", &[]),
-    ("stg", &["new", "refresh", "push", "pop", "import", "squash", "edit"]),
+    ("stg", &["new", "refresh", "push", "pop", "pick", "import", "squash", "edit", "undo"]),
     ("yarn", &["version"]),
 ];
 
 /// Programs that keep versions, with repositories that may be git's.
 const VERSION_CONTROL: &[&str] =
-    &["bzr", "dolt", "dulwich", "fossil", "gix", "got", "hg", "jj", "sl", "svn", "yadm"];
+    &["bzr", "dolt", "dulwich", "fossil", "gix", "got", "hg", "jj", "sl", "svn", "vcsh", "yadm"];
 
 /// Returns true if a call of a program that is not git may make a commit of its own.
 fn is_committing_tool(name: &str, arguments: &[Field]) -> bool {
@@ -113,7 +144,7 @@ fn is_committing_tool(name: &str, arguments: &[Field]) -> bool {
         true => arguments.iter().any(|field| is_commit(&field.text)),
         false => is_first && is_commit(verb) && !wrappers::is_known(name),
     };
-    let releases = name == "cargo" && matches!(verb, "release" | "workspaces");
+    let releases = name == "cargo" && matches!(verb, "release" | "smart-release" | "workspaces");
     !asks && !prints && (is_tool || commits || releases)
 }
 
@@ -136,7 +167,11 @@ const RUN_OPTIONS: &[&str] = &[
     "--pager",
     "--filter",
     "--config",
+    "--script-shell",
     "--unzip-command",
+    "-exec",
+    "-toolexec",
+    "-vettool",
 ];
 
 /// The longest text that is read as a script because a program may run it.
@@ -161,17 +196,21 @@ pub(super) fn effect(shell: &Shell, invocation: &Invocation, depth: usize) -> Co
         // The value of a variable of make and the program of a debugger are no code.
         let names_program =
             matches!(name, "bun" | "make" | "gmake" | "gdb" | "lldb") && mentions_commit(&words.join(" "));
-        let runs_input =
-            codes.iter().any(|code| code::may_run_input(name, code)) && may_commit(&invocation.input, depth);
+        let starts_programs = codes.iter().any(|code| code::may_run_input(name, code));
+        let runs_input = starts_programs && may_commit(&invocation.input, depth);
+        // Code may join its arguments and variables, in any order.
+        let data: Vec<&str> = words.iter().copied().chain(shell.values().map(|(_, value)| value)).collect();
+        let runs_data = starts_programs && mentions_commit(&[data.as_slice(), &data].concat().join(" "));
+        let is_hidden = |word: &&str| word.starts_with("data:");
         in_variables()
             || names_program
             || runs_input
-            || code::names_module(&words)
+            || runs_data
+            || words.iter().any(is_hidden)
+            || runs_module(arguments)
             || (in_data && !treats_arguments_as_text(name, arguments) && !runs_text_module(arguments))
     } else if treats_arguments_as_text(name, arguments) {
-        runs_option(&words)
-            || in_variables()
-            || (name == "gh" && words.first() == Some(&"alias") && mentions_commit(&words.join(" ")))
+        runs_option(&words) || in_variables() || (name == "gh" && gh_commits(&words))
     } else if SHELLS.contains(&name) {
         // The grammars of other shells are not followed.
         let is_other = matches!(name, "csh" | "fish" | "powershell" | "pwsh" | "tcsh");
@@ -186,16 +225,44 @@ pub(super) fn effect(shell: &Shell, invocation: &Invocation, depth: usize) -> Co
     if is_unreadable || unhooks(shell, name, &words) { Unreadable } else { Harmless }
 }
 
+/// Returns the module of `python -m MODULE` and its arguments.
+fn module(arguments: &[Field]) -> Option<(&str, &[Field])> {
+    let at = arguments.iter().position(|field| field.text == "-m")?;
+    let (name, rest) = arguments[at + 1..].split_first()?;
+    Some((&name.text, rest))
+}
+
 /// Returns true for `python -m MODULE` if the arguments of the module are text.
 fn runs_text_module(arguments: &[Field]) -> bool {
-    let module = arguments.windows(2).find(|pair| pair[0].text == "-m");
-    module.is_some_and(|pair| treats_arguments_as_text(&pair[1].text, &[]))
+    module(arguments).is_some_and(|(name, _)| treats_arguments_as_text(name, &[]))
+}
+
+/// Returns true for `python -m MODULE` if the module may make a commit.
+fn runs_module(arguments: &[Field]) -> bool {
+    module(arguments).is_some_and(|(name, rest)| {
+        let words: Vec<&str> = rest.iter().map(|field| field.text.as_str()).collect();
+        code::is_module(name)
+            || is_committing_tool(name, rest)
+            || (!treats_arguments_as_text(name, &[]) && mentions_commit(&words.join(" ")))
+    })
+}
+
+/// Returns true if GitHub's program moves a local branch, or defines a command of its own that commits.
+fn gh_commits(words: &[&str]) -> bool {
+    match words {
+        ["repo", "sync", ..] | ["pr", "merge" | "checkout", ..] => true,
+        ["alias", ..] => mentions_commit(&words.join(" ")),
+        _ => false,
+    }
 }
 
 /// Returns true if arguments, files that the script wrote and that they name, or the input may commit.
 fn mentions_any(shell: &Shell, invocation: &Invocation, depth: usize) -> bool {
     let words: Vec<&str> = invocation.arguments.iter().map(|field| field.text.as_str()).collect();
+    // Lockstep reads its files as documents.
+    let runs_files = name_of(&invocation.program.text) != "lockstep";
     let files = words.iter().filter_map(|word| shell.files.get(*word)).map(String::as_str);
+    let files = files.filter(|_| runs_files);
     mentions_commit(&words.join(" "))
         || words
             .iter()
@@ -220,6 +287,8 @@ pub(super) fn runs_value(name: &str) -> bool {
         "BROWSER",
         "EDITOR",
         "ENV",
+        "PYTHONSTARTUP",
+        "SSH_ASKPASS",
         "LESSCLOSE",
         "LESSOPEN",
         "MANPAGER",
@@ -235,23 +304,15 @@ pub(super) fn runs_value(name: &str) -> bool {
     name.starts_with("GIT_") || NAMES.contains(&name)
 }
 
-/// Files that programs run by convention. Those of git and of shells are read by any later command.
-const RUN_BY_CONVENTION: &[&str] = &[
-    "GNUmakefile",
-    "Justfile",
-    "Makefile",
-    "Rakefile",
-    "Taskfile.yml",
-    "build.rs",
-    "justfile",
-    "lefthook.yml",
-    "makefile",
-    "noxfile.py",
-    "package.json",
-    "tasks.py",
-    "tox.ini",
-    ".pre-commit-config.yaml",
+/// Extensions of files that no program runs.
+const DOCUMENTS: &[&str] = &[
+    "adoc", "csv", "diff", "html", "log", "markdown", "md", "mdx", "org", "patch", "rst", "svg", "tex", "txt",
 ];
+
+/// Programs to which arguments are names, and that run files of the project.
+const TEST_RUNNERS: &[&str] = &["jest", "mocha", "phpunit", "pip", "pytest", "rspec", "vitest"];
+
+/// Files that git and shells read for any later command.
 const RUN_LATER: &[&str] =
     &[".bash_profile", ".bashrc", ".envrc", ".gitconfig", ".profile", ".zprofile", ".zshenv", ".zshrc"];
 
@@ -260,12 +321,16 @@ fn may_be_run(shell: &Shell, path: &str) -> bool {
     let name = name_of(path);
     let runs = |found: &Invocation| {
         let name = name_of(&found.program.text);
-        name != "git" && !treats_arguments_as_text(name, &[])
+        let is_text = treats_arguments_as_text(name, &[]) && !TEST_RUNNERS.contains(&name);
+        !matches!(name, "git" | "lockstep") && !is_text
     };
+    let extension =
+        name.rsplit_once('.').filter(|_| name != "CMakeLists.txt").map(|(_, extension)| extension);
+    let is_document = extension.is_some_and(|extension| DOCUMENTS.contains(&extension));
     RUN_LATER.contains(&name)
         || path.contains(".git/")
         || path.contains(".husky/")
-        || (RUN_BY_CONVENTION.contains(&name) && shell.found.iter().any(runs))
+        || (!is_document && shell.found.iter().any(runs))
 }
 
 /// Returns the effect of the variables and files of a script.
@@ -279,48 +344,9 @@ pub(super) fn effect_of_state(shell: &Shell) -> CommitReading {
     let moves_hooks = |text: &str| text.to_ascii_lowercase().contains("hookspath");
     let is_written = |(path, text): (&String, &String)| {
         changes_branches(shell, path)
+            || is_git_dir(path)
             || (path.ends_with(".git/config") && moves_hooks(text))
             || (mentions_commit(text) && may_be_run(shell, path))
     };
     if shell.files.iter().any(is_written) || shell.values().any(runs) { Unreadable } else { Harmless }
-}
-
-/// Returns true if the files of a repository that hold its branches and hooks are at or below a path, which may be a
-/// pattern.
-pub(super) fn is_of_branches(path: &str) -> bool {
-    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    let is_git = |part: &&str| part.starts_with('.') && matches(part, ".git");
-    let Some(at) = parts.iter().rposition(is_git) else { return false };
-    let is_one_of = |part: &str, names: &[&str]| names.iter().any(|name| matches(part, name));
-    match parts[at + 1..] {
-        [] => false,
-        [part] => is_one_of(part, &["HEAD", "packed-refs", "ORIG_HEAD", "hooks", "refs"]),
-        [part, below, ..] => {
-            is_one_of(part, &["hooks"]) || (is_one_of(part, &["refs"]) && below.starts_with("heads"))
-        }
-    }
-}
-
-/// The same for a path that may be relative to a directory of git into which the script changes.
-fn changes_branches(shell: &Shell, path: &str) -> bool {
-    let inside = || shell.git_dir.as_ref().is_some_and(|dir| is_of_branches(&format!("{dir}/{path}")));
-    is_of_branches(path) || inside()
-}
-
-/// Programs that write, move or remove the files in their arguments.
-const WRITERS: &[&str] =
-    &["chmod", "cp", "dd", "install", "ln", "mv", "rm", "rsync", "shred", "tee", "truncate", "unlink"];
-
-/// Returns true if a program replaces a branch or removes a hook behind git's back.
-fn unhooks(shell: &Shell, name: &str, words: &[&str]) -> bool {
-    if name == "find" {
-        let places = words.iter().take_while(|word| !word.starts_with('-'));
-        let is_git = |place: &&str| place.split('/').any(|part| part == ".git");
-        let changes = |word: &&str| *word == "-delete" || WRITERS.contains(word);
-        return places.copied().any(|place| is_git(&place)) && words.iter().any(changes);
-    }
-    let edits =
-        matches!(name, "sed" | "gsed" | "perl" | "ruby") && words.iter().any(|word| word.starts_with("-i"));
-    (edits || WRITERS.contains(&name))
-        && words.iter().any(|word| changes_branches(shell, word.trim_start_matches("of=")))
 }

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::commit::matches;
 use super::expand::{Field, SUSPECT, UNKNOWN};
+use super::invoke::name_of;
 use super::syntax::{self, Part, RESERVED, Simple, Word};
 
 /// A program that a script runs.
@@ -39,6 +41,9 @@ const MAX_COMBINATIONS: usize = 64;
 /// The price of a command, in characters of text.
 const COMMAND_COST: usize = 64;
 
+/// The longest script that is read. A system runs no command this long, and a client does not wait for its reading.
+const MAX_TEXT: usize = 1 << 19;
+
 /// The longest value that is kept.
 const MAX_VALUE: usize = 1 << 16;
 
@@ -64,6 +69,8 @@ pub(super) struct Shell {
     /// The texts that any command of the script may read.
     pub(super) texts: Vec<String>,
     pub(super) found: Vec<Invocation>,
+    /// True while the script is read as zsh reads it.
+    pub(super) is_zsh: bool,
     /// True if the script runs something that is not followed.
     pub(super) obscure: bool,
     depth: usize,
@@ -73,11 +80,19 @@ pub(super) struct Shell {
 impl Shell {
     pub(super) fn run(text: &str) -> Self {
         let mut shell = Self { budget: (1 << 20) + 16 * text.len(), ..Self::default() };
+        if text.len() > MAX_TEXT {
+            shell.obscure = true;
+            return shell;
+        }
         shell.variables.insert("IFS".to_owned(), vec![vec![" \t\n".to_owned()]]);
         let text = text.replace(SUSPECT, "\u{fffd}");
         shell.run_script(&text);
         if !shell.texts.is_empty() {
             // A loop reads the text that is named behind its end.
+            shell.run_script(&text);
+        }
+        if text.contains("=(") {
+            shell.is_zsh = true;
             shell.run_script(&text);
         }
         shell
@@ -221,7 +236,7 @@ impl Shell {
         let mut documents: Vec<String> = command.documents.iter().map(|word| self.value(word)).collect();
         for word in &command.reads {
             let name = self.value(word);
-            documents.extend(self.files.get(&name).cloned());
+            documents.extend(self.file(&name).cloned());
         }
         self.texts.extend(documents.iter().filter(|text| !text.is_empty()).cloned());
         self.texts.truncate(2 * MAX_VALUES);
@@ -230,7 +245,15 @@ impl Shell {
             // `$(<FILE)`
             None if words.is_empty() => input.documents.concat(),
             Some("for" | "select") => self.bind_loop(&words[1..]),
-            Some("case" | "in" | "done" | "fi" | "esac" | "[[") => {
+            Some("[[") => {
+                let end = words.iter().position(|word| word.bare() == Some("]]")).unwrap_or(words.len());
+                words[..end].iter().for_each(|word| drop(self.value(word)));
+                // zsh runs a group in braces behind the condition.
+                let is_mark = |word: &&Word| matches!(word.bare(), Some("]]" | "{"));
+                let marks = words[end..].iter().take_while(is_mark).count();
+                self.command(&words[end + marks..], &input)
+            }
+            Some("case" | "in" | "done" | "fi" | "esac") => {
                 words.iter().for_each(|word| drop(self.value(word)));
                 String::new()
             }
@@ -241,6 +264,13 @@ impl Shell {
             self.write(&name, &output);
         }
         output
+    }
+
+    /// Returns the text that the script wrote to a file. The path may be a pattern, or relative to another directory.
+    pub(super) fn file(&self, path: &str) -> Option<&String> {
+        let name = name_of(path);
+        let is_named = |(known, _): &(&String, &String)| matches(name, name_of(known));
+        self.files.get(path).or_else(|| self.files.iter().find(is_named).map(|(_, text)| text))
     }
 
     /// Adds text to a file. The file of a process substitution is the input of its script.

@@ -255,6 +255,11 @@ impl Reader {
                 self.at += len;
                 self.word().parts.push(Part::Parameter { expression, quoted });
             }
+            // zsh splits the value.
+            Some('=') if !quoted && self.chars.get(self.at + 1).is_some_and(|c| is_name_char(*c)) => {
+                self.at += 1;
+                self.dollar(quoted);
+            }
             Some(c) if c.is_ascii_digit() || "@*#?$!-".contains(c) => {
                 self.at += 1;
                 self.word().parts.push(Part::Parameter { expression: c.to_string(), quoted });
@@ -337,7 +342,11 @@ impl Reader {
             };
             self.at += usize::from(kind != Redirect::Document { tabs: false });
         } else {
-            while self.peek().is_some_and(|c| matches!(c, '>' | '&' | '|')) {
+            while let Some(next @ ('>' | '&' | '|')) = self.peek() {
+                // `<>` opens a file for both.
+                if next == '>' {
+                    kind = Redirect::Write;
+                }
                 self.at += 1;
             }
         }

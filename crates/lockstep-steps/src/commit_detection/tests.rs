@@ -439,8 +439,9 @@ fn work_is_bounded() {
     for text in &texts {
         assert_ne!(read_commit(text), CommitReading::Harmless, "{:.60}", text);
     }
-    let long = format!("cat > x.json <<'EOF'\n{}\nEOF", "{\"a\": [1, 2, 3]}\n".repeat(100_000));
-    assert_eq!(read_commit(&long), CommitReading::Harmless);
+    let long = |lines| format!("cat > x.json <<'EOF'\n{}\nEOF", "{\"a\": [1, 2, 3]}\n".repeat(lines));
+    assert_eq!(read_commit(&long(25_000)), CommitReading::Harmless);
+    assert_eq!(read_commit(&long(100_000)), CommitReading::Unreadable);
 }
 
 proptest! {

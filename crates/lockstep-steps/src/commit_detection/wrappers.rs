@@ -66,6 +66,7 @@ const WRAPPERS: &[Wrapper] = &[
     plain("nsenter", "tSG", 0),
     reader("parallel", "jaNIn"),
     plain("pipenv", "", 1),
+    plain("pipx", "", 1),
     texts("pnpm", "", 1),
     plain("podman", "", 2),
     plain("poetry", "", 1),
@@ -95,6 +96,7 @@ const WRAPPERS: &[Wrapper] = &[
     texts("watch", "nq", 0),
     plain("xvfb-run", "nfeps", 0),
     reader("xargs", "aIdEeLnPs"),
+    texts("yarn", "", 1),
 ];
 
 pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
