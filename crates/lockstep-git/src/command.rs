@@ -1,6 +1,6 @@
 //! Runs git.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -10,9 +10,36 @@ use crate::{GitError, Repository};
 /// The time that git gets for an answer. It waits without end for a pipe in the place of an ignore file.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// Settings by which a repository's own configuration starts no program.
+///
+/// Filters are run: without them, git cannot tell whether a file has changed.
+pub const SAFE_SETTINGS: &[&str] = &[
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "color.ui=false",
+    "log.showSignature=false",
+    "protocol.ext.allow=never",
+];
+
+/// The setting by which git runs no hooks. It changes the answer to the question where they are.
+pub const WITHOUT_HOOKS: &str = "core.hooksPath=/dev/null";
+
+/// Runs git to its end with a text on its standard input, or kills it after a minute.
+pub fn output_of_git(mut command: Command, input: &str) -> io::Result<Output> {
+    // It fetches nothing and asks for no input.
+    command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+    output_within(command, input, TIMEOUT)
+}
+
 /// Runs a command to its end, or kills it after `limit`.
-fn output_within(mut command: Command, limit: Duration) -> io::Result<Output> {
+fn output_within(mut command: Command, input: &str, limit: Duration) -> io::Result<Output> {
+    command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        let input = input.to_owned();
+        // git may end before it has read everything; its output has the reason.
+        std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+    }
     let (done, ends) = channel();
     let read = |pipe: Option<Box<dyn Read + Send>>| {
         let done = done.clone();
@@ -72,9 +99,11 @@ impl Repository {
         command
             .arg("-C")
             .arg(&self.directory)
-            .args(["-c", "core.quotePath=false", "-c", "color.ui=false", "--no-pager"])
+            .args(SAFE_SETTINGS.iter().chain([&WITHOUT_HOOKS]).flat_map(|setting| ["-c", setting]))
+            .arg("--no-pager")
             .args(arguments)
             .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_NO_LAZY_FETCH", "1")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("LC_ALL", "C")
             .stdin(Stdio::null());
@@ -87,7 +116,7 @@ impl Repository {
 
     /// Runs git and accepts every exit code.
     pub(crate) fn run(&self, arguments: &[&str]) -> Result<GitOutput, GitError> {
-        let output = output_within(self.git(arguments), TIMEOUT).map_err(GitError::Spawn)?;
+        let output = output_of_git(self.git(arguments), "").map_err(GitError::Spawn)?;
         Ok(GitOutput {
             status: output.status,
             output: output.stdout,
@@ -127,7 +156,7 @@ mod tests {
     fn a_command_that_does_not_end_is_killed() {
         let mut command = Command::new("sh");
         command.args(["-c", "echo begun; exec sleep 600"]);
-        let error = output_within(command, Duration::from_millis(50)).unwrap_err();
+        let error = output_within(command, "", Duration::from_millis(50)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
@@ -135,7 +164,7 @@ mod tests {
     fn output_is_complete() {
         let mut command = Command::new("sh");
         command.args(["-c", "head -c 300000 /dev/zero; echo no >&2; exit 3"]);
-        let output = output_within(command, Duration::from_secs(60)).unwrap();
+        let output = output_within(command, "", Duration::from_secs(60)).unwrap();
         assert_eq!(
             (output.status.code(), output.stdout.len(), &*output.stderr),
             (Some(3), 300_000, &b"no\n"[..])

@@ -15,6 +15,7 @@ pub mod patch;
 mod removed_files;
 mod worktree;
 
+pub use command::{SAFE_SETTINGS, WITHOUT_HOOKS, output_of_git};
 pub use diff::{DiffEntry, DiffRange, DiffStatus};
 pub use removed_files::RemovedFile;
 

@@ -45,7 +45,8 @@ impl Repository {
         // `--max-count` counts only matching commits: the range limits how many are searched.
         let newest = self.run_checked(&["rev-list", &format!("--max-count={max}"), "--no-merges", "HEAD"])?;
         let newest = String::from_utf8_lossy(&newest);
-        let mut arguments = vec!["log", "--no-walk", "--format=%x01%H", "--name-only", "-z", "--relative"];
+        let mut arguments =
+            vec!["log", "--no-walk", "--format=%x01%H", "--name-only", "-z", "--relative", "--no-textconv"];
         let search = format!("-S{text}");
         arguments.push(&search);
         arguments.extend(newest.lines());

@@ -2,8 +2,9 @@
 //! client's hook.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+use lockstep_git::{SAFE_SETTINGS, WITHOUT_HOOKS, output_of_git};
 use lockstep_steps::gate::GateResult;
 use lockstep_steps::step::Step;
 
@@ -144,16 +145,12 @@ pub(crate) fn git(directory: &Path, arguments: &[&str]) -> Result<String, String
 
 /// Settings that make git's output depend only on the repository.
 const SETTINGS: &[&str] = &[
-    "core.quotePath=false",
-    "core.fsmonitor=false",
     "core.untrackedCache=false",
     "core.trustctime=true",
     "core.checkStat=default",
     "core.ignoreStat=false",
     "core.safecrlf=false",
     "i18n.logOutputEncoding=UTF-8",
-    "log.showSignature=false",
-    "color.ui=false",
 ];
 
 /// A git command, its input and its index.
@@ -169,8 +166,11 @@ impl Asked<'_> {
         let failed = |why: &dyn std::fmt::Display| format!("git {}: {why}", arguments.join(" "));
         let mut command = Command::new("git");
         command.arg("-C").arg(directory).arg("--no-replace-objects");
-        command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
-        command.args(arguments).env("GIT_GRAFT_FILE", "/dev/null").env("LC_ALL", "C");
+        let asks_for_hooks = arguments.contains(&"--git-path");
+        let without_hooks = (!asks_for_hooks).then_some(&WITHOUT_HOOKS);
+        let settings = SAFE_SETTINGS.iter().chain(SETTINGS).chain(without_hooks);
+        command.args(settings.flat_map(|setting| ["-c", setting]));
+        command.args(arguments).env("GIT_GRAFT_FILE", "/dev/null");
         // Inside a hook, git names these relative to the top of the tree; the project may lie below it.
         for place in [GIT_DIR, GIT_INDEX_FILE] {
             if let Some(absolute) = place.get().and_then(|path| std::path::absolute(path).ok()) {
@@ -180,20 +180,7 @@ impl Asked<'_> {
         if let Some(index) = self.index {
             command.env(GIT_INDEX_FILE.name, index);
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| failed(&error))?;
-        let stdin = child.stdin.take();
-        let output = std::thread::scope(|scope| {
-            scope.spawn(|| {
-                // git may end before it has read everything; its output has the reason.
-                let _ = std::io::Write::write_all(
-                    &mut stdin.expect("it is piped"),
-                    self.input.unwrap_or("").as_bytes(),
-                );
-            });
-            child.wait_with_output()
-        });
-        let output = output.map_err(|error| failed(&error))?;
+        let output = output_of_git(command, self.input.unwrap_or("")).map_err(|error| failed(&error))?;
         if !output.status.success() {
             return Err(failed(&String::from_utf8_lossy(&output.stderr).trim()));
         }

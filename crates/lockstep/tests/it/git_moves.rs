@@ -240,3 +240,53 @@ fn a_worktree_without_steps_is_judged_by_the_main_one() {
     run(&env, "cd ../elsewhere/side && echo x > x && git add x && git commit -qm side");
     assert_eq!(reported(&env), Vec::<String>::new());
 }
+
+/// A repository that came as an archive has a configuration of its own, which names programs.
+#[test]
+fn the_configuration_of_a_repository_starts_no_program() {
+    let env = with_step();
+    env.git(["init", "--quiet", "--initial-branch=main"]);
+    env.write("a.rs", "pub fn a() {}\n");
+    env.write("b.rs", "use crate::a;\nfn b() { a(); }\n");
+    env.write(".gitattributes", "*.rs diff=x\n");
+    env.git(["add", "-A"]);
+    env.git(["commit", "--quiet", "-m", "first"]);
+    env.write("a.rs", "pub fn c() {}\n");
+    let mark = env.outside_dir().join("started");
+    let program = env.outside_dir().join("program");
+    lockstep_testkit::write_script(&program, &format!("#!/bin/sh\ntouch {}\n", mark.display()));
+    let hooks = env.outside_dir().join("hooks");
+    fs::create_dir(&hooks).unwrap();
+    for hook in ["post-index-change", "post-checkout", "reference-transaction"] {
+        fs::copy(&program, hooks.join(hook)).unwrap();
+    }
+    for (key, value) in [
+        ("core.fsmonitor", &program),
+        ("core.hooksPath", &hooks),
+        ("core.pager", &program),
+        ("core.sshCommand", &program),
+        ("diff.external", &program),
+        ("diff.x.textconv", &program),
+        ("diff.x.command", &program),
+        ("gpg.program", &program),
+        ("alias.diff", &program),
+    ] {
+        env.git(["config", key, value.to_str().unwrap()]);
+    }
+    for verb in [
+        "impact",
+        "changes",
+        "index",
+        "refs a",
+        "refs c",
+        "cascade start",
+        "gate commit",
+        "gate ci HEAD..HEAD",
+        "audit verify",
+        "step phase start 01-01 RED",
+        "doctor",
+    ] {
+        let output = env.lockstep(verb.split(' '));
+        assert!(!mark.exists(), "{verb}: {}", output.snapshot());
+    }
+}
