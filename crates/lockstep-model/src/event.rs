@@ -131,8 +131,8 @@ pub enum ToolUse {
     Message { to: String, text: String },
     /// A tool of the client's own task list.
     TaskList(TaskListCall),
-    /// A tool of an MCP server whose call holds texts that may be commands.
-    McpCommand { name: String, command: String },
+    /// A tool of an MCP server whose call holds texts that may be commands, or paths of files that it may write.
+    Mcp { name: String, command: Option<String>, writes: Vec<PathBuf> },
     /// Any other tool, by name.
     Other(String),
 }
@@ -147,14 +147,15 @@ impl ToolUse {
             Self::Workflow(_) => "Workflow",
             Self::Message { .. } => "SendMessage",
             Self::TaskList(call) => call.operation.tool(),
-            Self::McpCommand { name, .. } | Self::Other(name) => name,
+            Self::Mcp { name, .. } | Self::Other(name) => name,
         }
     }
 
     /// The text of the shell command that the tool runs.
     pub fn command(&self) -> Option<&str> {
         match self {
-            Self::Bash { command, .. } | Self::McpCommand { command, .. } => Some(command),
+            Self::Bash { command, .. } => Some(command),
+            Self::Mcp { command, .. } => command.as_deref(),
             _ => None,
         }
     }

@@ -118,6 +118,13 @@ sanitized_id! {
     ToolUseId
 }
 
+impl AgentId {
+    /// The id of an agent whose own id cannot be read.
+    pub fn unnamed() -> Self {
+        Self("unnamed".to_owned())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

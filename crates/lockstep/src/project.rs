@@ -77,6 +77,14 @@ impl ActiveProject {
         Ok(projects.find(|project| has_step_state(&project.state) || project.memory().exists()))
     }
 
+    /// The project of a directory above which no `lockstep.toml` is, with the defaults. It has a state directory and a memory
+    /// outside the project: either alone is left over, or came with a clone.
+    pub(crate) fn with_open_steps(dir: &Path) -> Option<Self> {
+        let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+        let is_known = |project: &Self| has_step_state(&project.state) && project.memory().exists();
+        dir.ancestors().map(Self::with_defaults).find(is_known)
+    }
+
     fn with_defaults(root: &Path) -> Self {
         Self {
             state: StateDir::for_project(root),

@@ -13,7 +13,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{edits, lenient, mcp_command, task_list};
+use super::mcp_use::{self, McpUse};
+use super::{edits, lenient, task_list};
 use crate::ParseEventError;
 
 /// The fields that Lockstep reads, still unparsed. Tool inputs and outputs can have megabytes, so they are
@@ -73,7 +74,8 @@ fn parse_text(json: &str) -> Result<Event, ParseEventError> {
     let mut documents = serde_json::Deserializer::from_str(json).into_iter::<RawEvent<'_>>();
     let fields = documents.next().ok_or(ParseEventError::Empty)?.map_err(ParseEventError::Json)?;
     let has_more = !json[documents.byte_offset()..].trim_ascii().is_empty();
-    let name = text(fields.hook_event_name).ok_or(ParseEventError::NoName)?;
+    let is_word = |name: &String| name.chars().any(char::is_alphanumeric);
+    let name = text(fields.hook_event_name).filter(is_word).ok_or(ParseEventError::NoName)?;
     if !name.chars().filter(|c| c.is_alphanumeric()).all(|c| c.is_ascii()) {
         return Err(ParseEventError::ForeignName(name));
     }
@@ -178,7 +180,7 @@ fn agent_id(fields: &RawEvent<'_>) -> Option<AgentId> {
     let is_absent = raw.get() == "null" && agent_type(fields.agent_type).is_none_or(|name| name.is_empty());
     match given.and_then(|id| AgentId::new(&id)) {
         None if is_absent => None,
-        None => AgentId::new("unnamed"),
+        None => Some(AgentId::unnamed()),
         known => known,
     }
 }
@@ -265,8 +267,8 @@ fn tool_call(fields: &RawEvent<'_>) -> ToolCall {
     if let Some(call) = task_list::parse_task_list_call(&name, input, fields.tool_response) {
         return ToolCall { id, tool: ToolUse::TaskList(call) };
     }
-    if let Some(command) = mcp_command::command(&name, input) {
-        return ToolCall { id, tool: ToolUse::McpCommand { name, command } };
+    if let Some(McpUse { command, writes }) = mcp_use::read(&name, input) {
+        return ToolCall { id, tool: ToolUse::Mcp { name, command, writes } };
     }
     let input: Option<RawToolInput<'_>> = input.and_then(|raw| serde_json::from_str(raw.get()).ok());
     ToolCall { id, tool: tool(name, input.as_ref(), fields.tool_response) }
@@ -280,7 +282,8 @@ fn input_in_text(input: Option<&RawValue>) -> Option<Box<RawValue>> {
 /// Refuses a call if the fields that gates evaluate are ambiguous: a repeated key, or a value that is missing or of another
 /// type.
 fn check_input(fields: &RawEvent<'_>) -> Result<(), ParseEventError> {
-    let name = tool_name(fields).filter(|name| !name.is_empty()).ok_or(ParseEventError::NoTool)?;
+    let is_word = |name: &String| name.chars().any(char::is_alphanumeric);
+    let name = tool_name(fields).filter(is_word).ok_or(ParseEventError::NoTool)?;
     if name.chars().any(|c| c.is_alphanumeric() && !c.is_ascii()) {
         return Err(ParseEventError::ForeignName(name));
     }

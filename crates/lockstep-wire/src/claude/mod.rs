@@ -3,7 +3,7 @@
 mod edits;
 mod event;
 mod lenient;
-mod mcp_command;
+mod mcp_use;
 mod response;
 pub mod samples;
 mod task_list;

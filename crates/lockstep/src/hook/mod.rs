@@ -4,6 +4,7 @@
 //! parsed once and nothing is compiled. The only process that may be started is a detached build of a missing
 //! index. On any failure, an observer exits 0 without output, and the fault is one line in the log.
 
+mod boundary;
 mod cache_delivery;
 mod error;
 mod invocation;
@@ -149,7 +150,8 @@ fn handle_invocation(HookInvocation { client, part, by }: HookInvocation, start:
             return respond_to_unreadable_event(&fault);
         }
     };
-    if actions_for_part(&event, part).is_empty() {
+    let mut actions = actions_for_part(&event, part);
+    if actions.is_empty() {
         // Most events of most sessions end here, before the project is searched.
         return HookOutcome::silent();
     }
@@ -157,15 +159,20 @@ fn handle_invocation(HookInvocation { client, part, by }: HookInvocation, start:
         return HookOutcome::silent();
     }
     match project_of(&event) {
-        Ok(Some(project)) => HookRun::new(project, event, part, start).run(),
-        // The project does not use Lockstep.
-        Ok(None) => HookOutcome::silent(),
+        Ok(Some(project)) => HookRun::new(project, event, part, start).run(actions),
+        Ok(None) => {
+            actions.retain(|action| action.is_step_gate());
+            match (!actions.is_empty()).then(|| project_without_configuration(&event)).flatten() {
+                Some(project) => HookRun::new(project, event, part, start).run(actions),
+                // The project does not use Lockstep.
+                None => HookOutcome::silent(),
+            }
+        }
         Err(fault) => {
             // It is unknown whether there is a cache to announce, so only gates answer. The directory of
             // steps is unknown too; the state directory shows whether there were any.
             let steps = fault.state_beside_configuration().is_some_and(|state| has_step_state(&state));
-            let actions =
-                actions_for_part(&event, part).into_iter().filter(|action| !action.would_loop(&event));
+            let actions = actions.into_iter().filter(|action| !action.would_loop(&event));
             let actions = actions.filter(|action| steps || !action.is_step_gate());
             let asks = prompt_of(&event).map_or(steps, may_ask);
             let actions = actions.filter(|action| asks || *action != HookAction::GateInvocation);
@@ -268,6 +275,13 @@ fn project_of(event: &Event) -> HookResult<Option<ActiveProject>> {
     Ok(found.map(ActiveProject::load).transpose()?)
 }
 
+/// Returns the project of an event whose `lockstep.toml` was removed after a step began: its gates use the defaults.
+fn project_without_configuration(event: &Event) -> Option<ActiveProject> {
+    let named = CLAUDE_PROJECT_DIR.get().map(PathBuf::from);
+    let dirs = named.into_iter().chain([cwd_of(event)]).chain(std::env::current_dir());
+    dirs.filter(|dir| dir.is_absolute()).find_map(|dir| ActiveProject::with_open_steps(&dir))
+}
+
 fn cwd_of(event: &Event) -> PathBuf {
     match &event.cwd {
         Some(cwd) if cwd.is_absolute() => cwd.clone(),
@@ -322,8 +336,7 @@ impl HookRun {
     }
 
     /// Runs the event's actions in order. A failing action does not stop the others. All failures are one line in the log.
-    fn run(mut self) -> HookOutcome {
-        let actions = actions_for_part(&self.event, self.part);
+    fn run(mut self, actions: Vec<HookAction>) -> HookOutcome {
         self.faults.extend(HookError::from_config_problems(&self.project));
         let mut decision = Decision::Silent;
         match self.event.session.clone() {

@@ -115,7 +115,12 @@ pub fn actions_for(event: &Event) -> Vec<HookAction> {
             ToolUse::Bash { command, .. } => {
                 gates_of(command).into_iter().chain([HookAction::OpenWindow]).collect()
             }
-            ToolUse::McpCommand { command, .. } => gates_of(command),
+            ToolUse::Mcp { command, writes, .. } => {
+                let is_bounded = event.actor != Actor::Lead && !writes.is_empty();
+                let boundary = is_bounded.then_some(HookAction::GateBoundary);
+                let gates = command.as_deref().map(gates_of).unwrap_or_default();
+                boundary.into_iter().chain(gates).collect()
+            }
             _ => vec![],
         },
         EventKind::PostToolUse { call, .. } => match &call.tool {
@@ -123,11 +128,13 @@ pub fn actions_for(event: &Event) -> Vec<HookAction> {
             ToolUse::TaskList(_) => vec![HookAction::NoteTaskRead],
             ToolUse::File { .. } => vec![HookAction::Journal],
             ToolUse::Bash { command, .. } => after_command(command),
-            ToolUse::McpCommand { command, .. } if calls_task(command) => vec![HookAction::ForgetTaskCommand],
+            ToolUse::Mcp { command: Some(command), .. } if calls_task(command) => {
+                vec![HookAction::ForgetTaskCommand]
+            }
             ToolUse::Agent { .. }
             | ToolUse::Workflow(_)
             | ToolUse::Message { .. }
-            | ToolUse::McpCommand { .. }
+            | ToolUse::Mcp { .. }
             | ToolUse::Other(_) => vec![],
         },
         EventKind::PostToolUseFailure(call) => match &call.tool {

@@ -1,18 +1,15 @@
-//! The gates of steps for a client: before an agent is started, before it writes, before a commit, when it
-//! wants to end.
+//! The gates of steps for a client: before an agent is started, before a commit, when it wants to end.
 //!
 //! The decisions are made in `steps/`. This file selects the events that concern a step: a session without
 //! steps costs one or two checks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
 
 use lockstep_config::gates::GateMode;
 use lockstep_config::keys::SweepTiming;
-use lockstep_fs::has_other_links;
 use lockstep_model::change::Attribution;
 use lockstep_model::decision::Decision;
-use lockstep_model::event::{Actor, EventKind, StopEvent, ToolUse};
+use lockstep_model::event::{Actor, EventKind, StopEvent};
 use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_steps::commit_detection::{CommitReading, read_commit};
 use lockstep_steps::gate::GateResult;
@@ -22,30 +19,11 @@ use lockstep_wire::claude::transcript;
 
 use super::error::{HookError, HookResult};
 use super::routing::HookAction;
-use super::{HookRun, combine_decisions, cwd_of, panic_message};
-use crate::steps::audit::event;
+use super::{HookRun, combine_decisions, panic_message};
+use crate::steps::StepContext;
 use crate::steps::files::StepFile;
 use crate::steps::gates::{AgentWork, ChangedPath};
 use crate::steps::step_runs::{SessionRuns, StepRun, read_transcript};
-use crate::steps::{StepContext, StepsError};
-use crate::trust::user_dir;
-
-/// Returns why no agent of a step writes a file: git and Lockstep keep their records in it, or another file may change
-/// with it.
-fn unsafe_write(written: &Path, is_bounded: bool) -> Option<&'static str> {
-    let is_git = |part: std::path::Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
-    if written.components().any(is_git) {
-        return Some("it is in git's own directory");
-    }
-    if user_dir().is_some_and(|dir| written.starts_with(dir.path())) {
-        return Some("it is in Lockstep's memory outside the project");
-    }
-    if is_bounded && ["/proc", "/dev"].iter().any(|dir| written.starts_with(dir)) {
-        return Some("the path names another file in every process");
-    }
-    let is_linked = std::fs::metadata(written).is_ok_and(|meta| meta.is_file() && has_other_links(&meta));
-    (is_bounded && is_linked).then_some("it has a second name (a hard link), which may be outside")
-}
 
 impl HookRun {
     pub(super) fn steps(&self) -> StepContext<'_> {
@@ -55,63 +33,6 @@ impl HookRun {
     /// Rules that are partly wrong are no rules to refuse or to grant by.
     pub(super) fn check_configuration(&self) -> HookResult {
         HookError::from_config_problems(&self.project).map_or(Ok(()), Err)
-    }
-
-    /// Before an agent that runs a step writes a file.
-    pub(super) fn gate_boundary(&mut self, session: &SessionId) -> HookResult<Decision> {
-        let runs = SessionRuns::of(&self.project.state, session);
-        let (Actor::Subagent { id, .. }, EventKind::PreToolUse(call)) = (&self.event.actor, &self.event.kind)
-        else {
-            return Ok(Decision::Silent);
-        };
-        let ToolUse::File { path: Some(path), .. } = &call.tool else { return Ok(Decision::Silent) };
-        if !runs.are_there() {
-            return Ok(Decision::Silent);
-        }
-        let runs = runs.of_agent(id, self.event.transcript.as_deref(), false, &self.steps())?;
-        if runs.is_empty() {
-            return Ok(Decision::Silent);
-        }
-        self.check_configuration()?;
-        let written =
-            canonicalize_existing(&lockstep_model::path::absolute_lexical(&cwd_of(&self.event), path));
-        let mut refused = None;
-        for name in runs.iter().filter_map(|run| run.step_file.as_deref()) {
-            match self.refuse_write(name, &written)? {
-                // An agent with several steps may write what one of them allows.
-                None => return Ok(Decision::Silent),
-                Some(refusal) => refused = Some((name, refusal)),
-            }
-        }
-        let Some((name, Refusal { file, shown, why })) = refused else { return Ok(Decision::Silent) };
-        let steps = self.steps();
-        let record = steps
-            .record(event::BOUNDARY, Some(&file))
-            .with("path", shown.as_str())
-            .with("reason", why.as_str());
-        steps.append_audit(Some(&file), &record.with("agent_id", id.as_str()));
-        Ok(Decision::Block(format!(
-            "lockstep: {shown} is outside the boundary of the step {name}: {why}. Whoever planned the step can widen it with `lockstep \
-             step boundary`."
-        )))
-    }
-
-    /// Returns why the boundary of a step forbids to write a file; `None` if it does not.
-    fn refuse_write(&self, step_file: &str, written: &Path) -> HookResult<Option<Refusal>> {
-        let steps = self.steps();
-        let refused = |problems| HookError::from(StepsError::Refused(problems));
-        let file = steps.resolve_from_root(step_file).map_err(|problem| refused(vec![problem]))?;
-        let step = steps.read(&file).map_err(refused)?;
-        let relative = steps.relative(written);
-        let shown = relative.clone().unwrap_or_else(|| written.display().to_string());
-        let boundary = step.boundary();
-        let why = match steps.is_lockstep_file(relative.as_deref()) {
-            true => Some("it is written by `lockstep step` only".to_owned()),
-            false => unsafe_write(written, !boundary.is_unrestricted())
-                .map(str::to_owned)
-                .or_else(|| boundary.refusal_reason(relative.as_deref())),
-        };
-        Ok(why.map(|why| Refusal { file, shown, why }))
     }
 
     /// Gate 3, before a shell command that may make a commit. git's own hook checks again, with git's data.
@@ -394,35 +315,5 @@ fn join(one: Decision, other: Decision) -> Decision {
     match (one, other) {
         (Decision::Block(one), Decision::Block(other)) => Decision::Block(format!("{one}\n\n{other}")),
         (one, other) => combine_decisions(one, other),
-    }
-}
-
-/// A write that the boundary of a step forbids.
-struct Refusal {
-    file: StepFile,
-    shown: String,
-    why: String,
-}
-
-/// The number of links that are followed.
-const MAX_LINKS: usize = 40;
-
-/// Returns the real path of a file that may not exist yet. Links are followed, including dangling ones.
-fn canonicalize_existing(path: &Path) -> PathBuf {
-    follow(path, MAX_LINKS)
-}
-
-fn follow(path: &Path, links: usize) -> PathBuf {
-    if let Ok(real) = path.canonicalize() {
-        return real;
-    }
-    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return path.to_owned() };
-    let above = follow(above, links);
-    let full = above.join(name);
-    match std::fs::read_link(&full) {
-        Ok(target) if links > 0 => {
-            follow(&lockstep_model::path::absolute_lexical(&above, &target), links - 1)
-        }
-        _ => full,
     }
 }

@@ -71,6 +71,8 @@ impl NameScanner {
         };
         let is_named = self.events.iter().any(is_name);
         let is_call = is("PreToolUse") || (!is_named && may_be_call);
+        // Letters of other scripts, or other marks, may hide the name of any event.
+        let is_foreign = !is_named && !self.events.is_empty();
         let of_steps = |tool: &String| {
             matches!(
                 tool.as_str(),
@@ -81,7 +83,7 @@ impl NameScanner {
             () if is_call && !self.tools.is_empty() && self.tools.iter().all(of_steps) => Waits::Steps,
             () if is_call => Waits::Any,
             // An agent that continues because of a hook may end the next time.
-            () if is("SubagentStop") && !self.is_continued => Waits::Stop,
+            () if (is("SubagentStop") || is_foreign) && !self.is_continued => Waits::Stop,
             () => Waits::Nothing,
         }
     }
@@ -169,6 +171,7 @@ mod tests {
             (COMMIT.replace("Bash", "B\u{430}sh"), Waits::Any),
             ("{\"hook_event_name\":\"SubagentStop\"".to_owned(), Waits::Stop),
             ("{\"hook_event_name\":\"SubagentStop\",\"stop_hook_active\": true".to_owned(), Waits::Nothing),
+            ("{\"hook_event_name\":\"\u{ff33}ubagentStop\"}".to_owned(), Waits::Stop),
             (String::new(), Waits::Nothing),
         ] {
             assert_eq!(waits(json.as_bytes()), expected, "{json}");

@@ -115,6 +115,9 @@ impl<'a> SessionRuns<'a> {
     ) -> StepsResult<Vec<StepRun>> {
         let kept = self.kept(agent);
         let invocations = self.invocations();
+        if *agent == AgentId::unnamed() && own.and_then(read_transcript).is_none() {
+            return Ok(self.run_of_unknown_agent(agent));
+        }
         if let Some(kept) = kept.as_ref().filter(|kept| !refresh && kept.invocations == invocations.len()) {
             return Ok(kept.clone().open());
         }

@@ -67,6 +67,36 @@ fn a_stop_that_cannot_be_read_is_refused_once() {
 }
 
 #[test]
+fn a_name_that_is_blank_or_foreign_does_not_open_a_gate() {
+    let env = begun();
+    let commit = bash(&env, "git commit");
+    let stop = HookEvent::subagent_stop("a1", "implementer").json(&env.project());
+    for (json, from, to) in [
+        (&commit, "\"PreToolUse\"", "\" \""),
+        (&commit, "\"PreToolUse\"", "\"\""),
+        (&commit, "\"Bash\"", "\" \""),
+        (&stop, "\"SubagentStop\"", "\"\u{ff33}ubagentStop\""),
+        (&stop, "\"SubagentStop\"", "\"\\uff33ubagentStop\""),
+    ] {
+        let changed = json.replace(from, to);
+        assert_ne!(&changed, json);
+        let output = env.hook_bytes(changed.as_bytes());
+        assert!(is_refused(&output), "{to}: {}", output.snapshot());
+    }
+}
+
+/// A client does not wait longer than ten seconds for the answer, and no system runs such a command.
+#[test]
+fn a_command_that_is_too_long_to_be_read_is_not_harmless() {
+    let env = begun();
+    for piece in ["read a<<<b;", "|sh ", "{a..z}git "] {
+        let command = piece.repeat((7 << 20) / piece.len()) + "\ngit commit";
+        let output = env.hook_bytes(bash(&env, &command).as_bytes());
+        assert!(output.snapshot().contains("\"permissionDecision\":\"ask\""), "{piece}");
+    }
+}
+
+#[test]
 fn a_directory_elsewhere_does_not_open_the_gate() {
     let env = begun();
     for cwd in ["/", "/nonexistent", "/repo/missing", "\u{0}", "\u{fffd}"] {

@@ -135,3 +135,35 @@ fn boundary_changes_only_through_the_command() {
     by_hand(&env, |value| value["boundary"] = json!({"allowed": ["**"]}));
     assert!(asked(&env.hook(&stop(&env, "a1", false))).unwrap().contains("by hand"));
 }
+
+/// A program may resolve `..` behind a link on the disk, and a server's tool writes files too.
+#[test]
+fn a_boundary_holds_on_the_disk_and_for_tools_of_servers() {
+    let env = active();
+    env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
+        .assert_success();
+    running(&env, "a1");
+    env.write("docs/x.md", "old");
+    env.write("src/a.rs", "old");
+    std::os::unix::fs::symlink(".", env.project().join("src/here")).unwrap();
+    assert!(denied(&env.hook(&edit(&env, "a1", "src/here/../docs/x.md"))).is_some());
+    assert_eq!(denied(&env.hook(&edit(&env, "a1", "src/here/a.rs"))), None);
+    let call = |tool: &str, input: serde_json::Value| {
+        env.hook(&edit(&env, "a1", "x").with("tool_name", tool).with("tool_input", input))
+    };
+    for (tool, input) in [
+        ("mcp__filesystem__write_file", json!({"path": "docs/x.md", "content": "x"})),
+        ("mcp__filesystem__write_file", json!({"path": ".git/refs/heads/main", "content": "x"})),
+        ("mcp__filesystem__move_file", json!({"source": "src/a.rs", "destination": "docs/x.md"})),
+        ("mcp__serena__create_text_file", json!({"relative_path": "docs/x.md", "content": "x"})),
+        ("mcp__x__delete_files", json!({"paths": ["src/a.rs", "docs/x.md"]})),
+    ] {
+        assert!(denied(&call(tool, input.clone())).is_some(), "{tool} {input}");
+    }
+    for (tool, input) in [
+        ("mcp__filesystem__write_file", json!({"path": "src/a.rs", "content": "x"})),
+        ("mcp__filesystem__read_file", json!({"path": "docs/x.md"})),
+    ] {
+        assert_eq!(denied(&call(tool, input.clone())), None, "{tool} {input}");
+    }
+}

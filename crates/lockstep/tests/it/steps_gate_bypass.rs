@@ -289,6 +289,8 @@ fn a_commit_is_made_by_the_tool_of_another_server() {
         ("mcp__x__y", json!({"program": "git", "args": ["commit", "-m", "x"]})),
         ("mcp__x__y", json!({"options": {"cmd": ["git", "commit"]}})),
         ("mcp__git__git_commit", json!({"message": "x"})),
+        ("mcp__git__git_merge", json!({"branch": "x"})),
+        ("mcp__git__run", json!({"subcommand": "commit"})),
     ] {
         assert!(denied(&env.hook(&call(tool, input.clone()))).is_some(), "{tool} {input}");
     }
@@ -331,4 +333,17 @@ fn a_commit_is_written_in_other_words() {
     {
         env.hook(&bash(command)).assert_silent();
     }
+}
+
+/// The agent of a step removes `lockstep.toml`, so that the hooks find no project.
+#[test]
+fn the_configuration_is_removed_after_a_step_began() {
+    let env = with_step();
+    yes(&env, "step phase start 01-01 RED");
+    assert_eq!(denied(&env.hook(&invoke(&prompt(&env)))), None);
+    transcript(&env, "a1", &prompt(&env), 1);
+    fs::remove_file(env.project().join("lockstep.toml")).unwrap();
+    assert!(denied(&env.hook(&bash("git commit"))).is_some());
+    env.hook(&bash("git status")).assert_silent();
+    assert!(asked(&env.hook(&stop(&env, "a1", false))).is_some());
 }

@@ -1,9 +1,11 @@
-//! Commands in the input of a tool of an MCP server.
+//! Commands and written files in the input of a tool of an MCP server.
 //!
 //! Servers name their tools and fields as they like. Texts in fields that are named like commands count as commands, and all
-//! texts if the name of the tool says that it runs something.
+//! texts if the name of the tool says that it runs something. Texts in fields that are named like paths count as written
+//! files if the name of the tool says that it writes.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -60,6 +62,60 @@ const FIELDS: &[&str] = &[
     "stdin",
 ];
 
+/// Parts of the names of tools that write files.
+const WRITERS: &[&str] = &[
+    "append",
+    "apply",
+    "copy",
+    "create",
+    "delete",
+    "edit",
+    "format",
+    "insert",
+    "link",
+    "make",
+    "mkdir",
+    "modify",
+    "move",
+    "new",
+    "overwrite",
+    "patch",
+    "put",
+    "refactor",
+    "remove",
+    "rename",
+    "replace",
+    "save",
+    "set",
+    "symlink",
+    "touch",
+    "truncate",
+    "update",
+    "write",
+];
+
+/// Parts of the names of fields that hold paths.
+const PATHS: &[&str] =
+    &["destination", "file", "filename", "filepath", "files", "path", "paths", "source", "target", "uri"];
+
+/// Parts of the names of tools of git's servers that make commits or move branches, with the verbs of git.
+const VERBS: &[&str] = &["am", "cherry", "commit", "merge", "pull", "rebase", "revert"];
+
+/// Parts of the names of tools that only read.
+const READERS: &[&str] = &[
+    "compare", "describe", "diff", "find", "get", "history", "info", "list", "log", "read", "search", "show",
+    "view",
+];
+
+/// The use of a tool of an MCP server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct McpUse {
+    /// The command that the call may run.
+    pub(super) command: Option<String>,
+    /// The files that the call may write.
+    pub(super) writes: Vec<PathBuf>,
+}
+
 /// The words of a name: `git_commit`, `runCommand` and `run-command` have two.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
@@ -80,17 +136,27 @@ fn has_word(name: &str, known: &[&str]) -> bool {
         || known.contains(&name.to_lowercase().as_str())
 }
 
-/// Returns the command that a call of a tool may run; `None` if it has none.
-pub(super) fn command(tool: &str, input: Option<&RawValue>) -> Option<String> {
+/// Returns the use of a tool; `None` for a tool of the client.
+pub(super) fn read(tool: &str, input: Option<&RawValue>) -> Option<McpUse> {
     let name = tool
         .get(..PREFIX.len())
         .filter(|start| start.eq_ignore_ascii_case(PREFIX))
         .map(|_| &tool[PREFIX.len()..])?;
-    let named = words(name);
-    let commits = named.iter().any(|word| word == "git") && named.iter().any(|word| word == "commit");
     let texts: Vec<(String, String)> = input
         .and_then(|raw| serde_json::from_str::<Texts>(raw.get()).ok())
         .map_or_else(Vec::new, |texts| texts.0);
+    let path = |text: &String| PathBuf::from(text.strip_prefix("file://").unwrap_or(text));
+    let is_path = |(field, _): &&(String, String)| has_word(field, PATHS);
+    let writes = match has_word(name, WRITERS) {
+        true => texts.iter().filter(is_path).map(|(_, text)| path(text)).collect(),
+        false => Vec::new(),
+    };
+    Some(McpUse { command: command(name, &texts), writes })
+}
+
+/// Returns the command that a call may run; `None` if it has none.
+fn command(name: &str, texts: &[(String, String)]) -> Option<String> {
+    let named = words(name);
     let is_runner = has_word(name, RUNNERS);
     let chosen: Vec<&str> = texts
         .iter()
@@ -102,7 +168,18 @@ pub(super) fn command(tool: &str, input: Option<&RawValue>) -> Option<String> {
         // A program and its arguments in fields of their own.
         lines.push(chosen.join(" "));
     }
-    lines.extend(commits.then(|| "git commit".to_owned()));
+    let verb = VERBS.iter().find(|verb| named.iter().any(|word| word == *verb));
+    let reads = named.iter().any(|word| READERS.contains(&word.as_str()));
+    if named.iter().any(|word| word == "git") {
+        // The arguments of git in fields of their own.
+        lines.extend((!chosen.is_empty()).then(|| format!("git {}", chosen.join(" "))));
+        lines.extend(
+            verb.filter(|_| !reads).map(|verb| format!("git {}", verb.replace("cherry", "cherry-pick"))),
+        );
+    } else if verb == Some(&"commit") && !reads {
+        // Another program for versions, perhaps with git's repository.
+        lines.push("vcs commit".to_owned());
+    }
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
@@ -178,7 +255,29 @@ mod tests {
 
     fn of(tool: &str, input: &str) -> Option<String> {
         let raw: Box<RawValue> = serde_json::from_str(input).unwrap();
-        command(tool, Some(&raw))
+        read(tool, Some(&raw)).and_then(|found| found.command)
+    }
+
+    fn writes(tool: &str, input: &str) -> Vec<PathBuf> {
+        let raw: Box<RawValue> = serde_json::from_str(input).unwrap();
+        read(tool, Some(&raw)).map_or_else(Vec::new, |found| found.writes)
+    }
+
+    #[test]
+    fn the_files_that_a_server_writes_are_found_in_any_field() {
+        for (tool, input) in [
+            ("mcp__filesystem__write_file", r#"{"path": "a.rs", "content": "x"}"#),
+            ("mcp__serena__create_text_file", r#"{"relative_path": "a.rs", "content": "x"}"#),
+            ("mcp__jetbrains__replaceFileText", r#"{"pathInProject": "a.rs", "text": "x"}"#),
+            ("mcp__x__delete_files", r#"{"paths": ["a.rs"]}"#),
+            ("mcp__x__edit", r#"{"edits": [{"uri": "file://a.rs"}]}"#),
+        ] {
+            assert!(writes(tool, input).contains(&PathBuf::from("a.rs")), "{tool} {input}");
+        }
+        let moved = writes("mcp__filesystem__move_file", r#"{"source": "a", "destination": "b"}"#);
+        assert_eq!(moved, ["a", "b"].map(PathBuf::from));
+        assert_eq!(writes("mcp__filesystem__read_file", r#"{"path": "a.rs"}"#), [""; 0].map(PathBuf::from));
+        assert_eq!(writes("Write", r#"{"path": "a.rs"}"#), [""; 0].map(PathBuf::from));
     }
 
     #[test]
@@ -196,9 +295,23 @@ mod tests {
             ("mcp__desktop-commander__start_process", r#"{"what": "git commit"}"#),
             ("mcp__git__git_commit", r#"{"message": "x"}"#),
             ("mcp__git__commit", "null"),
+            ("mcp__git__run", r#"{"subcommand": "commit"}"#),
+            ("mcp__git__git", r#"{"args": ["commit", "-m", "x"]}"#),
         ] {
             let command = of(tool, input).unwrap_or_default();
             assert!(command.contains("git commit"), "{tool} {input}: {command}");
+        }
+    }
+
+    #[test]
+    fn a_tool_that_moves_a_branch_counts_as_its_verb() {
+        for (tool, verb) in [
+            ("mcp__git__git_merge", "git merge"),
+            ("mcp__git__git_cherry_pick", "git cherry-pick"),
+            ("mcp__gitserver__create_commit", "vcs commit"),
+            ("mcp__vcs__commit", "vcs commit"),
+        ] {
+            assert_eq!(of(tool, "{}").as_deref(), Some(verb), "{tool}");
         }
     }
 
@@ -209,6 +322,9 @@ mod tests {
             ("mcp__github__create_issue", r#"{"title": "git commit", "body": "run git commit"}"#),
             ("mcp__lockstep__impact", r#"{"path": "a.rs"}"#),
             ("mcp__git__git_log", r#"{"repo_path": "."}"#),
+            ("mcp__git__get_merge_base", "{}"),
+            ("mcp__github__list_commits", r#"{"sha": "main"}"#),
+            ("mcp__github__get_commit", r#"{"sha": "main"}"#),
         ] {
             assert_eq!(of(tool, input), None, "{tool} {input}");
         }
