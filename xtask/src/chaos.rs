@@ -20,6 +20,7 @@ mod trail;
 mod trial;
 mod usage;
 mod writers;
+mod writes;
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -68,7 +69,9 @@ const CLASSES: &[Class] = &[
     ("task writes in other words", commands::attack_task),
     ("moves of branches", moves::attack),
     ("commits past git's hooks", moves::attack_past_hooks),
+    ("writes past the boundary", writes::attack),
     ("boundary at the commit", boundary::attack),
+    ("configuration of a repository", writes::attack_configuration),
     ("pipes, devices and endless files", blocking::attack),
     ("entries that silence hooks", settings::attack),
     ("names on terminals", names::attack),
