@@ -85,11 +85,6 @@ impl ClientBinary {
         Self { program: program.into() }
     }
 
-    /// The client that the environment names, else the newest tested one, installed if need be.
-    pub fn find_or_install() -> Result<Self, ClientError> {
-        Self::obtain_version(NEWEST)
-    }
-
     /// The client that the environment names, else this version, installed if need be.
     pub fn obtain_version(version: &str) -> Result<Self, ClientError> {
         Self::obtain_in(version, |name| env::var_os(name).filter(|value| !value.is_empty()))

@@ -6,6 +6,7 @@
 //! the Lead's.
 //!
 //! ```no_run
+//! use lockstep_rehearsal::client::NEWEST;
 //! use lockstep_rehearsal::{ClientBinary, Rehearsal, RequestAgent, Scenario};
 //!
 //! let scenario = Scenario::parse(r#"
@@ -13,7 +14,7 @@
 //!     [[lead]]
 //!     text = "Hello."
 //! "#)?;
-//! let outcome = Rehearsal::new(ClientBinary::find_or_install()?, scenario, "/tmp/project").run()?;
+//! let outcome = Rehearsal::new(ClientBinary::obtain_version(NEWEST)?, scenario, "/tmp/project").run()?;
 //! assert!(outcome.success(), "{}", outcome.stderr);
 //! assert_eq!(outcome.transcript.lead().count("Say hello."), 1);
 //! assert_eq!(outcome.transcript.recipients_of("Say hello."), [RequestAgent::Lead].into());

@@ -14,9 +14,6 @@ use crate::yaml;
 /// The machines of the documents.
 const BUILT_IN: &str = include_str!("../data/step-execution-fsm.json");
 
-/// The phase set of a step that does not name one.
-pub const DEFAULT_SET: &str = "tdd-14";
-
 /// The states of a task that verbs and gates rely on.
 pub const TASK_STATES: [&str; 5] = ["TODO", "IN_PROGRESS", "DONE", "FAILED", "PARTIAL"];
 

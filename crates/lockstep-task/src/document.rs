@@ -31,16 +31,6 @@ pub struct ParsedDocument {
     pub findings: Diagnostics,
 }
 
-impl ParsedDocument {
-    /// Returns the document with its warnings if it has no errors, otherwise all findings.
-    pub fn into_valid(self) -> Result<(TaskDocument, Vec<DocumentProblem>), Diagnostics> {
-        match self.document {
-            Some(document) if self.findings.is_valid() => Ok((document, self.findings.warnings)),
-            _ => Err(self.findings),
-        }
-    }
-}
-
 impl TaskDocument {
     /// Reads a text and checks its size, its shape and its pointers.
     pub fn read(bytes: &[u8], limits: DocumentLimits, lookup: &PointerResolver<'_>) -> ParsedDocument {
