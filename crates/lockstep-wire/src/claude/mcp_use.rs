@@ -95,8 +95,7 @@ const WRITERS: &[&str] = &[
 ];
 
 /// Parts of the names of fields that hold paths.
-const PATHS: &[&str] =
-    &["destination", "file", "filename", "filepath", "files", "path", "paths", "source", "target", "uri"];
+const PATHS: &[&str] = &["destination", "file", "filename", "filepath", "files", "path", "paths", "uri"];
 
 /// Parts of the names of tools of git's servers that make commits or move branches, with the verbs of git.
 const VERBS: &[&str] = &["am", "cherry", "commit", "merge", "pull", "rebase", "revert"];
@@ -146,7 +145,11 @@ pub(super) fn read(tool: &str, input: Option<&RawValue>) -> Option<McpUse> {
         .and_then(|raw| serde_json::from_str::<Texts>(raw.get()).ok())
         .map_or_else(Vec::new, |texts| texts.0);
     let path = |text: &String| PathBuf::from(text.strip_prefix("file://").unwrap_or(text));
-    let is_path = |(field, _): &&(String, String)| has_word(field, PATHS);
+    // Elsewhere, a source is a text.
+    let moves = has_word(name, &["copy", "link", "move", "rename"]);
+    let is_path = |(field, text): &&(String, String)| {
+        !text.contains('\n') && (has_word(field, PATHS) || (moves && has_word(field, &["source", "target"])))
+    };
     let writes = match has_word(name, WRITERS) {
         true => texts.iter().filter(is_path).map(|(_, text)| path(text)).collect(),
         false => Vec::new(),
@@ -274,6 +277,8 @@ mod tests {
         ] {
             assert!(writes(tool, input).contains(&PathBuf::from("a.rs")), "{tool} {input}");
         }
+        let edited = writes("mcp__x__edit_cell", r#"{"path": "a.ipynb", "new_source": "x", "file": "a\nb"}"#);
+        assert_eq!(edited, ["a.ipynb"].map(PathBuf::from));
         let moved = writes("mcp__filesystem__move_file", r#"{"source": "a", "destination": "b"}"#);
         assert_eq!(moved, ["a", "b"].map(PathBuf::from));
         assert_eq!(writes("mcp__filesystem__read_file", r#"{"path": "a.rs"}"#), [""; 0].map(PathBuf::from));
