@@ -502,7 +502,13 @@ impl ReferenceJudge<'_, '_> {
             && !modifiers::is_unaffected(&self.trees, self.former.file, (change, after), reference)
             && !alike::still_fits(change, after, reference)
             && !subtypes::still_fit(before, self.former.file, (change, after), reference)
-            && !self.around.edited.follows(change, after, reference)
+            && (!self.around.edited.follows(change, after, reference)
+                || modifiers::is_forbidden_override(
+                    &self.trees,
+                    self.former.file,
+                    (change, after),
+                    reference,
+                ))
             && !self.declared.reexport_outlives_removal(change, reference)
             && !self.kept.finds(change, reference)
             && !self.around.promised.keeps(change, reference)

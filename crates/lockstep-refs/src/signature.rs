@@ -12,6 +12,7 @@ mod parameter;
 mod relation;
 mod types;
 
+pub(crate) use modifiers::is_unchecked;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::{Definition, DefinitionKind};

@@ -620,6 +620,14 @@ impl<'t> Walk<'t> {
         let mut definition = self.collector.definition(name, type_.kind, type_.node);
         let inside = |node: Node<'_>| grammar.functions.contains(&node.kind());
         let (body, name_node) = (type_.body, type_.name);
+        // Its constructor is a definition of its own.
+        let constructor = match grammar.language {
+            Language::Java => type_.node.child_by_field_name("parameters"),
+            Language::Kotlin => {
+                children(type_.node).into_iter().find(|it| it.kind() == "primary_constructor")
+            }
+            _ => None,
+        };
         let whole = type_.kind == DefinitionKind::Interface;
         definition.line = line_of(name_node);
         definition.reach = type_.reach;
@@ -628,10 +636,11 @@ impl<'t> Walk<'t> {
         let demanded = members.filter(|member| whole || is_demanded(*member, text));
         let demanded: Vec<Node<'_>> = demanded.map(|member| demand(member, grammar)).collect();
         definition.signature = digest(std::iter::once(type_.node).chain(demanded), text, |node| {
-            Some(node) == body || node == name_node
+            Some(node) == body || node == name_node || Some(node) == constructor
         });
         definition.body = digest(body, text, inside);
-        definition.header = header(type_.node, Some(name_node), body.as_slice(), text);
+        let left_out: Vec<Node<'_>> = body.into_iter().chain(constructor).collect();
+        definition.header = header(type_.node, Some(name_node), &left_out, text);
         definition.extends =
             type_.extends.iter().map(|node| dotted(self.text(self.head(*node))).into()).collect();
         let before = self.collector.within;

@@ -38,7 +38,8 @@ impl<'a> Edited<'a> {
             DefinitionChangeKind::ParametersRenamed { .. } => (None, None),
             _ => return false,
         };
-        if effect.is_some_and(|it| it.forbids_overrides) && reference.role == Role::Override {
+        let is_again = matches!(reference.role, Role::Override | Role::Redefine);
+        if effect.is_some_and(|it| it.forbids_overrides) && is_again {
             return false;
         }
         let redefines = matches!(reference.role, Role::Override | Role::Redefine | Role::Implement);

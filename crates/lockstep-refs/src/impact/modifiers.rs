@@ -1,5 +1,7 @@
 //! Uses that a changed modifier does not affect: another visibility, `static`, exceptions. The place of a use decides.
 
+mod header_words;
+
 use tree_sitter::Node;
 
 use super::obligations::is_anonymous_base;
@@ -9,29 +11,15 @@ use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, DefinitionKind, Facts, Role, Shape, Use};
 use crate::language::Language;
 use crate::reference::Reference;
+use crate::resolve::path_of;
 use crate::syntax::{TOKEN_END, children};
 use crate::world::{FileId, World, base, parent, words};
+use header_words::{BROAD, Difference, IO_EXCEPTIONS, VISIBILITIES, has_word, permits};
+pub(super) use header_words::{covers, may_override, present};
 
-const VISIBILITIES: &[&str] = &["public", "protected", "internal", "private", "fileprivate"];
 /// Words that decide whether a field can be assigned.
 const MUTABILITIES: &[&str] = &["const", "final", "let", "readonly", "val", "var"];
 
-/// Classes of exceptions that catch many others.
-const BROAD: &[&str] = &["Exception", "Throwable"];
-/// Exceptions of Java that are `IOException`s.
-const IO_EXCEPTIONS: &[&str] = &[
-    "CharacterCodingException",
-    "ConnectException",
-    "EOFException",
-    "FileNotFoundException",
-    "FileSystemException",
-    "MalformedURLException",
-    "NoSuchFileException",
-    "SocketException",
-    "SocketTimeoutException",
-    "UnknownHostException",
-    "UnsupportedEncodingException",
-];
 /// Functions of Kotlin whose lambda may suspend.
 const SUSPENDING: &[&str] = &[
     "async",
@@ -45,6 +33,27 @@ const SUSPENDING: &[&str] = &[
     "withContext",
     "withTimeout",
 ];
+
+/// Returns true if a reference is a member that may no longer override the changed one, by the visibility and the exceptions of both.
+pub(super) fn is_forbidden_override(
+    trees: &Trees<'_>,
+    home: FileId,
+    (change, after): (&SymbolChange, Option<&Facts>),
+    reference: &Reference,
+) -> bool {
+    use Language::{CSharp, Java, Kotlin, Php};
+    let Some(after) = after.filter(|it| matches!(it.language, CSharp | Java | Kotlin | Php)) else {
+        return false;
+    };
+    let Some(now) = present(after, &change.was).filter(|_| reference.role == Role::Override) else {
+        return false;
+    };
+    let difference = Difference::new(&change.was, now);
+    let place = Site { trees, home, world: trees.world, after, reference };
+    !difference.is_empty()
+        && difference.is_about_overrides()
+        && place.redefinition().is_some_and(|other| !may_override(after.language, &other, now))
+}
 
 /// Returns true if only modifiers of a definition changed, and the place of a reference does not depend on them. `after` has the
 /// present definition, in the file `home`.
@@ -68,6 +77,12 @@ pub(super) fn is_unaffected(
         return false;
     }
     let place = Site { trees, home, world: trees.world, after, reference };
+    if matches!(reference.role, Role::Override | Role::Redefine)
+        && let Some(other) = place.redefinition()
+        && difference.is_about_overrides()
+    {
+        return may_override(after.language, &other, now);
+    }
     if let (Some(former), Some(heirs)) = (permits(&change.was), permits(now))
         && former != heirs
         && reference.role == Role::Extend
@@ -76,6 +91,14 @@ pub(super) fn is_unaffected(
     }
     if difference.removed.is_empty() && difference.added == ["abstract"] {
         return place.only_extends();
+    }
+    if difference.removed.is_empty() && difference.added == ["[", "]"] && place.is_element_of_annotation() {
+        return true;
+    }
+    if matches!(after.language, Language::CSharp | Language::Kotlin | Language::Swift)
+        && difference.is_about_accessors(&change.was, now)
+    {
+        return place.only_reads() || difference.removed.iter().any(|it| VISIBILITIES.contains(it));
     }
     if difference.is_within(VISIBILITIES) {
         return place.sees(now);
@@ -87,76 +110,7 @@ pub(super) fn is_unaffected(
         return matches!(change.was.kind, DefinitionKind::Field | DefinitionKind::Value)
             && place.only_reads();
     }
-    difference.all_in_suffix() && place.handles(&difference)
-}
-
-/// Returns the definition that a changed one has become, if only one can be meant.
-pub(super) fn present<'f>(after: &'f Facts, was: &Definition) -> Option<&'f Definition> {
-    let same = |it: &&Definition| {
-        it.name == was.name && it.kind == was.kind && it.container == was.container && it.arity == was.arity
-    };
-    let mut found = after.definitions.iter().filter(same).filter(|it| it.header != was.header);
-    let first = found.next();
-    first.filter(|_| found.next().is_none())
-}
-
-/// The types that a sealed type permits.
-fn permits(definition: &Definition) -> Option<Vec<&str>> {
-    let mut tokens = definition.header.split(TOKEN_END);
-    tokens.any(|it| it == "permits").then(|| tokens.filter(|it| !matches!(*it, "," | ".")).collect())
-}
-
-/// The words that two headers do not share.
-struct Difference<'h> {
-    added: Vec<&'h str>,
-    removed: Vec<&'h str>,
-    /// The words behind the parameters of both.
-    suffixes: Vec<&'h str>,
-}
-
-impl<'h> Difference<'h> {
-    fn new(was: &'h Definition, now: &'h Definition) -> Self {
-        let tokens = |header: &'h str| -> Vec<&'h str> { header.split(TOKEN_END).collect() };
-        let (old, new) = (tokens(&was.header), tokens(&now.header));
-        let without = |list: &[&'h str], other: &[&'h str]| {
-            let mut rest = other.to_vec();
-            let mut left = list.to_vec();
-            left.retain(|token| match rest.iter().position(|it| it == token) {
-                Some(at) => {
-                    rest.remove(at);
-                    false
-                }
-                None => true,
-            });
-            left
-        };
-        let suffix = |list: &[&'h str]| -> Vec<&'h str> {
-            let close = list.iter().rposition(|it| *it == ")").map_or(list.len(), |at| at + 1);
-            list.get(close..).unwrap_or_default().to_vec()
-        };
-        Self {
-            added: without(&new, &old),
-            removed: without(&old, &new),
-            suffixes: [suffix(&old), suffix(&new)].concat(),
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.added.is_empty() && self.removed.is_empty()
-    }
-
-    fn is_within(&self, known: &[&str]) -> bool {
-        self.added.iter().chain(&self.removed).all(|it| known.contains(it))
-    }
-
-    fn adds(&self, word: &str) -> bool {
-        self.added.contains(&word)
-    }
-
-    /// Returns true if only words behind the parameters were added, or `suspend`.
-    fn all_in_suffix(&self) -> bool {
-        self.removed.is_empty() && self.added.iter().all(|it| self.suffixes.contains(it) || *it == "suspend")
-    }
+    difference.all_in_suffix(after.language) && place.handles(&difference)
 }
 
 /// The place of a reference.
@@ -172,22 +126,44 @@ struct Site<'a> {
 impl Site<'_> {
     /// Returns true if a member with other visibility can still be named here.
     fn sees(&self, now: &Definition) -> bool {
+        let is_constructor =
+            now.container.as_deref().and_then(|path| path.rsplit('.').next()) == Some(&now.name);
+        let is_inside = || match is_constructor {
+            true => self.only_makes_bases(),
+            false => self.is_own_member(),
+        };
         let visibility = now.header.split(TOKEN_END).find(|it| VISIBILITIES.contains(it));
         let is_redefined = matches!(self.reference.role, Role::Override | Role::Redefine);
         match (self.after.language, visibility) {
             (_, Some("public")) => true,
             (Language::Ruby, _) => self.is_own_member(),
+            (Language::CSharp, Some("private")) => self.is_in_part_of(now),
+            (Language::Php, Some("private")) => self.is_in_trait(now) && self.is_own_member(),
             (_, Some("private" | "fileprivate")) => false,
             _ if is_redefined => false,
             (Language::Java, None) => self.is_in_package(),
-            (Language::Java, Some("protected")) => self.is_in_package() || self.is_own_member(),
-            (_, Some("protected")) => self.is_own_member(),
+            (Language::Java, Some("protected")) => self.is_in_package() || is_inside(),
+            (_, Some("protected")) => is_inside(),
             (Language::CSharp | Language::Kotlin, Some("internal")) => self.is_in_module(),
             (Language::Swift, Some("internal") | None) => self.is_in_module(),
             (Language::CSharp, None) if now.container.is_none() => self.is_in_module(),
             (Language::Kotlin | Language::Php, None) => true,
             _ => false,
         }
+    }
+
+    /// The member that defines the changed one again.
+    fn redefinition(&self) -> Option<Definition> {
+        let facts = self.world.facts(self.reference.file)?;
+        let found = facts.definitions.get(self.reference.within? as usize)?;
+        (*found.name == *self.reference.pattern).then(|| found.clone())
+    }
+
+    /// Returns true if every use here is a constructor's call of the one that it extends, or makes an object of a class without a name.
+    fn only_makes_bases(&self) -> bool {
+        let uses = self.uses();
+        let is_base = |it: &Use| matches!(it.of, Some(Shape::Parent | Shape::Of(_)));
+        !uses.is_empty() && uses.iter().all(is_base) || self.only_extends()
     }
 
     /// The name of the type that extends the changed one.
@@ -204,6 +180,19 @@ impl Site<'_> {
         let is_made = |it: &Node<'_>| it.parent().is_some_and(|it| it.kind() == "object_creation_expression");
         let mut made = leaves.into_iter().filter(is_made).peekable();
         made.peek().is_some() && made.all(is_anonymous_base)
+    }
+
+    /// Returns true if the place is in another part of the type of a member.
+    fn is_in_part_of(&self, member: &Definition) -> bool {
+        let facts = self.world.facts(self.reference.file);
+        let around = |at: u32| facts.as_deref()?.definitions.get(at as usize)?.container.clone();
+        member.container.is_some() && self.reference.within.and_then(around) == member.container
+    }
+
+    /// Returns true if a member is one of a trait of PHP: it belongs to the types that use it.
+    fn is_in_trait(&self, member: &Definition) -> bool {
+        let holder = member.container.as_deref();
+        self.after.definitions.iter().any(|it| Some(&*path_of(it)) == holder && has_word(it, "trait"))
     }
 
     fn is_in_package(&self) -> bool {
@@ -246,6 +235,10 @@ impl Site<'_> {
         if matches!(self.reference.role, Role::Override | Role::Redefine) || uses.is_empty() {
             return false;
         }
+        // A reference to a method of the type takes the object as its first argument.
+        if is_static && self.is_method_reference() {
+            return false;
+        }
         let names_type = |shape: &Shape| match shape {
             Shape::Name(path) => {
                 path.rsplit('.').next().is_some_and(|name| name.starts_with(char::is_uppercase))
@@ -253,13 +246,40 @@ impl Site<'_> {
             }
             _ => false,
         };
-        uses.iter().all(|it| match &it.of {
-            None | Some(Shape::Itself) if !is_static => !self.is_in_static_function(),
-            // An instance method of Swift names a static member by its type.
-            None => language != Language::Swift,
-            Some(of) if is_static => names_type(of) || matches!(language, Language::Java | Language::Php),
-            Some(of) => !names_type(of),
+        let is_implicit = language == Language::Swift && !is_static && self.is_implicit_member();
+        !is_implicit
+            && uses.iter().all(|it| match &it.of {
+                None | Some(Shape::Itself) if !is_static => !self.is_in_static_function(),
+                // An instance method of Swift names a static member by its type.
+                None => language != Language::Swift,
+                Some(of) if is_static => names_type(of) || matches!(language, Language::Java | Language::Php),
+                Some(of) => !names_type(of),
+            })
+    }
+
+    /// Returns true if a member of Swift is named behind a dot without its type.
+    fn is_implicit_member(&self) -> bool {
+        let Some(source) = self.trees.get(self.reference.file) else { return false };
+        let leaves = source.leaves(self.reference.line, &self.reference.pattern);
+        leaves.iter().any(|it| {
+            let before = source.text.get(..it.start_byte()).and_then(|text| text.strip_suffix('.'));
+            before.is_some_and(|text| {
+                !text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']' | '?' | '!'))
+            })
         })
+    }
+
+    fn is_method_reference(&self) -> bool {
+        let Some(source) = self.trees.get(self.reference.file) else { return false };
+        let leaves = source.leaves(self.reference.line, &self.reference.pattern);
+        leaves.iter().any(|it| it.parent().is_some_and(|it| it.kind() == "method_reference"))
+    }
+
+    /// Returns true if a value is given for an element of an annotation: one value is an array with it.
+    fn is_element_of_annotation(&self) -> bool {
+        let Some(source) = self.trees.get(self.reference.file) else { return false };
+        let leaves = source.leaves(self.reference.line, &self.reference.pattern);
+        leaves.iter().any(|it| it.parent().is_some_and(|it| it.kind() == "element_value_pair"))
     }
 
     /// Returns true if nothing here assigns the field.
@@ -312,7 +332,7 @@ fn swift_target(path: &str) -> Option<&str> {
 }
 
 /// Returns true if an expression is the target of an assignment.
-fn is_assigned(source: &Source, expression: Node<'_>) -> bool {
+pub(super) fn is_assigned(source: &Source, expression: Node<'_>) -> bool {
     let Some(around) = expression.parent() else { return false };
     let is_first = around.named_child(0) == Some(expression);
     let kind = around.kind();

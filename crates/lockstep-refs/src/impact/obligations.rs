@@ -11,6 +11,7 @@ mod implementers;
 mod instances;
 mod literals;
 mod lost_bases;
+mod lost_conversions;
 mod lost_keys;
 mod lost_literals;
 mod lost_traits;
@@ -20,6 +21,7 @@ mod unions;
 
 use std::collections::BTreeSet;
 
+pub(super) use exceptions::exceptions;
 pub(super) use instances::is_anonymous_base;
 
 use super::FileImpact;
@@ -186,6 +188,7 @@ impl Obligations {
                 found.regrouped = differing.unwrap_or_default();
             }
             lost_bases::find(&search, edit, (old, former), new, &mut found.unmet);
+            lost_conversions::find(&search, old, new, &mut found.unmet);
         }
         let key = |it: &Unmet| (it.file, it.line, it.pattern.clone());
         found.unmet.sort_by_key(key);

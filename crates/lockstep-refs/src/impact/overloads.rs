@@ -100,6 +100,8 @@ pub(super) fn misfits(
         takes(it)
             && match effect.map(|effect| effect.call(Some(count), &[])) {
                 Some(Fit::Breaks) => false,
+                // The place decides whether another visibility or result matters.
+                Some(Fit::Unknown) if takes_same(after.language, was, it) => false,
                 Some(Fit::Unknown) => !rejects(trees, after.language, it, reference),
                 Some(Fit::Fits) | None => true,
             }
@@ -109,6 +111,11 @@ pub(super) fn misfits(
     }
     let left: Vec<&Definition> = left.into_iter().filter(|it| takes(it)).collect();
     left.is_empty() || is_best(trees, after.language, (was, &left), reference)
+}
+
+/// Returns true if two functions have the same parameters.
+fn takes_same(language: Language, one: &Definition, other: &Definition) -> bool {
+    signature::parameters(language, one) == signature::parameters(language, other)
 }
 
 /// Returns true if the arguments of every call on the line of a reference fit a function better than the others of its name.
@@ -173,17 +180,30 @@ fn fitness(language: Language, function: &Definition, types: &[Option<String>]) 
     Some(exact)
 }
 
-/// Returns true if a value of a type is accepted for another one. A named type may extend another named type.
-fn is_accepted(given: &str, wanted: &str) -> bool {
+/// Returns true if both types are simple ones, and a value of the first is certainly none of the second.
+pub(super) fn conflict(given: &str, wanted: &str) -> bool {
+    let given = simple(given.trim());
+    let is_array = wanted.contains('[');
+    let wanted = simple(wanted.trim()).trim_end_matches(['?', ' ']);
+    let groups = group_of(given).zip(group_of(wanted));
+    groups.is_some_and(|(one, other)| one != other && !is_array && !(one == 3 && other == 0))
+}
+
+/// The group of a simple type, whose values may be converted into each other.
+fn group_of(type_: &str) -> Option<usize> {
     const NUMBERS: &[&str] = &[
         "Double", "Float", "Int", "Integer", "Long", "Number", "byte", "double", "float", "int", "long",
         "number", "short",
     ];
     const TEXTS: &[&str] = &["CharSequence", "String", "string"];
     const TRUTHS: &[&str] = &["Boolean", "bool", "boolean"];
-    let group = |it: &str| [NUMBERS, TEXTS, TRUTHS, &["char"]].iter().position(|them| them.contains(&it));
+    [NUMBERS, TEXTS, TRUTHS, &["char"]].iter().position(|them| them.contains(&type_))
+}
+
+/// Returns true if a value of a type is accepted for another one. A named type may extend another named type.
+fn is_accepted(given: &str, wanted: &str) -> bool {
     let is_wide = matches!(wanted, "Any" | "Object" | "object") || wanted.len() == 1;
-    given == wanted || is_wide || group(given) == group(wanted)
+    given == wanted || is_wide || group_of(given) == group_of(wanted)
 }
 
 fn argument_types(source: &Source, call: Node<'_>) -> Vec<Option<String>> {
@@ -201,7 +221,7 @@ fn argument_types(source: &Source, call: Node<'_>) -> Vec<Option<String>> {
 }
 
 /// Returns the type of an argument, if the text of its file shows it.
-fn type_of(source: &Source, value: Node<'_>) -> Option<String> {
+pub(super) fn type_of(source: &Source, value: Node<'_>) -> Option<String> {
     match value.kind() {
         "string" | "template_string" => Some("string".into()),
         "number" => Some("number".into()),
@@ -270,6 +290,7 @@ fn known_result(name: &str) -> Option<String> {
         "hashCode" | "length" | "size" | "indexOf" => "int",
         "contains" | "endsWith" | "equals" | "isEmpty" | "startsWith" => "boolean",
         "getClass" => "Class",
+        "toList" => "List",
         _ => return None,
     };
     Some(type_.to_owned())
@@ -278,8 +299,18 @@ fn known_result(name: &str) -> Option<String> {
 /// Returns the type with which a variable is declared, if all declarations of that name in the file have the same.
 fn declared_type(source: &Source, variable: Node<'_>) -> Option<String> {
     let name = source.text(variable);
+    let kinds = ["method_declaration", "constructor_declaration"];
+    let function = ancestors(variable).find(|it| kinds.contains(&it.kind()));
+    let inside = function.map(descendants).unwrap_or_default();
+    let is_declaration = |it: &Node<'_>| DECLARATIONS.contains(&it.kind());
+    let local = inside.into_iter().filter(is_declaration).collect();
+    declared_among(source, name, local).or_else(|| declared_among(source, name, source.nodes(DECLARATIONS)))
+}
+
+/// Returns the type of a variable of a name, if all of these declarations that declare it have the same.
+fn declared_among(source: &Source, name: &str, declarations: Vec<Node<'_>>) -> Option<String> {
     let mut types: Vec<String> = Vec::new();
-    for node in source.nodes(DECLARATIONS) {
+    for node in declarations {
         let declares = |it: &Node<'_>| {
             it.kind() == "identifier"
                 && source.text(*it) == name

@@ -11,6 +11,7 @@ mod requirements;
 mod returns;
 mod unbound;
 mod unresolved;
+mod values;
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +23,7 @@ use super::edit::{Before, Edit};
 use super::edited::{Edited, keywords};
 use super::still_resolves::StillResolving;
 use super::tree::Trees;
-use super::{modifiers, overloads, passes_by_place, receivers, results};
+use super::{modifiers, overloads, passes_by_place, receivers, results, subtypes};
 use crate::definition_diff::{
     DefinitionChangeKind, SymbolChange, compare_reaching, is_implicit, renamed_path, renamed_types,
 };
@@ -99,6 +100,7 @@ pub(super) fn broken(
             && !results::is_indifferent(&trees, change, Some(present), &reference, &named)
             && !receivers::may_be_changed(&trees, change, Some(present), &reference)
             && !modifiers::is_unaffected(&trees, file, (change, Some(present)), &reference)
+            && !subtypes::still_fit(world, file, (change, Some(present)), &reference)
             && !kept.finds(change, &reference)
             && !edited.follows(change, Some(present), &reference);
         if is_broken {
@@ -136,6 +138,13 @@ pub(super) fn broken(
     }
     for it in returns::unfit_returns(&trees, file, present, &suspects.changed) {
         broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
+    }
+    let known: BTreeSet<String> =
+        values::incomplete_types(contents.facts).into_iter().map(|it| it.reason).collect();
+    for it in values::unfit_values(&trees, file, present, &suspects.changed) {
+        if !known.contains(&it.reason) {
+            broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
+        }
     }
     if broken.found.is_empty() {
         for it in requirements::unmet_requirements(world, present, &suspects.changed) {
@@ -414,8 +423,8 @@ fn is_only_declared(is: &Definition, was: &Definition) -> bool {
 }
 
 /// Returns true if two definitions may share a path and are distinguished by their use: a field and a method
-/// of Rust.
+/// of Rust or Java.
 fn is_apart(facts: &Facts, one: &Definition, other: &Definition) -> bool {
     let is_field = |it: &Definition| it.kind == DefinitionKind::Field;
-    facts.language == Language::Rust && is_field(one) != is_field(other)
+    matches!(facts.language, Language::Rust | Language::Java) && is_field(one) != is_field(other)
 }

@@ -55,12 +55,14 @@ pub(super) fn still_fit(
     })
 }
 
-/// Returns true if a method of Java does not say that it overrides another one.
+/// Returns true if a method does not say that it overrides another one, in a language where it need not.
 fn is_method_of_its_own(world: &dyn World, reference: &Reference) -> bool {
-    let Some(facts) = world.facts(reference.file).filter(|it| it.language == Language::Java) else {
+    use Language::{CSharp, Java, Php, Swift};
+    let is_asked = |it: &Facts| matches!(it.language, CSharp | Java | Php | Swift);
+    let Some(facts) = world.facts(reference.file).filter(|it| is_asked(it)) else {
         return false;
     };
     let method = reference.within.and_then(|at| facts.definitions.get(at as usize));
-    let is_marked = |it: &str| matches!(it, "Override" | "@Override");
+    let is_marked = |it: &str| matches!(it, "Override" | "@Override" | "override");
     reference.role == Role::Override && method.is_some_and(|it| !it.header.split(TOKEN_END).any(is_marked))
 }

@@ -58,7 +58,7 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             let Some(name) = field("name") else { return false };
             let owner = walk.collector.container().map(Shape::Of);
             walk.value(node, name, DefinitionKind::Variant, Reach::Everyone, owner, None);
-            field("arguments").into_iter().for_each(|part| walk.visit(part));
+            walk.own_creation(name, field("arguments"));
             if let (Some(body), Some(owner)) = (field("body"), walk.collector.container()) {
                 let base = owner.rsplit('.').next().unwrap_or(&owner);
                 subtype(walk, node, base, body);

@@ -53,7 +53,9 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             if let Some(name) = child(node, "identifier") {
                 let owner = walk.collector.container().map(Shape::Of);
                 walk.value(node, name, DefinitionKind::Variant, Reach::Everyone, owner, None);
-                walk.children_but(node, Some(name));
+                walk.own_creation(name, child(node, "value_arguments"));
+                let rest = children(node).into_iter().filter(|it| it.kind() == "class_body");
+                rest.for_each(|body| walk.visit(body));
             }
         }
         "type_alias" => {
@@ -198,10 +200,19 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) {
     let lambda = child(node, "annotated_lambda");
     if let Some(lambda) = lambda {
         // The function after the parentheses is the last argument.
-        let of_call = |used: &&mut Use| used.role == Role::Call;
-        let called = walk.collector.facts.uses.iter_mut().skip(before).rev().find(of_call);
-        if let Some(called) = called.filter(|_| callee.kind() != "call_expression") {
-            called.arguments = Some(called.arguments.unwrap_or(0) + 1);
+        let is_continued = callee.kind() == "call_expression" && child(node, "value_arguments").is_none();
+        let mut name = if is_continued { callee.named_child(0).unwrap_or(callee) } else { callee };
+        while let Some(last) = children(name).pop() {
+            name = last;
+        }
+        let name = walk.text(name).to_owned();
+        let of_call = |used: &&mut Use| used.role == Role::Call && *used.name == *name;
+        let mut uses = walk.collector.facts.uses.iter_mut().skip(before).rev();
+        if let Some(called) = uses.find(of_call) {
+            called.arguments = called
+                .arguments
+                .map_or(Some(1), |count| Some(count + 1))
+                .filter(|_| called.arguments.is_some() || !is_continued);
         }
         walk.visit(lambda);
     }

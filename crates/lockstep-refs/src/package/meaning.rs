@@ -7,8 +7,9 @@ use super::wanted::Wanted;
 use super::{is_member, is_type};
 use crate::entity::is_unlikely_word;
 use crate::facts::{Definition, DefinitionKind, Reach, Role, Shape, Use};
+use crate::language::Language;
 use crate::reference::Certainty;
-use crate::world::FileId;
+use crate::world::{FileId, words};
 
 /// Member names that types of every library have, so that they do not identify an owner.
 const COMMON: &[&str] = &[
@@ -26,6 +27,9 @@ const COMMON: &[&str] = &[
 impl Wanted<'_, '_> {
     /// Returns the certainty that a use means the definition. `None` if it does not.
     pub(super) fn meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
+        if view.facts.language == Language::Java && self.is_in_other_namespace(file, used) {
+            return None;
+        }
         if self.constructs {
             return (used.role == Role::Call).then(|| self.construction_meant(file, view, used)).flatten();
         }
@@ -36,6 +40,30 @@ impl Wanted<'_, '_> {
             true => self.member_meant(file, view, used),
             false => self.full_name_meant(file, view, used, self.named()),
         }
+    }
+
+    /// Returns true if a use of Java names a method where the definition is a field, or the reverse.
+    fn is_in_other_namespace(&self, file: FileId, used: &Use) -> bool {
+        match (self.definition.kind, used.role) {
+            (DefinitionKind::Field, Role::Call) => true,
+            (DefinitionKind::Method, Role::Value) => {
+                let is_field = |it: &Symbol| {
+                    self.query.definition(*it).is_some_and(|it| it.kind == DefinitionKind::Field)
+                };
+                let has_field = self
+                    .owner
+                    .is_some_and(|owner| self.query.members(owner, &used.name).iter().any(is_field));
+                has_field && !self.is_method_reference(file, used)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns true if a line has `::` before the used name.
+    fn is_method_reference(&self, file: FileId, used: &Use) -> bool {
+        let text = self.query.world.text(file).unwrap_or_default();
+        let line = text.lines().nth((used.line as usize).saturating_sub(1)).unwrap_or_default();
+        line.split("::").skip(1).any(|rest| words(rest).next() == Some(&used.name))
     }
 
     /// Checks a call that creates an object with this constructor: of its type, of a type that inherits it,
@@ -218,7 +246,7 @@ impl Wanted<'_, '_> {
         used: &Use,
         inner: Option<Symbol>,
     ) -> Option<Certainty> {
-        use crate::language::Language::{CSharp, Java, Kotlin};
+        use Language::{CSharp, Java, Kotlin};
         let sees_outer = matches!(view.facts.language, CSharp | Java | Kotlin);
         let mut inner = inner.filter(|_| sees_outer)?;
         let mut path = place.container?;
@@ -245,7 +273,7 @@ impl Wanted<'_, '_> {
     fn called_on_receiver(&self, view: &View, place: Place<'_>, used: &Use) -> Option<Certainty> {
         const RECEIVING: &[&str] = &["apply", "run", "with"];
         let receives = |it: &Use| it.role == Role::Call && RECEIVING.contains(&&*it.name);
-        let is_candidate = view.facts.language == crate::language::Language::Kotlin
+        let is_candidate = view.facts.language == Language::Kotlin
             && matches!(used.role, Role::Call | Role::Value)
             && self.mentions(place.file)
             && !COMMON.contains(&&*used.name)
@@ -266,7 +294,7 @@ impl Wanted<'_, '_> {
         class: Option<Symbol>,
     ) -> Option<Certainty> {
         let is_call = used.role == Role::Call && self.definition.kind == DefinitionKind::Method;
-        if view.facts.language != crate::language::Language::Ruby || !is_call {
+        if view.facts.language != Language::Ruby || !is_call {
             return None;
         }
         let is_mixin = |symbol: Symbol| {
@@ -287,7 +315,7 @@ impl Wanted<'_, '_> {
     ///
     /// Only for languages in which nothing but types and constants begins with a capital letter, or nearly nothing.
     fn is_foreign_type(&self, view: &View, path: &str) -> bool {
-        use crate::language::Language::{CSharp, Java, Kotlin, Php, Ruby, Swift};
+        use Language::{CSharp, Java, Kotlin, Php, Ruby, Swift};
         let name = path.rsplit('.').next().unwrap_or(path);
         let capital = matches!(view.facts.language, CSharp | Java | Kotlin | Php | Ruby | Swift)
             && name.starts_with(char::is_uppercase);

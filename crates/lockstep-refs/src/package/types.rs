@@ -7,6 +7,7 @@ use super::names::{Query, Symbol};
 use crate::facts::{Declaration, DefinitionKind, Shape};
 use crate::limits::Limit;
 use crate::resolve::path_of;
+use crate::syntax::{OWN_NAME, TOKEN_END};
 use crate::work::Work;
 use crate::world::FileId;
 
@@ -21,6 +22,29 @@ const POINTS: &str = "operator->";
 
 /// Properties of collections that are one of the elements.
 const ELEMENTS: &[&str] = &["first", "last"];
+
+/// Functions of the standard library of Kotlin that make a collection or a text.
+const FACTORIES: &[&str] = &[
+    "arrayListOf",
+    "arrayOf",
+    "buildList",
+    "buildMap",
+    "buildString",
+    "emptyList",
+    "emptyMap",
+    "emptySet",
+    "hashMapOf",
+    "hashSetOf",
+    "linkedMapOf",
+    "listOf",
+    "listOfNotNull",
+    "mapOf",
+    "mutableListOf",
+    "mutableMapOf",
+    "mutableSetOf",
+    "sequenceOf",
+    "setOf",
+];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
@@ -202,13 +226,43 @@ impl Query<'_> {
         definition.gives.as_ref().map_or(Value::Unknown, |gives| self.value(place, gives))
     }
 
+    /// Returns the result or type of a member of a value with type arguments: a type parameter stands for one of those.
+    fn given_by(&self, member: Symbol, class: Symbol, held: &[Value]) -> Value {
+        let (Some(definition), Some(owner)) = (self.definition(member), self.definition(class)) else {
+            return Value::Unknown;
+        };
+        let is_own = definition.container.as_deref() == Some(&*path_of(&owner));
+        let parameters = if is_own && !held.is_empty() { type_parameters(&owner.header) } else { Vec::new() };
+        if parameters.len() != held.len() {
+            return self.given(member);
+        }
+        let argument = |shape: &Shape| match shape {
+            Shape::Of(name) => parameters.iter().position(|it| **it == **name).map(|at| held[at].clone()),
+            _ => None,
+        };
+        let place = Place { file: member.file, container: definition.container.as_deref() };
+        match definition.gives.as_ref() {
+            Some(Shape::Applied(head, inside)) if inside.iter().any(|it| argument(it).is_some()) => {
+                let inside =
+                    inside.iter().map(|it| argument(it).unwrap_or_else(|| self.value(place, it))).collect();
+                match self.value(place, head) {
+                    Value::Of(symbol, _) => Value::Of(symbol, inside),
+                    Value::Outside(_) => Value::Outside(inside),
+                    other => other,
+                }
+            }
+            Some(gives) => argument(gives).unwrap_or_else(|| self.given(member)),
+            None => Value::Unknown,
+        }
+    }
+
     fn member(&self, of: Value, place: Place<'_>, name: &str) -> Value {
         if name == POINTED {
             return self.pointed(of);
         }
         match of {
-            Value::Of(symbol, _) => match self.members(symbol, name).first() {
-                Some(member) => self.given(*member),
+            Value::Of(symbol, held) => match self.members(symbol, name).first() {
+                Some(member) => self.given_by(*member, symbol, &held),
                 None => Value::Unknown,
             },
             Value::Path(path) => {
@@ -257,7 +311,11 @@ impl Query<'_> {
                 let found =
                     found.or_else(|| self.static_member(place, path)).or_else(|| self.top(place, path));
                 let found = found.or_else(|| self.opened_member(place, path));
-                found.map_or(Value::Unknown, |symbol| self.given(symbol))
+                match found {
+                    Some(symbol) => self.given(symbol),
+                    None if FACTORIES.contains(&&**path) => Value::Outside(Vec::new()),
+                    None => Value::Unknown,
+                }
             }
             Shape::Member(of, name) => match self.value(place, of) {
                 Value::Path(path) => {
@@ -385,6 +443,31 @@ impl Query<'_> {
         });
         members.iter().filter(is_member).copied().collect()
     }
+}
+
+/// Returns the names of the type parameters in the header of a type.
+fn type_parameters(header: &str) -> Vec<&str> {
+    let mut tokens = header.split(TOKEN_END).skip_while(|it| *it != OWN_NAME).skip(1);
+    let mut found = Vec::new();
+    if tokens.next() != Some("<") {
+        return found;
+    }
+    let (mut depth, mut is_first) = (0_usize, true);
+    for token in tokens {
+        match token {
+            "<" => depth += 1,
+            ">" if depth == 0 => break,
+            ">" => depth -= 1,
+            "," if depth == 0 => is_first = true,
+            "in" | "out" => {}
+            _ if is_first => {
+                found.push(token);
+                is_first = false;
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Returns true if a name has the form of a type parameter.

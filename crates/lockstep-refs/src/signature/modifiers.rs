@@ -122,7 +122,7 @@ fn visibility(language: Language, old: &[&str], new: &[&str]) -> Fits {
     };
     let (before, now) = (rank(old), rank(new));
     match language {
-        Java | CSharp | Kotlin | Php | Ruby if now > before => (Unknown, Fit_, Fit_),
+        Java | CSharp | Kotlin | Php | Ruby if now > before => (Unknown, Fit_, Unknown),
         // An override must not be less visible than the overridden member.
         Java | CSharp | Kotlin | Php if now < before => (Fit_, Unknown, Fit_),
         _ => NOTHING,
@@ -215,7 +215,7 @@ fn suffix_removed(language: Language, word: &str) -> Fits {
 }
 
 /// Returns true if an exception of this name is unchecked in Java.
-fn is_unchecked(exception: &str) -> bool {
+pub(crate) fn is_unchecked(exception: &str) -> bool {
     const UNCHECKED: &[&str] = &[
         "IllegalArgumentException",
         "IllegalStateException",

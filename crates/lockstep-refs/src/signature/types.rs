@@ -38,9 +38,9 @@ pub(super) fn of_types(language: Language, old: &[&str], new: &[&str]) -> Option
     }
     if old_rest != new_rest {
         // One more supertype may ask something of subtypes.
-        use Language::{CSharp, Java, Kotlin, Swift};
+        use Language::{CSharp, Java, Kotlin, Php, Swift};
         // Members that came from a lost supertype are searched one by one.
-        let loses = matches!(language, CSharp | Java | Kotlin | Swift)
+        let loses = matches!(language, CSharp | Java | Kotlin | Php | Swift)
             && !old_rest.contains(&"permits")
             && adds_supertypes(&new_rest, &old_rest);
         let adds = adds_supertypes(&old_rest, &new_rest);
@@ -81,8 +81,11 @@ pub(super) fn of_values(language: Language, old: &[&str], new: &[&str]) -> Effec
     let mut effect = Effect::none();
     let (old, _) = without_annotations(language, old);
     let (new, _) = without_annotations(language, new);
-    let (old_words, old_type) = typed(language, &old);
-    let (new_words, new_type) = typed(language, &new);
+    let (mut old_words, old_type) = typed(language, &old);
+    let (mut new_words, new_type) = typed(language, &new);
+    if language == Language::CSharp {
+        [&mut old_words, &mut new_words].into_iter().for_each(write_constant_out);
+    }
     let has = |list: &[&str], word: &str| list.contains(&word);
     let is_constant = if language == Language::Swift { "let" } else { "const" };
     for word in ["final", "readonly", "val", is_constant] {
@@ -108,6 +111,8 @@ pub(super) fn of_values(language: Language, old: &[&str], new: &[&str]) -> Effec
         _ if is_script && old_type.is_empty() => (Fit_, Fit_, Fit_),
         _ if old_type.is_empty() || new_type.is_empty() => (Unknown, Unknown, Unknown),
         Relation::Unrelated => (Breaks, Breaks, Breaks),
+        // A read value that is never missing is handled like one that may be. An assigned one is not.
+        Relation::Narrower if language == Language::Kotlin && has(&new_words, "val") => (Fit_, Unknown, Fit_),
         // Numbers of C convert in every expression.
         Relation::Converts if matches!(language, Language::C | Language::Cpp) => (Fit_, Fit_, Fit_),
         _ => (Unknown, Unknown, Unknown),
@@ -118,10 +123,21 @@ pub(super) fn of_values(language: Language, old: &[&str], new: &[&str]) -> Effec
     effect
 }
 
+/// A constant of C# is static and cannot be assigned.
+fn write_constant_out(words: &mut Vec<&str>) {
+    if let Some(at) = words.iter().position(|it| *it == "const") {
+        words[at] = "static";
+        words.push("readonly");
+    }
+}
+
 /// The modifiers, and the rest.
 fn typed<'t>(language: Language, tokens: &[&'t str]) -> (Vec<&'t str>, Vec<&'t str>) {
     let kept = |it: &&&str| !matches!(**it, ";" | "=" | ",") && **it != OWN_NAME;
     let is_word = |it: &&str| is_modifier(language, it) || matches!(*it, "val" | "readonly" | "const");
+    // The header of a parameter that is also a property contains its default.
+    let end = tokens.iter().position(|it| *it == "=").filter(|_| language == Language::Php);
+    let tokens = &tokens[..end.unwrap_or(tokens.len())];
     let (words, mut rest): (Vec<&str>, Vec<&str>) = tokens.iter().filter(kept).partition(|it| is_word(it));
     let is_optional = rest.first() == Some(&"?") && rest.get(1) == Some(&":");
     if is_optional {

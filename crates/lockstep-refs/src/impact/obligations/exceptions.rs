@@ -3,6 +3,7 @@
 
 use tree_sitter::Node;
 
+use super::super::modifiers::covers;
 use super::super::tree::{Source, ancestors, descendants};
 use super::{Search, Unmet};
 use crate::facts::{Definition, DefinitionKind, Facts, Role};
@@ -34,7 +35,7 @@ pub(super) fn find(search: &Search<'_>, old: &Facts, new: &Facts, found: &mut Ve
         let was = old.definitions.iter().find(same).filter(|was| was.header != method.header);
         let Some(was) = was else { continue };
         let kept: Vec<&str> = exceptions(method).collect();
-        let lost: Vec<&str> = exceptions(was).filter(|it| !kept.contains(it)).collect();
+        let lost: Vec<&str> = exceptions(was).filter(|it| !covers(&kept, it)).collect();
         if lost.is_empty() {
             continue;
         }
@@ -53,7 +54,7 @@ pub(super) fn find(search: &Search<'_>, old: &Facts, new: &Facts, found: &mut Ve
 }
 
 /// The names of the exceptions behind `throws`.
-fn exceptions(method: &Definition) -> impl Iterator<Item = &str> {
+pub(in crate::impact) fn exceptions(method: &Definition) -> impl Iterator<Item = &str> {
     let thrown = method.header.split(TOKEN_END).skip_while(|it| *it != "throws");
     thrown.filter(|it| it.starts_with(char::is_uppercase))
 }

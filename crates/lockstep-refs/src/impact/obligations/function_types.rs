@@ -1,6 +1,8 @@
 //! Types of functions that take another number of parameters now: calls through a value of the type, and functions that are given for
 //! one.
 
+mod nodes;
+
 use tree_sitter::Node;
 
 use super::super::tree::{Source, ancestors, descendants};
@@ -9,14 +11,19 @@ use crate::facts::{Arity, Definition, DefinitionKind, Facts, Role};
 use crate::language::Language;
 use crate::package::is_type;
 use crate::resolve::path_of;
-use crate::syntax::{children, line_of};
+use crate::syntax::{TOKEN_END, children, line_of};
 use crate::world::FileId;
+use nodes::{
+    arguments, callee, declaration, declared_name, given_to, is_continued, lambda_parameters, parameters_of,
+    returned_values,
+};
 
 /// The number of parameters that no function has.
 const NO_FUNCTION: Arity = Arity { least: u16::MAX, most: Some(u16::MAX) };
 /// A name that more files contain is looked up in the first ones only.
 const MAX_FILES: usize = 50;
-const CALLS: &[&str] = &["call_expression", "invocation_expression", "method_invocation"];
+const CALLS: &[&str] =
+    &["call_expression", "invocation_expression", "method_invocation", "object_creation_expression"];
 const LAMBDAS: &[&str] =
     &["arrow_function", "function_expression", "func_literal", "lambda_literal", "lambda_expression"];
 const NAMES: &[&str] =
@@ -38,6 +45,7 @@ const VARIABLES: &[&str] = &[
     "variable_declarator",
 ];
 const FUNCTIONS: &[&str] = &[
+    "constructor_declaration",
     "function_declaration",
     "function_definition",
     "local_function_statement",
@@ -97,9 +105,15 @@ fn may_be_function(language: Language, owner: &Definition, lines: &[&str]) -> bo
 
 impl FunctionType<'_> {
     fn check(&self, search: &Search<'_>, found: &mut Vec<Unmet>) {
+        if self.takes == NO_FUNCTION && has_mark(self.owner) {
+            found.push(self.unmet_at(search.file, self.owner.line));
+        }
         for reference in search.references(search.file, std::slice::from_ref(self.owner)) {
             let Some(source) = search.trees.get(reference.file) else { continue };
             for leaf in source.leaves(reference.line, &reference.pattern) {
+                let returned = returned_values(leaf).into_iter();
+                let misfits = returned.filter(|it| self.is_misfit(search, &source, *it));
+                found.extend(misfits.map(|it| self.unmet(reference.file, it)));
                 let Some(place) = declaration(leaf) else { continue };
                 let Some(name) = declared_name(self.language, leaf, place) else { continue };
                 let mut misfits = self.misfitting_calls(&source, place, source.text(name));
@@ -116,9 +130,13 @@ impl FunctionType<'_> {
     }
 
     fn unmet(&self, file: FileId, node: Node<'_>) -> Unmet {
+        self.unmet_at(file, line_of(node))
+    }
+
+    fn unmet_at(&self, file: FileId, line: u32) -> Unmet {
         Unmet {
             file,
-            line: line_of(node),
+            line,
             pattern: self.owner.name.clone(),
             reason: match self.takes == NO_FUNCTION {
                 true => format!("{} is not a functional interface any more", self.owner.name),
@@ -244,7 +262,7 @@ impl FunctionType<'_> {
                 .is_some_and(|count| !self.accepts(Arity { least: count, most: Some(count) }));
         }
         if value.kind() == "method_reference" {
-            return self.takes == NO_FUNCTION;
+            return self.takes == NO_FUNCTION || self.rejects_method(search, source.text(value));
         }
         let name = source.text(value);
         // Java and Kotlin name a function otherwise.
@@ -263,12 +281,36 @@ impl FunctionType<'_> {
         arities.iter().all(|it| *it == known) && known.is_some_and(|it| !self.accepts(it))
     }
 
+    /// Returns true if no method of the name in `Type::name` takes as many parameters. A method of the type itself takes the object first.
+    fn rejects_method(&self, search: &Search<'_>, reference: &str) -> bool {
+        let Some((owner, name)) = reference.split_once("::") else { return false };
+        let (owner, name) = (owner.trim(), name.trim());
+        let files = search.world.containing(name).into_iter().take(MAX_FILES);
+        let facts: Vec<_> = files.filter_map(|file| search.world.facts(file)).collect();
+        let methods = facts.iter().flat_map(|it| &it.definitions);
+        let methods = methods.filter(|it| *it.name == *name && it.kind == DefinitionKind::Method);
+        let arities: Vec<Arity> = methods.filter_map(|it| it.arity).collect();
+        let last = owner.rsplit('.').next().unwrap_or(owner);
+        let counts = match last.starts_with(char::is_uppercase) {
+            true => vec![self.takes.least, self.takes.least.saturating_sub(1)],
+            false => vec![self.takes.least],
+        };
+        let is_own = !last.starts_with(char::is_uppercase)
+            || facts.iter().any(|it| it.definitions.iter().any(|it| is_type(it) && *it.name == *last));
+        is_own && !arities.is_empty() && !arities.iter().any(|it| counts.iter().any(|count| it.takes(*count)))
+    }
+
     /// Returns true if a function with this number of parameters is one of the type. TypeScript accepts one with fewer.
     fn accepts(&self, function: Arity) -> bool {
         let is_script = matches!(self.language, Language::TypeScript | Language::Tsx);
         let most = self.takes.most.unwrap_or(u16::MAX);
         function.least <= most && (is_script || function.most.is_none_or(|it| it >= self.takes.least))
     }
+}
+
+/// Returns true if an interface of Java is declared to be one of functions.
+fn has_mark(owner: &Definition) -> bool {
+    owner.header.split(TOKEN_END).any(|it| it == "FunctionalInterface")
 }
 
 /// Returns true if a file has a variable or parameter of a name.
@@ -280,182 +322,4 @@ fn is_variable(source: &Source, name: &str) -> bool {
         names.any(|it| source.text(it) == name)
     };
     source.nodes(&kinds).into_iter().any(is_declared)
-}
-
-/// Returns the number of parameters of a type of functions; `None` for other types.
-fn parameters_of(source: &Source, owner: &Definition) -> Option<Arity> {
-    let is_named = |node: Node<'_>| {
-        let mut inside = descendants(node).into_iter();
-        inside.any(|it| it.child_count() == 0 && source.text(it) == &*owner.name)
-    };
-    let kinds =
-        ["type_alias_declaration", "type_spec", "type_definition", "type_alias", "typealias_declaration"];
-    let kinds = kinds.into_iter().chain(["delegate_declaration", "interface_declaration"]);
-    let kinds: Vec<&str> = kinds.collect();
-    let nodes = source.nodes(&kinds).into_iter();
-    let whole = nodes.filter(|it| (owner.line.saturating_sub(2)..=owner.line).contains(&line_of(*it)));
-    let whole = whole.into_iter().find(|it| is_named(*it))?;
-    let list = match whole.kind() {
-        "type_alias_declaration" => {
-            let value = whole.child_by_field_name("value").filter(|it| it.kind() == "function_type")?;
-            value.child_by_field_name("parameters")?
-        }
-        "type_spec" => {
-            let value = whole.child_by_field_name("type").filter(|it| it.kind() == "function_type")?;
-            value.child_by_field_name("parameters")?
-        }
-        "type_definition" => {
-            let declarator = whole.child_by_field_name("declarator");
-            let declarator = declarator.filter(|it| it.kind() == "function_declarator")?;
-            declarator.child_by_field_name("parameters")?
-        }
-        "delegate_declaration" => whole.child_by_field_name("parameters")?,
-        "interface_declaration" if source.language == Language::Java => only_method(whole)?,
-        "type_alias" | "typealias_declaration" => {
-            children(whole).into_iter().find(|it| it.kind() == "function_type")?.named_child(0)?
-        }
-        _ => return None,
-    };
-    Some(count_parameters(source, list))
-}
-
-/// Returns the parameters of the only abstract method of an interface of Java.
-fn only_method(interface: Node<'_>) -> Option<Node<'_>> {
-    let body = interface.child_by_field_name("body")?;
-    let is_abstract =
-        |it: &Node<'_>| it.kind() == "method_declaration" && it.child_by_field_name("body").is_none();
-    let methods: Vec<Node<'_>> = children(body).into_iter().filter(is_abstract).collect();
-    let [method] = methods.as_slice() else { return None };
-    method.child_by_field_name("parameters")
-}
-
-fn count_parameters(source: &Source, list: Node<'_>) -> Arity {
-    let (mut least, mut most, mut is_open) = (0_u16, 0_u16, false);
-    for part in children(list).into_iter().filter(|it| !it.is_extra()) {
-        let text = source.text(part);
-        // Go declares several parameters with one type.
-        let names = part.children_by_field_name("name", &mut part.walk()).count();
-        let count = if source.language == Language::Go { names.max(1) } else { 1 };
-        let count = u16::try_from(count).unwrap_or(u16::MAX);
-        is_open |= part.kind().contains("variadic") || text.starts_with("...") || text == "...";
-        if text == "void" && matches!(source.language, Language::C | Language::Cpp) {
-            continue;
-        }
-        most = most.saturating_add(count);
-        least += if part.kind().starts_with("optional") { 0 } else { count };
-    }
-    Arity { least, most: (!is_open).then_some(most) }
-}
-
-/// Returns the declaration whose type a name is.
-fn declaration(leaf: Node<'_>) -> Option<Node<'_>> {
-    for node in ancestors(leaf).take(6) {
-        let kind = node.kind();
-        if PARAMETERS.contains(&kind) || VARIABLES.contains(&kind) {
-            return Some(node);
-        }
-        let is_part = ["argument", "array", "slice", "map", "function", "union", "pointer"];
-        if is_part.iter().any(|part| kind.contains(part)) {
-            return None;
-        }
-    }
-    None
-}
-
-/// Returns the name that a declaration gives: behind the type in some languages, before it in others.
-fn declared_name<'n>(language: Language, type_: Node<'n>, place: Node<'n>) -> Option<Node<'n>> {
-    use Language::{C, CSharp, Cpp, Java};
-    let names = descendants(place).into_iter().filter(|it| NAMES.contains(&it.kind()));
-    match matches!(language, C | CSharp | Cpp | Java) {
-        true => names.into_iter().find(|it| it.start_byte() > type_.end_byte()),
-        false => names.into_iter().take_while(|it| it.start_byte() < type_.start_byte()).last(),
-    }
-}
-
-/// Returns the value that is assigned to a field or given for it in a literal.
-fn given_to(leaf: Node<'_>) -> Option<Node<'_>> {
-    for node in ancestors(leaf).take(4) {
-        let value = match node.kind() {
-            "assignment_expression" | "assignment_statement" | "assignment" => {
-                node.child_by_field_name("right")
-            }
-            "pair" | "initializer_pair" | "keyed_element" => node.child_by_field_name("value"),
-            kind if CALLS.contains(&kind) => return None,
-            _ => continue,
-        };
-        let mut value = value.filter(|it| it.start_byte() > leaf.start_byte())?;
-        while matches!(value.kind(), "expression_list" | "literal_element") {
-            value = value.named_child(0)?;
-        }
-        return Some(value);
-    }
-    None
-}
-
-/// Returns true if a call of Kotlin is the call before it with a function behind the parentheses.
-fn is_continued(call: Node<'_>) -> bool {
-    call.kind() == "call_expression" && call.named_child(0).is_some_and(|it| it.kind() == "call_expression")
-}
-
-/// Returns the name of the called function.
-fn callee(call: Node<'_>) -> Option<Node<'_>> {
-    if call.parent().is_some_and(is_continued) {
-        return None;
-    }
-    let callee = ["function", "name"].iter().find_map(|field| call.child_by_field_name(field));
-    let mut node = callee.or_else(|| call.named_child(0))?;
-    if is_continued(call) {
-        node = node.named_child(0)?;
-    }
-    while node.child_count() > 0 {
-        node = children(node).pop()?;
-    }
-    Some(node)
-}
-
-/// Returns the values that a call passes, with functions behind the parentheses.
-fn arguments(call: Node<'_>) -> Vec<Node<'_>> {
-    let mut found = Vec::new();
-    let mut parts = children(call);
-    if is_continued(call) {
-        let inner = parts.remove(0);
-        parts.splice(0..0, children(inner));
-    }
-    for part in parts {
-        match part.kind() {
-            "arguments" | "argument_list" | "value_arguments" => {
-                let given = children(part).into_iter().filter(|it| !it.is_extra());
-                found.extend(given.map(|it| match it.kind() {
-                    "argument" | "value_argument" => children(it).pop().unwrap_or(it),
-                    _ => it,
-                }));
-            }
-            "annotated_lambda" => found.extend(part.named_child(0)),
-            "call_suffix" => found.extend(arguments(part)),
-            "lambda_literal" => found.push(part),
-            _ => {}
-        }
-    }
-    found
-}
-
-/// Returns the number of parameters that a function literal names; `None` if it names none and may use them all the same.
-fn lambda_parameters(lambda: Node<'_>) -> Option<u16> {
-    let count = |list: Node<'_>| {
-        let parts: Vec<Node<'_>> = children(list).into_iter().filter(|it| !it.is_extra()).collect();
-        let names = |it: &Node<'_>| it.children_by_field_name("name", &mut it.walk()).count().max(1);
-        let is_go = lambda.kind() == "func_literal";
-        let sum: usize = parts.iter().map(|it| if is_go { names(it) } else { 1 }).sum();
-        u16::try_from(sum).ok()
-    };
-    if lambda.child_by_field_name("parameter").is_some() {
-        return Some(1);
-    }
-    let lists = ["lambda_parameters", "lambda_function_type_parameters"];
-    let written = || descendants(lambda).into_iter().take(6).find(|it| lists.contains(&it.kind()));
-    let list = lambda.child_by_field_name("parameters").or_else(written)?;
-    if list.named_child_count() == 0 && NAMES.contains(&list.kind()) || list.kind() == "implicit_parameter" {
-        return Some(1);
-    }
-    count(list)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::edit::Edit;
 use super::{Search, Unmet};
-use crate::facts::{Definition, DefinitionKind, Facts};
+use crate::facts::{Definition, DefinitionKind, Facts, Role};
 use crate::language::{self, Language};
 use crate::overlay::Overlay;
 use crate::package::is_type;
@@ -24,8 +24,8 @@ pub(super) fn find(
     new: &Facts,
     found: &mut Vec<Unmet>,
 ) {
-    use Language::{C, CSharp, Cpp, Go, Java, Kotlin};
-    if !matches!(new.language, C | CSharp | Cpp | Go | Java | Kotlin) {
+    use Language::{C, CSharp, Cpp, Go, Java, Kotlin, Php, Ruby, Swift};
+    if !matches!(new.language, C | CSharp | Cpp | Go | Java | Kotlin | Php | Ruby | Swift) {
         return;
     }
     let same = |a: &Definition, b: &Definition| a.name == b.name && a.container == b.container;
@@ -53,8 +53,12 @@ fn lost(before: &dyn World, after: &dyn World, language: Language, base: &str) -
     let now: BTreeSet<(FileId, u32, Box<str>)> =
         uses(after, language, base).into_iter().map(|it| (it.file, it.line, it.pattern)).collect();
     let mut then = uses(before, language, base);
+    // A member may stay without the base, unless it must say that it overrides one.
+    let is_own = |role: Role| matches!(role, Role::Override | Role::Redefine | Role::Implement);
     then.retain(|it| {
-        it.certainty == Certainty::Resolved && !now.contains(&(it.file, it.line, it.pattern.clone()))
+        it.certainty == Certainty::Resolved
+            && !(is_own(it.role) && language != Language::Kotlin)
+            && !now.contains(&(it.file, it.line, it.pattern.clone()))
     });
     then
 }

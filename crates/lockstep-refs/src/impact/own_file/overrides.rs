@@ -2,6 +2,7 @@
 
 use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Role};
+use crate::package::is_type;
 use crate::resolve::path_of;
 use crate::world::World;
 
@@ -81,7 +82,8 @@ fn is_override(facts: &Facts, lines: &[&str], is: &Definition) -> bool {
         line.split(|c: char| !c.is_alphanumeric() && c != '_')
             .any(|word| word.eq_ignore_ascii_case("override"))
     };
-    let before_name = lines.get(at).and_then(|line| line.split(&*is.name).next()).is_some_and(has_word);
+    let before_name = lines.get(at).and_then(|line| line.split_once(&*is.name));
+    let before_name = before_name.is_some_and(|(before, _)| has_word(before));
     let annotations =
         lines.iter().take(at).rev().take_while(|line| line.trim_start().starts_with(['@', '[']));
     before_name || annotations.into_iter().any(|line| has_word(line))
@@ -102,8 +104,23 @@ fn has_member(world: &dyn World, facts: &Facts, is: &Definition, arity: Option<A
             if is_base { &mut in_bases } else { &mut elsewhere }.push(fits);
         }
     }
-    let counted = if in_bases.is_empty() { elsewhere } else { in_bases };
+    let is_open = || !are_known(world, &bases);
+    let counted = if in_bases.is_empty() && is_open() { elsewhere } else { in_bases };
     counted.contains(&true)
+}
+
+/// Returns true if the project has the types of these names, and these extend no others.
+fn are_known(world: &dyn World, names: &[&str]) -> bool {
+    names.iter().all(|name| {
+        let files = world.defining(name).into_iter().filter_map(|file| world.facts(file));
+        let facts: Vec<_> = files.collect();
+        let mut types = facts
+            .iter()
+            .flat_map(|it| &it.definitions)
+            .filter(|it| is_type(it) && *it.name == **name)
+            .peekable();
+        types.peek().is_some() && types.all(|it| it.extends.is_empty())
+    })
 }
 
 /// The names of the types that the type of a member extends or implements, as the file writes them.

@@ -57,7 +57,13 @@ fn unmet(world: &dyn World, facts: &Facts, change: &SymbolChange) -> Option<Unma
     });
     let (required, provided): (Vec<&Definition>, Vec<&Definition>) =
         inherited.partition(|it| is_empty_digest(it.body) || is_marked(it, ABSTRACT));
-    let required = required.into_iter().find(|it| !is_marked(it, OPTIONAL))?;
+    // Every method of PHP must fit the one that it overrides, and says nothing about it.
+    let is_override = facts.language == Language::Php
+        && matches!(change.what, DefinitionChangeKind::SignatureChanged { .. })
+        && &*was.name != "__construct";
+    let required = required.into_iter().find(|it| !is_marked(it, OPTIONAL));
+    let required = required.or_else(|| provided.first().copied().filter(|_| is_override))?;
+    let provided = if is_override { Vec::new() } else { provided };
     let own = facts.definitions.iter().filter(|it| {
         it.name == was.name && it.kind == was.kind && it.container.as_deref() == Some(container)
     });
@@ -79,7 +85,7 @@ fn unmet(world: &dyn World, facts: &Facts, change: &SymbolChange) -> Option<Unma
 }
 
 /// The names of the types that a type extends, with those behind them.
-fn bases(world: &dyn World, owner: &Definition) -> Vec<Box<str>> {
+pub(super) fn bases(world: &dyn World, owner: &Definition) -> Vec<Box<str>> {
     let mut found: Vec<Box<str>> = owner.extends.iter().map(|it| last_part(it).into()).collect();
     let mut at = 0;
     for _ in 0..MAX_DEPTH {
