@@ -26,9 +26,10 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// The tree that a command in `directory` is about.
+    /// The tree that a command in `directory` is about. A project around a nested repository never reads it.
     pub(crate) fn discover(directory: &Path) -> CommandResult<Self> {
-        Self::of(ActiveProject::find(directory)?, directory)
+        let project = ActiveProject::find(directory)?;
+        Self::of(project.filter(|project| !is_in_nested_repository(&project.root, directory)), directory)
     }
 
     /// The tree of the project that a command in `directory` is about; an error if Lockstep is not active there.
@@ -72,6 +73,12 @@ impl Workspace {
             CommandError::usage(format!("{} is not inside {}", given.display(), self.root.display()))
         })
     }
+}
+
+/// Returns true if a repository between `root` and `directory` contains the directory.
+fn is_in_nested_repository(root: &Path, directory: &Path) -> bool {
+    let mut between = directory.ancestors().take_while(|above| *above != root);
+    directory.starts_with(root) && between.any(|above| above.join(".git").exists())
 }
 
 impl From<GitError> for CommandError {

@@ -320,6 +320,24 @@ fn impact_of_files_works_outside_of_git() {
     assert!(output.snapshot().contains("is not in a git repository"), "{output:?}");
 }
 
+/// The project around it leaves it out.
+#[test]
+fn question_in_a_nested_repository_is_about_that_repository() {
+    let env = configured("");
+    env.git(["init", "--quiet"]);
+    env.write("lib/src/core.py", "def greet():\n    pass\n");
+    env.write("lib/src/use.py", "from core import greet\n");
+    env.git_script("cd lib && git init -q && git add -A && git commit -qm first").assert_success();
+    env.write("lib/src/core.py", "def salute():\n    pass\n");
+    for directory in ["lib", "lib/src"] {
+        let said = env.lockstep(["-C", directory, "impact"]).assert_success();
+        assert!(said.contains("use.py:1: greet is now salute"), "{directory}: {said}");
+        let said = env.lockstep(["-C", directory, "refs", "salute"]).assert_success();
+        assert!(said.contains("core.py:1"), "{directory}: {said}");
+    }
+    assert!(!env.project().join("lib/.lockstep").exists());
+}
+
 /// Git refuses a repository that another user owns.
 #[test]
 fn refused_repository_is_reported_with_gits_reason() {
