@@ -173,13 +173,20 @@ impl Site<'_> {
         Some(around.name.to_string())
     }
 
-    /// Returns true if every object that is made here is one of a class without a name that extends the type.
+    /// Returns true if the type is extended here, by a named class or one without a name, and no object of the type itself is made.
     fn only_extends(&self) -> bool {
         let Some(source) = self.trees.get(self.reference.file) else { return false };
         let leaves = source.leaves(self.reference.line, &self.reference.pattern);
-        let is_made = |it: &Node<'_>| it.parent().is_some_and(|it| it.kind() == "object_creation_expression");
-        let mut made = leaves.into_iter().filter(is_made).peekable();
-        made.peek().is_some() && made.all(is_anonymous_base)
+        // The name of a type may have arguments or a package: `new shop.Adapter<String>()`.
+        let is_part =
+            |it: &Node<'_>| matches!(it.kind(), "generic_name" | "generic_type" | "scoped_type_identifier");
+        let extends = |leaf: &Node<'_>| match ancestors(*leaf).find(|it| !is_part(it))?.kind() {
+            "object_creation_expression" => Some(is_anonymous_base(*leaf)),
+            "base_list" | "superclass" => Some(true),
+            _ => None,
+        };
+        let mut found = leaves.iter().filter_map(extends).peekable();
+        found.peek().is_some() && found.all(|it| it)
     }
 
     /// Returns true if the place is in another part of the type of a member.
