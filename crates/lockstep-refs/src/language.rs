@@ -71,8 +71,8 @@ impl Language {
 
     /// The language of a file, by its name.
     pub fn of(path: &str) -> Self {
-        let base = base(path);
-        let Some((_, extension)) = base.rsplit_once('.') else { return Self::Text };
+        let end = path.bytes().rposition(|byte| matches!(byte, b'.' | b'/'));
+        let Some(extension) = end.and_then(|at| path[at..].strip_prefix('.')) else { return Self::Text };
         match extension {
             "rs" => Self::Rust,
             "ts" | "mts" | "cts" => Self::TypeScript,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use foldhash::HashMap;
 
 use super::renamed_types::TypeRenames;
-use crate::facts::{Definition, DefinitionKind, Facts, Shape};
+use crate::facts::{Declaration, Definition, DefinitionKind, Facts, Shape};
 use crate::language::{self, Language};
 use crate::limits::Limit;
 use crate::memo::Memo;
@@ -158,8 +158,11 @@ impl<'w> DefinedNames<'w> {
         if let Some(known) = self.known.borrow().get(name) {
             return *known;
         }
-        let files = self.world.containing(name);
-        let is_defined = files.into_iter().any(|file| !self.world.definitions_named(file, name).is_empty());
+        let mut declarations = [Declaration::Type, Declaration::Outer, Declaration::Member].into_iter();
+        let is_defined = declarations.any(|declaration| {
+            let mut files = self.world.declaring(name, declaration).into_iter();
+            files.any(|file| !self.world.definitions_named(file, name).is_empty())
+        });
         self.known.borrow_mut().insert(name.into(), is_defined);
         is_defined
     }

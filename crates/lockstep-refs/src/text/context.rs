@@ -1,6 +1,8 @@
 //! A text and the places in it: lines, headings, columns of tables, keys of data. Lines are read one by one,
 //! and no format is parsed completely, so broken documents give the same results as valid ones.
 
+use std::cell::OnceCell;
+
 use crate::entity;
 use crate::language::Language;
 
@@ -15,6 +17,7 @@ pub(crate) struct Document<'a> {
     lines: Vec<usize>,
     /// Set if it instructs agents: its prose uses names, it does not only mention them.
     pub(crate) instructs: bool,
+    is_historical_record: OnceCell<bool>,
 }
 
 /// One occurrence: a line and a part of it.
@@ -54,7 +57,13 @@ impl<'a> Document<'a> {
             front,
             lines: std::iter::once(0).chain(breaks).collect(),
             instructs: entity::is_agent_instruction(path),
+            is_historical_record: OnceCell::new(),
         }
+    }
+
+    /// Returns true if it records the past.
+    pub(crate) fn is_historical_record(&self) -> bool {
+        *self.is_historical_record.get_or_init(|| entity::is_historical_record(self.path))
     }
 
     pub(crate) fn spot(&self, start: usize, end: usize) -> Spot<'a> {

@@ -6,7 +6,7 @@ use super::path_place::holds_paths;
 use super::paths::{Enclosure, Paths, Token, directory_token};
 use super::spelling::spellings;
 use super::{Subject, path_kind, reference, with_slashes};
-use crate::entity::{directory_rank, is_historical_record};
+use crate::entity::directory_rank;
 use crate::language::Language;
 use crate::reference::{Certainty, Kind, Reference};
 use crate::world::{FileId, World, base, parent};
@@ -34,7 +34,8 @@ pub(super) fn referrers(
         let document = Document::new(from, &text);
         for (at, _) in text.match_indices(name) {
             let end = at + name.len();
-            let Some(token) = directory_token(&text, at, end) else { continue };
+            let token = directory_token(&text, at, end).filter(|it| may_be_meant(&document, it));
+            let Some(token) = token else { continue };
             let spot = document.spot(token.start, token.end);
             if is_meant(&document, &spot, &token)
                 && paths.directory(from, &token).as_deref() == Some(directory)
@@ -73,7 +74,8 @@ pub(super) fn named(
         return None;
     }
     let end = range.start + written.len();
-    let token = directory_token(document.text, end - name.len(), end)?;
+    let token = directory_token(document.text, end - name.len(), end);
+    let token = token.filter(|it| may_be_meant(document, it))?;
     let spot = document.spot(token.start, token.end);
     if !is_meant(document, &spot, &token) {
         return None;
@@ -83,10 +85,15 @@ pub(super) fn named(
     Some((file, spot.number, path_kind(document, &spot, &token)))
 }
 
+/// Returns false if no path to a directory is expected, whatever is written around it. It is a fast test before [`is_meant`].
+fn may_be_meant(document: &Document<'_>, token: &Token<'_>) -> bool {
+    (!document.is_code() || token.is_delimited())
+        && (token.enclosure == Enclosure::Link || !document.is_historical_record())
+}
+
 /// Returns true if a path to a directory is expected: it has a slash and is not a list of alternatives, or paths are written there.
 fn is_meant(document: &Document<'_>, spot: &Spot<'_>, token: &Token<'_>) -> bool {
-    let is_past = is_historical_record(document.path) && token.enclosure != Enclosure::Link;
-    if is_past || document.is_code() && !token.is_delimited() || is_imported(document, spot) {
+    if is_imported(document, spot) {
         return false;
     }
     token.path.trim_start_matches(['.', '/']).contains('/')
