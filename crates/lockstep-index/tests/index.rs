@@ -246,5 +246,6 @@ fn files_that_only_use_a_name_are_not_read_to_find_its_definition() {
             .filter(|file| !index.definitions_named(**file, "Make").is_empty())
             .eq(&index.defining("Make"))
     );
+    assert!(containing.iter().all(|file| index.package(*file).as_deref() == Some("kit")));
     assert_eq!(Work::of_thread().since(begun).facts_read, 1);
 }

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::language::Language;
 pub use declarations::Declaration;
-pub use uses::{Outline, Uses};
+pub use uses::{Uses, outline_length};
 
 /// The definitions, imports and uses of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Every place where a name is used that is neither a definition nor an import, in the order of the text. It is the first field, so
-    /// that a reader of stored facts can skip it ([`Outline`]).
+    /// that a reader of stored facts can skip it.
     pub uses: Uses,
     /// The language whose rules were used.
     pub language: Language,

@@ -12,7 +12,7 @@ pub struct Work {
     pub views: u64,
     /// Expressions whose type was evaluated.
     pub types: u64,
-    /// Files whose stored uses were decoded.
+    /// Files whose stored uses were decoded, all of them.
     pub decoded_uses: u64,
     /// Files whose stored facts were read.
     pub facts_read: u64,
@@ -58,6 +58,10 @@ impl Work {
         let done = DONE.get();
         let decoded_bytes = done.decoded_bytes + bytes as u64;
         DONE.set(Self { decoded_uses: done.decoded_uses + 1, decoded_bytes, ..done });
+    }
+
+    pub(crate) fn count_decoded_use(bytes: usize) {
+        DONE.set(Self { decoded_bytes: DONE.get().decoded_bytes + bytes as u64, ..DONE.get() });
     }
 
     /// Counts a file whose stored facts a world reads, with their length without the uses.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::codec::{ByteReader, put_varint};
+use super::facts::document_of;
 use super::sorted_table::{CorruptTable, SortedTable, TableCursor, TableWriter};
 
 /// The number of tables above which some are merged.
@@ -63,11 +64,11 @@ pub(crate) fn facts(
     tables: &[&SortedTable],
     is_alive: impl Fn(u32) -> bool,
 ) -> Result<Vec<u8>, CorruptTable> {
-    merge(tables, |writer, key, payloads| match (u32::try_from(key), payloads.last()) {
-        (Ok(document), Some(payload)) if is_alive(document) => Ok(writer.put(key, payload)?),
-        (Ok(_), _) => Ok(()),
+    merge(tables, |writer, key, payloads| match (document_of(key), payloads.last()) {
+        (Some(document), Some(payload)) if is_alive(document) => Ok(writer.put(key, payload)?),
+        (Some(_), _) => Ok(()),
         // The documents that contain a name, or all documents.
-        (Err(_), _) => put_merged(writer, key, payloads, &is_alive),
+        (None, _) => put_merged(writer, key, payloads, &is_alive),
     })
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
-use lockstep_refs::facts::{Declaration, Facts, Outline};
+use lockstep_refs::facts::{Declaration, Facts, outline_length};
 use lockstep_refs::language;
 use lockstep_refs::work::Work;
 use lockstep_refs::world::{FileId, World as _};
@@ -35,9 +35,9 @@ const FILES_PER_ROUND: usize = 1_024;
 /// The layout of the tables. Tables of another one are not used.
 ///
 /// Facts are stored by the number of their document. Behind them, a table lists the documents that contain a name outside their uses, by
-/// the hash of the name, the documents that declare a name, by the kind of the declaration, all its documents, and those whose facts are
-/// complete. So the files that define a name are found without reading their facts.
-pub(crate) const LAYOUT: u32 = 4;
+/// the hash of the name, the documents that declare a name, by the kind of the declaration, the package of each document, all its
+/// documents, and those whose facts are complete. So the files that define a name are found without reading their facts.
+pub(crate) const LAYOUT: u32 = 5;
 
 /// This bit distinguishes names from documents.
 const NAME: u64 = 1 << tokenizer::HASH_BITS;
@@ -46,6 +46,21 @@ const NAME: u64 = 1 << tokenizer::HASH_BITS;
 fn declared(declaration: Declaration, name: &str) -> u64 {
     let kind = Declaration::ALL.iter().position(|it| *it == declaration).unwrap_or_default() as u64;
     (kind + 2) << tokenizer::HASH_BITS | tokenizer::number_of(name.as_bytes())
+}
+
+/// The key of the package that a document declares.
+fn package_of(document: u32) -> u64 {
+    PACKAGE << tokenizer::HASH_BITS | u64::from(document)
+}
+
+/// The kind of the keys of packages. Those of declarations are smaller.
+const PACKAGE: u64 = Declaration::ALL.len() as u64 + 2;
+
+/// Returns the document if a key belongs to a single one, and not to a list of documents.
+pub(super) fn document_of(key: u64) -> Option<u32> {
+    let of_kind = key >> tokenizer::HASH_BITS;
+    let number = if of_kind == PACKAGE { key & !(PACKAGE << tokenizer::HASH_BITS) } else { key };
+    u32::try_from(number).ok()
 }
 
 /// The key of the list of documents whose facts are complete.
@@ -60,6 +75,7 @@ struct EncodedFacts {
     bytes: Vec<u8>,
     /// The keys of the names in them, without those of uses.
     names: BTreeSet<u64>,
+    package: Option<Box<str>>,
     is_complete: bool,
 }
 
@@ -75,7 +91,8 @@ impl EncodedFacts {
             names.insert(declared(declaration, name));
         });
         let bytes = postcard::to_stdvec(facts).ok()?;
-        Some(Self { document, bytes, names, is_complete: facts.is_complete() })
+        let package = facts.package.clone();
+        Some(Self { document, bytes, names, package, is_complete: facts.is_complete() })
     }
 }
 
@@ -109,14 +126,15 @@ impl Index {
         Some((Arc::new(facts), true))
     }
 
-    /// Applies `read` to the outline of a file's stored facts. `None` if the facts are decoded already or not stored.
-    pub(super) fn with_outline<T>(&self, file: FileId, read: impl FnOnce(Outline<'_>) -> T) -> Option<T> {
+    /// Returns the package in a file's stored facts. `None` if there is none, or the facts are decoded already or not stored.
+    pub(super) fn stored_package(&self, file: FileId) -> Option<Box<str>> {
         let record = self.files.records.get(file.0 as usize)?;
         let is_known = self.known_facts.known(file.0 as usize).is_some();
         if is_known || record.state != ContentClass::Text || self.differs(file.0) || self.is_expired() {
             return None;
         }
-        Outline::new(&self.facts_bytes(record.document)?).map(read)
+        let package = self.stored(package_of(record.document))?;
+        Some(String::from_utf8(package).ok()?.into())
     }
 
     /// Returns the files whose facts are stored, sorted.
@@ -168,13 +186,14 @@ impl Index {
     }
 
     pub(super) fn facts_bytes(&self, document: u32) -> Option<Vec<u8>> {
-        let found = self
-            .facts
-            .iter()
-            .rev()
-            .find_map(|table| self.undamaged(table.get(u64::from(document))).flatten());
-        Work::count_facts_read(found.as_deref().map_or(0, Outline::len_of));
+        let found = self.stored(u64::from(document));
+        Work::count_facts_read(found.as_deref().map_or(0, outline_length));
         found
+    }
+
+    /// Returns the latest payload of a key in the tables of facts.
+    fn stored(&self, key: u64) -> Option<Vec<u8>> {
+        self.facts.iter().rev().find_map(|table| self.undamaged(table.get(key)).flatten())
     }
 
     /// Returns the facts of a file before this process found it changed or deleted. `None` if it did not
@@ -294,12 +313,23 @@ fn table(encoded: &[EncodedFacts]) -> std::io::Result<Vec<u8>> {
         writer.put(u64::from(*document), bytes)?;
         of_document.iter().for_each(|name| names.entry(*name).or_default().push(*document));
     }
+    for (key, documents) in names {
+        put_list(&mut writer, key, documents)?;
+    }
+    for it in encoded {
+        if let Some(package) = &it.package {
+            writer.put(package_of(it.document), package.as_bytes())?;
+        }
+    }
     let complete = encoded.iter().filter(|it| it.is_complete).map(|it| it.document).collect();
     let all = encoded.iter().map(|it| it.document).collect();
-    for (key, documents) in names.into_iter().chain([(COMPLETE, complete), (ALL, all)]) {
-        let mut payload = Vec::new();
-        put_documents(&mut payload, documents.into_iter());
-        writer.put(key, &payload)?;
-    }
+    put_list(&mut writer, COMPLETE, complete)?;
+    put_list(&mut writer, ALL, all)?;
     writer.finish()
+}
+
+fn put_list(writer: &mut TableWriter<Vec<u8>>, key: u64, documents: Vec<u32>) -> std::io::Result<()> {
+    let mut payload = Vec::new();
+    put_documents(&mut payload, documents.into_iter());
+    writer.put(key, &payload)
 }

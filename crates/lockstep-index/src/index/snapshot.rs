@@ -103,9 +103,9 @@ impl World for Index {
     }
 
     fn package(&self, file: FileId) -> Option<Box<str>> {
-        match self.with_outline(file, |outline| outline.package()) {
-            Some(Some(package)) => package,
-            _ => self.facts(file)?.package.clone(),
+        match self.stored_package(file) {
+            Some(package) => Some(package),
+            None => self.facts(file)?.package.clone(),
         }
     }
 

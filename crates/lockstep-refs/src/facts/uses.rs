@@ -1,5 +1,6 @@
 //! The uses of a file.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
@@ -7,16 +8,27 @@ use std::sync::OnceLock;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 
-use super::Use;
-use crate::language::Language;
+use super::{Role, Use};
 use crate::limits::Limit;
 use crate::work::Work;
 
 /// The uses of a file. Most files are read for their definitions only, so stored uses are decoded when they are first needed.
+///
+/// In the stored form, each use is preceded by its length, so that a reader can skip it ([`Uses::named`]).
 #[derive(Clone, Default)]
 pub struct Uses {
     stored: Box<[u8]>,
     list: OnceLock<Vec<Use>>,
+}
+
+/// The name of a use, which can be read without the rest.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NamedUse<'u> {
+    /// In UTF-8, unchecked.
+    pub(crate) name: &'u [u8],
+    pub(crate) role: Role,
+    /// The key by which [`Uses::read`] finds it. Keys are in the order of the text.
+    pub(crate) key: u32,
 }
 
 impl Uses {
@@ -26,11 +38,70 @@ impl Uses {
                 return Vec::new();
             }
             Work::count_decoded_uses(self.stored.len());
-            postcard::from_bytes(&self.stored).unwrap_or_else(|_| {
+            let uses: Option<Vec<Use>> =
+                self.bodies().map(|body| postcard::from_bytes(body?.bytes).ok()).collect();
+            uses.unwrap_or_else(|| {
                 Limit::StoredUses.reach();
                 Vec::new()
             })
         })
+    }
+
+    /// The stored uses in their encoded form. `None` stands for one that cannot be read, and nothing follows it.
+    fn bodies(&self) -> impl Iterator<Item = Option<Body<'_>>> {
+        let mut rest = &*self.stored;
+        std::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
+            }
+            let body = Body::first(rest, self.stored.len() - rest.len());
+            rest = body.as_ref().map_or(&[], |(_, behind)| behind);
+            Some(body.map(|(body, _)| body))
+        })
+    }
+
+    /// Returns the names of all uses, without decoding the rest of stored ones.
+    pub(crate) fn named(&self) -> impl Iterator<Item = NamedUse<'_>> {
+        let stored = self.bodies().map_while(|body| {
+            let named = body.and_then(|it| it.named());
+            named.is_none().then(|| Limit::StoredUses.reach());
+            named
+        });
+        let list = if self.stored.is_empty() { &**self.list() } else { &[] };
+        let read = (0..).zip(list).map(|(key, it)| NamedUse { name: it.name.as_bytes(), role: it.role, key });
+        stored.chain(read)
+    }
+
+    /// Returns the use with a key.
+    pub(crate) fn read(&self, key: u32) -> Option<Cow<'_, Use>> {
+        let at = key as usize;
+        if self.stored.is_empty() {
+            return self.list().get(at).map(Cow::Borrowed);
+        }
+        let (body, _) = Body::first(self.stored.get(at..)?, at)?;
+        Work::count_decoded_use(body.bytes.len());
+        postcard::from_bytes(body.bytes).ok().map(Cow::Owned)
+    }
+}
+
+/// The encoded form of a use.
+struct Body<'b> {
+    bytes: &'b [u8],
+    /// The position of its length in the stored uses.
+    key: u32,
+}
+
+impl<'b> Body<'b> {
+    /// Returns the first use of a list, which begins `at` these bytes, and the rest behind it.
+    fn first(list: &'b [u8], at: usize) -> Option<(Self, &'b [u8])> {
+        let (length, rest) = postcard::take_from_bytes::<u32>(list).ok()?;
+        let (bytes, behind) = rest.split_at_checked(length as usize)?;
+        Some((Self { bytes, key: u32::try_from(at).ok()? }, behind))
+    }
+
+    fn named(&self) -> Option<NamedUse<'b>> {
+        let (name, _, role) = postcard::take_from_bytes::<(&[u8], u32, Role)>(self.bytes).ok()?.0;
+        Some(NamedUse { name, role, key: self.key })
     }
 }
 
@@ -45,6 +116,7 @@ impl Deref for Uses {
 impl DerefMut for Uses {
     fn deref_mut(&mut self) -> &mut Vec<Use> {
         self.list();
+        self.stored = Box::default();
         self.list.get_mut().expect("it was initialised by the line above")
     }
 }
@@ -74,7 +146,11 @@ impl fmt::Debug for Uses {
 
 impl Serialize for Uses {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let bytes = postcard::to_stdvec(self.list()).map_err(ser::Error::custom)?;
+        let mut bytes = Vec::new();
+        for it in self.list() {
+            let body = postcard::to_stdvec(it).map_err(ser::Error::custom)?;
+            bytes = postcard::to_extend(&*body, bytes).map_err(ser::Error::custom)?;
+        }
         serializer.serialize_bytes(&bytes)
     }
 }
@@ -85,27 +161,10 @@ impl<'de> Deserialize<'de> for Uses {
     }
 }
 
-/// Stored facts without the uses: a view of their bytes, for readers that look at many files and need little of each.
-#[derive(Debug, Clone, Copy)]
-pub struct Outline<'b>(&'b [u8]);
-
-impl<'b> Outline<'b> {
-    /// `None` if the bytes are no stored facts.
-    pub fn new(stored: &'b [u8]) -> Option<Self> {
-        let (length, rest) = postcard::take_from_bytes::<usize>(stored).ok()?;
-        rest.get(length..).map(Self)
-    }
-
-    /// The number of bytes of stored facts without the uses.
-    pub fn len_of(stored: &[u8]) -> usize {
-        Outline::new(stored).map_or(0, |outline| outline.0.len())
-    }
-
-    /// The package or namespace that the file declares. The outer `None` if the bytes are no stored facts.
-    pub fn package(self) -> Option<Option<Box<str>>> {
-        let (head, _) = postcard::take_from_bytes::<(Language, Option<Box<str>>)>(self.0).ok()?;
-        Some(head.1)
-    }
+/// Returns the number of bytes of stored facts without the uses.
+pub fn outline_length(stored: &[u8]) -> usize {
+    let uses = postcard::take_from_bytes::<usize>(stored);
+    uses.map_or(0, |(length, rest)| rest.len().saturating_sub(length))
 }
 
 /// Takes the stored form.
@@ -119,9 +178,6 @@ impl Visitor<'_> for Stored {
     }
 
     fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Uses, E> {
-        if bytes.is_empty() {
-            return Err(E::custom("a list has at least its length"));
-        }
         Ok(Uses { stored: bytes.into(), list: OnceLock::new() })
     }
 }
@@ -144,15 +200,20 @@ mod tests {
     }
 
     #[test]
-    fn an_outline_has_the_package() {
-        let facts = language::facts(
-            "a.go",
-            "package kit\n\nimport \"other/thing\"\n\nfunc Make() { thing.Call() }\n",
-        );
+    fn one_stored_use_is_read_without_the_others() {
+        let facts = language::facts("a.py", "from b import c\nc(1)\nc.d()\n");
         let bytes = postcard::to_stdvec(&facts).unwrap();
-        let outline = Outline::new(&bytes).unwrap();
-        assert_eq!(outline.package(), Some(Some("kit".into())));
-        assert!(Outline::new(&[]).is_none() && Outline::new(&[200, 1]).is_none());
+        let mut stored: crate::facts::Facts = postcard::from_bytes(&bytes).unwrap();
+        for uses in [&stored.uses, &facts.uses] {
+            assert_eq!(uses.named().count(), facts.uses.len());
+            for (named, it) in uses.named().zip(&facts.uses) {
+                assert_eq!((named.name, named.role), (it.name.as_bytes(), it.role));
+                assert_eq!(uses.read(named.key).as_deref(), Some(it));
+            }
+        }
+        assert!(stored.uses.list.get().is_none(), "nothing else was decoded");
+        stored.uses.pop();
+        assert_eq!(stored.uses.named().count(), facts.uses.len() - 1, "changed uses replace the stored ones");
     }
 
     #[test]

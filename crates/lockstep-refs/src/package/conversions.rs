@@ -9,7 +9,7 @@ use super::names::{Query, Symbol, View};
 use super::search::container_of;
 use super::types::{Place, Value};
 use super::wanted::{MAX_FILES, Wanted, reference};
-use crate::facts::{Definition, DefinitionKind, Role, Shape, Use, WHOLE};
+use crate::facts::{Definition, DefinitionKind, Role, Shape, WHOLE};
 use crate::limits::Limit;
 use crate::reference::{Kind, Reference};
 use crate::signature;
@@ -22,15 +22,16 @@ const MAX_DEPTH: usize = 6;
 /// A value of a type of the project, at a place where an interface is expected.
 #[derive(Debug)]
 pub(super) struct Conversion {
-    /// The position of the use.
-    at: usize,
+    line: u32,
+    /// The enclosing definition, as in [`Use::within`].
+    within: Option<u32>,
     class: Symbol,
     expected: Expected,
 }
 
 /// The type that is expected at a place.
-#[derive(Debug)]
-enum Expected {
+#[derive(Debug, Clone)]
+pub(super) enum Expected {
     Ours(Symbol),
     /// An interface of the standard library, by its full name.
     Standard(String),
@@ -44,15 +45,15 @@ impl Wanted<'_, '_> {
             return Vec::new();
         }
         let mut found: Vec<Reference> = Vec::new();
-        for Conversion { at, class, expected } in self.query.conversions(file, view).iter() {
-            let (used, class) = (&view.facts.uses[*at], *class);
-            if found.iter().any(|it| it.line == used.line) {
+        for conversion in self.query.conversions(file, view).iter() {
+            let Conversion { line, within, class, ref expected } = *conversion;
+            if found.iter().any(|it| it.line == line) {
                 continue;
             }
             let Some(role) = self.role_in_conversion(class, expected) else { continue };
             let name = self.query.definition(class).map(|it| it.name.clone()).unwrap_or_default();
-            let place = reference(file, used.line, Kind::Symbol, role, &name);
-            found.push(Reference { within: used.within, ..place });
+            let place = reference(file, line, Kind::Symbol, role, &name);
+            found.push(Reference { within, ..place });
         }
         found
     }
@@ -118,8 +119,8 @@ pub(crate) fn unfit_conversions(
     let mut found = Vec::new();
     for candidate in converting_files(&query, &interface.name) {
         let Some(view) = query.view(candidate) else { continue };
-        for Conversion { at, class, expected } in query.conversions(candidate, &view).iter() {
-            let (used, class) = (&view.facts.uses[*at], *class);
+        for conversion in query.conversions(candidate, &view).iter() {
+            let Conversion { line, within, class, ref expected } = *conversion;
             let Expected::Ours(other) = *expected else { continue };
             let asks = other.file == file
                 && query
@@ -127,8 +128,8 @@ pub(crate) fn unfit_conversions(
                     .is_some_and(|it| it.name == interface.name && it.line == interface.line);
             if asks && other != class && query.lacks(class, method) {
                 let name = query.definition(class).map(|it| it.name.clone()).unwrap_or_default();
-                let place = reference(candidate, used.line, Kind::Symbol, Role::Conform, &name);
-                found.push(Reference { within: used.within, ..place });
+                let place = reference(candidate, line, Kind::Symbol, Role::Conform, &name);
+                found.push(Reference { within, ..place });
             }
         }
     }
@@ -167,16 +168,18 @@ impl Query<'_> {
     }
 
     fn find_conversions(&self, file: FileId, view: &View) -> Vec<Conversion> {
-        let uses = view.facts.uses.iter().enumerate().filter(|(_, used)| used.role == Role::Conform);
-        let conversion = |(at, used): (usize, &Use)| {
+        let uses = &view.facts.uses;
+        let conversion = |key: u32| {
+            let used = uses.read(key)?;
             let Some(Shape::Function(values, expected)) = &used.of else { return None };
-            let place = Place { file, container: container_of(view, used.within) };
+            let (line, within) = (used.line, used.within);
+            let place = Place { file, container: container_of(view, within) };
             // Most places expect a type that is not an interface. The value does not matter there.
             let expected = self.expected(place, expected, 0).filter(|it| self.is_required(it))?;
             let Value::Of(class, held) = self.value(place, values.first()?) else { return None };
-            held.is_empty().then_some(Conversion { at, class, expected })
+            held.is_empty().then_some(Conversion { line, within, class, expected })
         };
-        uses.filter_map(conversion).collect()
+        uses.named().filter(|it| it.role == Role::Conform).filter_map(|it| conversion(it.key)).collect()
     }
 
     /// Returns true if an expected type is an interface.
@@ -274,6 +277,15 @@ impl Query<'_> {
 
     /// The type of a parameter, by the header of its function.
     fn expected_parameter(&self, function: Symbol, at: u16, depth: usize) -> Option<Expected> {
+        let key = (function, at, depth);
+        self.once(
+            |results| results.parameters.borrow().get(&key).cloned(),
+            || self.find_expected_parameter(function, at, depth),
+            |results, found| drop(results.parameters.borrow_mut().insert(key, found)),
+        )
+    }
+
+    fn find_expected_parameter(&self, function: Symbol, at: u16, depth: usize) -> Option<Expected> {
         let definition = self.definition(function)?;
         let language = self.view(function.file)?.facts.language;
         let path = signature::parameter_type(language, &definition, usize::from(at))?;

@@ -272,12 +272,12 @@ impl Wanted<'_, '_> {
     /// A bare name of Kotlin in a file with lambdas that have a receiver: it may be a member of that.
     fn called_on_receiver(&self, view: &View, place: Place<'_>, used: &Use) -> Option<Certainty> {
         const RECEIVING: &[&str] = &["apply", "run", "with"];
-        let receives = |it: &Use| it.role == Role::Call && RECEIVING.contains(&&*it.name);
+        let receives = |name: &&str| view.uses_of(name).iter().any(|(_, it)| it.role == Role::Call);
         let is_candidate = view.facts.language == Language::Kotlin
             && matches!(used.role, Role::Call | Role::Value)
             && self.mentions(place.file)
             && !COMMON.contains(&&*used.name)
-            && view.facts.uses.iter().any(receives);
+            && RECEIVING.iter().any(receives);
         let has_own = || view.definitions_named(&used.name).next().is_some();
         if !is_candidate || has_own() || self.query.top(place, &used.name).is_some() {
             return None;

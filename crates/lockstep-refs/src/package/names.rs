@@ -65,8 +65,13 @@ pub(crate) struct View {
     /// The full names of its definitions.
     full_names: Box<[OnceCell<Rc<str>>]>,
     definitions_by_name: OnceCell<ByName>,
+    /// The keys of its uses by their names.
     uses_by_name: OnceCell<ByName>,
+    uses: RefCell<HashMap<Box<str>, NamedUses>>,
 }
+
+/// The uses of one name in a file, with their keys.
+type NamedUses = Rc<[(u32, Use)]>;
 
 impl View {
     /// The definitions with a name, in the order of the text.
@@ -77,10 +82,20 @@ impl View {
     }
 
     /// The uses of a name, in the order of the text.
-    pub(super) fn uses_of(&self, name: &str) -> impl Iterator<Item = (usize, &Use)> {
+    pub(super) fn uses_of(&self, name: &str) -> NamedUses {
+        if let Some(known) = self.uses.borrow().get(name) {
+            return Rc::clone(known);
+        }
         let all = &self.facts.uses;
-        let by_name = self.uses_by_name.get_or_init(|| ByName::new(all.iter().map(|it| &*it.name)));
-        by_name.of(name).filter_map(|at| Some((at, all.get(at)?))).filter(move |(_, it)| *it.name == *name)
+        let named = || all.named().map(|it| (it.key, it.name));
+        let keys = self.uses_by_name.get_or_init(|| ByName::of_keys(named())).keys_of(name);
+        let uses = keys.filter_map(|key| Some((key, all.read(key)?.into_owned())));
+        let found: NamedUses = uses.filter(|(_, it)| *it.name == *name).collect();
+        // The index tells at once that a name is absent.
+        if !found.is_empty() {
+            self.uses.borrow_mut().insert(name.into(), Rc::clone(&found));
+        }
+        found
     }
 }
 
@@ -126,9 +141,16 @@ impl<'w> Query<'w> {
             let package = self.packages.package(self.world, file, &facts);
             let full_names = vec![OnceCell::new(); facts.definitions.len()].into();
             Work::count_view();
-            let (definitions_by_name, uses_by_name) = (OnceCell::new(), OnceCell::new());
-            let bindings = OnceCell::new();
-            Rc::new(View { file, facts, package, bindings, full_names, definitions_by_name, uses_by_name })
+            Rc::new(View {
+                file,
+                facts,
+                package,
+                bindings: OnceCell::new(),
+                full_names,
+                definitions_by_name: OnceCell::new(),
+                uses_by_name: OnceCell::new(),
+                uses: RefCell::default(),
+            })
         });
         self.shared.views.borrow_mut().insert(file, view.clone());
         view
@@ -247,8 +269,17 @@ impl<'w> Query<'w> {
     fn definitions_in(&self, files: Vec<FileId>, name: &str) -> Vec<Symbol> {
         let mut found = Vec::new();
         for file in files.into_iter().filter(|file| self.is_read(*file)) {
-            let named = self.world.definitions_named(file, name);
-            found.extend(named.into_iter().map(|at| Symbol { file, at: at as usize }));
+            let known = self.shared.views.borrow().get(&file).cloned();
+            match known {
+                Some(view) => {
+                    let named = view.iter().flat_map(|view| view.definitions_named(name));
+                    found.extend(named.map(|(at, _)| Symbol { file, at }));
+                }
+                None => {
+                    let named = self.world.definitions_named(file, name);
+                    found.extend(named.into_iter().map(|at| Symbol { file, at: at as usize }));
+                }
+            }
         }
         found
     }

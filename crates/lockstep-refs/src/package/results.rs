@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use foldhash::HashMap;
 
-use super::conversions::Conversion;
+use super::conversions::{Conversion, Expected};
 use super::names::Symbol;
 use super::types::Value;
 use crate::world::FileId;
@@ -22,6 +22,8 @@ pub(super) struct Results {
     /// Receivers of uses by the addresses of their shapes.
     pub(super) receivers: RefCell<HashMap<usize, Value>>,
     pub(super) conversions: RefCell<HashMap<FileId, Rc<[Conversion]>>>,
+    /// The types of parameters by function, position and depth of the search.
+    pub(super) parameters: RefCell<HashMap<(Symbol, u16, usize), Option<Expected>>>,
 }
 
 impl Results {
@@ -33,6 +35,7 @@ impl Results {
         self.members.borrow_mut().clear();
         self.receivers.borrow_mut().clear();
         self.conversions.borrow_mut().clear();
+        self.parameters.borrow_mut().clear();
     }
 }
 
@@ -43,21 +46,23 @@ type Members = HashMap<Box<str>, Rc<[Symbol]>>;
 #[derive(Default)]
 pub(super) struct Paths(RefCell<HashMap<FileId, Meanings>>);
 
-/// Meanings by path and container.
-type Meanings = HashMap<Box<str>, HashMap<Box<str>, Option<Symbol>>>;
-
-/// The key of a place outside all containers. No container has this name.
-const NO_CONTAINER: &str = "\0";
+/// Meanings by path and container. Most paths are written in one or two containers of a file.
+type Meanings = HashMap<Box<str>, Vec<(Option<Box<str>>, Option<Symbol>)>>;
 
 impl Paths {
     /// The outer `None` if the result is not known.
     pub(super) fn get(&self, file: FileId, container: Option<&str>, path: &str) -> Option<Option<Symbol>> {
-        self.0.borrow().get(&file)?.get(path)?.get(container.unwrap_or(NO_CONTAINER)).copied()
+        let all = self.0.borrow();
+        let mut meanings = all.get(&file)?.get(path)?.iter();
+        meanings.find(|(known, _)| known.as_deref() == container).map(|(_, found)| *found)
     }
 
     pub(super) fn insert(&self, file: FileId, container: Option<&str>, path: &str, found: Option<Symbol>) {
         let mut all = self.0.borrow_mut();
         let meanings = all.entry(file).or_default().entry(path.into()).or_default();
-        meanings.insert(container.unwrap_or(NO_CONTAINER).into(), found);
+        match meanings.iter_mut().find(|(known, _)| known.as_deref() == container) {
+            Some((_, known)) => *known = found,
+            None => meanings.push((container.map(Box::from), found)),
+        }
     }
 }

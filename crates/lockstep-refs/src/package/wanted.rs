@@ -189,8 +189,9 @@ impl<'q, 'w> Wanted<'q, 'w> {
     /// method.
     fn passed(&self, file: FileId, view: &View) -> Option<Reference> {
         let owner = self.full.rsplit_once('.').map(|(owner, _)| owner).filter(|_| self.asked_for)?;
-        let mut uses = view.facts.uses.iter().filter(|used| owner.ends_with(&*used.name));
-        let used = uses.find(|used| self.full_name_meant(file, view, used, owner).is_some())?;
+        let uses = view.uses_of(owner.rsplit('.').next().unwrap_or(owner));
+        let (_, used) =
+            uses.iter().find(|(_, used)| self.full_name_meant(file, view, used, owner).is_some())?;
         let place = reference(file, used.line, Kind::Symbol, Role::Conform, &used.name);
         Some(Reference { certainty: Certainty::Undecided, within: used.within, ..place })
     }
@@ -277,9 +278,9 @@ impl<'q, 'w> Wanted<'q, 'w> {
         let aliases = self.query.bindings(&view).names.iter().filter(|bound| bound.full == self.named());
         let mut locals = self.names();
         locals.extend(aliases.map(|bound| &*bound.local));
-        let named = locals.into_iter().flat_map(|name| view.uses_of(name));
-        let mut uses: Vec<(usize, &Use)> = named.collect();
-        uses.sort_unstable_by_key(|(at, _)| *at);
+        let named: Vec<_> = locals.into_iter().map(|name| view.uses_of(name)).collect();
+        let mut uses: Vec<&(u32, Use)> = named.iter().flat_map(|uses| uses.iter()).collect();
+        uses.sort_unstable_by_key(|(key, _)| *key);
         for (_, used) in uses {
             if let Some(certainty) = self.meant(file, &view, used) {
                 let mut place = reference(file, used.line, Kind::Symbol, self.role(used), &used.name);
@@ -299,9 +300,11 @@ impl<'q, 'w> Wanted<'q, 'w> {
     /// Returns a place in an unparsed part of a file that contains the name.
     fn unread(&self, file: FileId, view: &View) -> Option<Reference> {
         let name = &*self.definition.name;
-        let known = view.facts.uses.iter().any(|it| &*it.name == name)
-            || view.facts.definitions.iter().any(|it| &*it.name == name);
-        if view.facts.problems == 0 || known || self.constructs || !self.query.sees(file, self.file) {
+        if view.facts.problems == 0 || self.constructs {
+            return None;
+        }
+        let is_known = !view.uses_of(name).is_empty() || view.definitions_named(name).next().is_some();
+        if is_known || !self.query.sees(file, self.file) {
             return None;
         }
         let text = self.query.world.text(file)?;

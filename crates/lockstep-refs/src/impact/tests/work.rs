@@ -138,6 +138,36 @@ fn files_that_only_tell_types_are_read_without_their_uses() {
 }
 
 #[test]
+fn a_package_file_that_uses_another_definition_is_read_in_part() {
+    let kit = "package kit\n\nconst Size = 1\n\nfunc Make() int { return 1 }\n";
+    let mut files = vec![("go.mod", "module m\n".to_owned()), ("kit/kit.go", kit.to_owned())];
+    let users = ["a/a.go", "b/b.go"];
+    for path in users {
+        files.push((
+            path,
+            "package a\n\nimport \"m/kit\"\n\nfunc Use() int { return kit.Make() }\n".to_owned(),
+        ));
+    }
+    for path in ["c/c.go", "d/d.go", "e/e.go", "f/f.go"] {
+        let text = "package c\n\nimport \"m/kit\"\n\nfunc Use(of T) int { return kit.Size + of.Make() }\n";
+        files.push((path, text.to_owned()));
+    }
+    let world = StoredWorld::new(&files);
+    let edits = [Edit {
+        path: "kit/kit.go".to_owned(),
+        former: None,
+        before: Before::Text(kit.into()),
+        after: After::Text(kit.replace("Make", "Build").into()),
+    }];
+    let begun = Work::of_thread();
+    let found = impact(&world, &Question { edits: &edits, aliases: &Aliases::default(), is_over: &|| false });
+    let work = Work::of_thread().since(begun);
+    assert_eq!(found.candidates().into_iter().collect::<Vec<_>>(), users);
+    // Only the references that are judged need all uses of their file.
+    assert_eq!(work.decoded_uses, users.len() as u64, "{work:?}");
+}
+
+#[test]
 fn converted_values_are_evaluated_once_for_all_methods() {
     const METHODS: u64 = 12;
     let mut kit = "package kit\n\ntype T struct{}\n\ntype Able interface {\n".to_owned();
