@@ -138,7 +138,7 @@ fn walk(
         }
         Ok(truth)
     };
-    for edit in edits::choose(checkout, judge.has_checker(), args.seed, args.cases) {
+    for edit in edits::choose(checkout, &judge, args.seed, args.cases) {
         if args.kind.as_deref().is_some_and(|wanted| !edit.kind.as_str().contains(wanted)) {
             continue;
         }

@@ -6,6 +6,7 @@ use lockstep_refs::world::{World, parent};
 
 use super::checkout::{Change, Checkout};
 use super::source::{self, Parameters};
+use super::truth::Judge;
 use super::{construction, documents};
 use crate::bench::ground_truth::SplitMix64;
 
@@ -156,13 +157,15 @@ impl Edit {
 }
 
 /// The edits of a checkout: `cases` of every kind.
-pub(super) fn choose(checkout: &Checkout, has_checker: bool, seed: u64, cases: usize) -> Vec<Edit> {
+pub(super) fn choose(checkout: &Checkout, judge: &Judge<'_>, seed: u64, cases: usize) -> Vec<Edit> {
+    let has_checker = judge.has_checker();
     let mut random = SplitMix64(seed);
     if checkout.language == Language::Markdown {
         return documents::choose(checkout, &mut random, cases);
     }
     let mut edits = Vec::new();
-    let candidates = candidates(checkout, has_checker);
+    let mut candidates = candidates(checkout, has_checker);
+    candidates.retain(|(path, _)| !judge.is_rejected(path));
     for kind in Kind::OF_DEFINITIONS {
         // Without a checker it is not known which types must have the member.
         if !has_checker && matches!(kind, Kind::AddRequiredMethod | Kind::AddVariant) {
@@ -210,6 +213,13 @@ fn edit_definition(checkout: &Checkout, kind: Kind, file: &str, definition: &Def
     let language = checkout.language;
     let new_name = new_name(&definition.name);
     let new = match kind {
+        // The language gives such a name its meaning.
+        _ if kind.is_rename()
+            && (definition.name.starts_with("__")
+                || matches!(&*definition.name, "constructor" | "default")) =>
+        {
+            return None;
+        }
         _ if kind.is_rename() => {
             (!needs_another_file(checkout, file, definition)).then_some(())?;
             source::rename_definition(text, definition, &new_name)?

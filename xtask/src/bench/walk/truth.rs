@@ -66,6 +66,11 @@ impl<'c> Judge<'c> {
         self.checker.is_some()
     }
 
+    /// Returns true if the checker leaves a file out, or does not see everything in it.
+    pub(super) fn is_rejected(&self, path: &str) -> bool {
+        self.rejected.contains(path)
+    }
+
     /// The truth about an edit that breaks nothing.
     pub(super) fn harmless(&self) -> Truth {
         Truth { open: self.rejected.clone(), ..Truth::default() }
@@ -79,9 +84,9 @@ impl<'c> Judge<'c> {
         problems.retain(|problem| {
             // A moved file keeps its known messages.
             let is_new = !self.checkout.texts.contains_key(&problem.file);
-            let same = known
-                .iter()
-                .position(|it| (it.file == problem.file || is_new) && it.message == problem.message);
+            let same = known.iter().position(|it| {
+                (it.file == problem.file || is_new) && gist(&it.message) == gist(&problem.message)
+            });
             same.map(|at| known.swap_remove(at)).is_none()
         });
         Ok(problems)
@@ -210,6 +215,12 @@ impl<'c> Judge<'c> {
         }
         Ok(is_changed)
     }
+}
+
+/// The first line of a message without its quoted parts: how a checker writes a type depends on the order in which it looked at files.
+fn gist(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default();
+    line.split(['"', '\'']).step_by(2).collect()
 }
 
 /// The path of a file after the moves of an edit.
