@@ -30,11 +30,13 @@ mod renamed_types;
 mod renamed_uses;
 mod results;
 mod shadows;
+mod shell_tests;
 mod stale_exports;
 mod still_resolves;
 mod subtypes;
 mod text_dependents;
 mod tree;
+mod type_only;
 mod unanalysed_content;
 mod unparsed;
 mod visibility;
@@ -298,6 +300,7 @@ fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (Fi
         obligations: &obligations,
     };
     let mut broken = collect_direct(&former, edit, after.as_deref(), &around, &mut kept, &mut collector);
+    stale_exports::collect(worlds.after, edit, &found.symbols, &mut kept, &mut collector);
     let contents = own_file::Contents { facts: &facts, text: text.as_ref(), present: after.as_deref() };
     found.broken_in_file =
         own_file::broken(worlds.after, edit, &contents, &found.symbols, &mut kept, &worlds.edited);
@@ -307,6 +310,7 @@ fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (Fi
     // Exports that are missing from content that does not parse may still exist.
     if found.unparsed.is_none() {
         lost_reexports::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
+        type_only::collect(&before, edit, (&facts, after.as_deref()), &mut collector);
         module_to_script::collect(&before, (&facts, after.as_deref()), file, &mut collector);
     }
     let former_content = Some((&facts, text.as_ref()));
@@ -498,6 +502,7 @@ impl ReferenceJudge<'_, '_> {
             && !is_hidden
             && !overloads::mean_another(&self.trees, change, after, reference)
             && !results::is_indifferent(&self.trees, change, after, reference, &named)
+            && !results::is_made_for_members(&self.trees, change, after, reference)
             && !receivers::may_be_changed(&self.trees, change, after, reference)
             && !modifiers::is_unaffected(&self.trees, self.former.file, (change, after), reference)
             && !alike::still_fits(change, after, reference)
@@ -510,6 +515,7 @@ impl ReferenceJudge<'_, '_> {
                     reference,
                 ))
             && !self.declared.reexport_outlives_removal(change, reference)
+            && !obligations::is_one_of_others(&self.trees, change, after, reference)
             && !self.kept.finds(change, reference)
             && !self.around.promised.keeps(change, reference)
     }

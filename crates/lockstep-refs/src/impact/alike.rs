@@ -1,18 +1,21 @@
-//! Definitions of TypeScript that were replaced by another kind of the same name: a class by an interface, an interface by an alias, a
-//! method by a property that holds a function.
+//! Definitions of TypeScript and Python that were replaced by another kind of the same name: a class by an interface, an interface by an
+//! alias, an enumeration by a constant object, a method by a property that holds a function, a class of Python by a function.
 
 use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, DefinitionKind, Facts, Role};
 use crate::language::{self, Language};
 use crate::reference::Reference;
+use crate::resolve::path_of;
 use crate::syntax::TOKEN_END;
 
 /// Returns true if a use of the former kind is also one of the present kind.
 pub(super) fn still_fits(change: &SymbolChange, after: Option<&Facts>, reference: &Reference) -> bool {
-    use DefinitionKind::{Field, Interface, Method, Type};
-    let Some(after) = after.filter(|it| language::family(it.language) == Language::TypeScript) else {
+    use DefinitionKind::{Field, Interface, Method, Type, Value, Variant};
+    let Some(after) = after else { return false };
+    let is_python = after.language == Language::Python;
+    if !is_python && language::family(after.language) != Language::TypeScript {
         return false;
-    };
+    }
     let was = &change.was;
     if !matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::SignatureChanged { .. }) {
         return false;
@@ -21,8 +24,21 @@ pub(super) fn still_fits(change: &SymbolChange, after: Option<&Facts>, reference
         let is_other = it.kind != was.kind || keyword(it) != keyword(was);
         it.name == was.name && it.container == was.container && is_other && it.reach >= was.reach
     };
-    let mut present = after.definitions.iter().filter(same);
-    let (Some(now), None) = (present.next(), present.next()) else { return false };
+    let present: Vec<&Definition> = after.definitions.iter().filter(same).collect();
+    if is_python {
+        return matches!(present.as_slice(), [now] if can_be_called(after, was, now, reference));
+    }
+    // An enumeration became a constant object and the type of its values.
+    let is_enumeration = was.kind == Type && keyword(was).is_none();
+    let has = |kind| {
+        let mut own =
+            after.definitions.iter().filter(|it| it.name == was.name && it.container == was.container);
+        own.any(|it| it.kind == kind)
+    };
+    if is_enumeration && has(Type) && has(Value) {
+        return true;
+    }
+    let [now] = present.as_slice() else { return false };
     let is_getter = |it: &Definition| keyword(it) == Some("get");
     match (was.kind, now.kind) {
         (Type | Interface, Type | Interface) => match reference.role {
@@ -31,6 +47,8 @@ pub(super) fn still_fits(change: &SymbolChange, after: Option<&Facts>, reference
             Role::Extend => keyword(was) != Some("class"),
             _ => false,
         },
+        (Variant, Field) => true,
+        (Method, Field) if is_getter(now) => false,
         (Method | Field, Field) if is_getter(was) => reference.role == Role::Value,
         (Field, Method | Field) if is_getter(now) => reference.role == Role::Value,
         (Method, Field) | (Field, Method) => {
@@ -44,4 +62,25 @@ pub(super) fn still_fits(change: &SymbolChange, after: Option<&Facts>, reference
 /// The word that says the kind of a definition.
 fn keyword(definition: &Definition) -> Option<&str> {
     definition.header.split(TOKEN_END).find(|word| matches!(*word, "class" | "interface" | "type" | "get"))
+}
+
+/// Returns true if a use of a class of Python is also one of the function that replaced it, or the other way round.
+fn can_be_called(after: &Facts, was: &Definition, now: &Definition, reference: &Reference) -> bool {
+    use DefinitionKind::{Function, Type};
+    let arity = match (was.kind, now.kind) {
+        (Type, Function) => now.arity,
+        (Function, Type) => {
+            let path = path_of(now);
+            let is_constructor =
+                |it: &&Definition| &*it.name == "__init__" && it.container.as_deref() == Some(&*path);
+            after.definitions.iter().find(is_constructor).and_then(|it| it.arity)
+        }
+        _ => return false,
+    };
+    match reference.role {
+        Role::Import | Role::Reexport => true,
+        Role::Call => arity.zip(reference.arguments).is_none_or(|(arity, given)| arity.takes(given)),
+        Role::Type | Role::Value => now.kind == Type,
+        _ => false,
+    }
 }

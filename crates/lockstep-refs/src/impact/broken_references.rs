@@ -14,6 +14,7 @@ use super::missing_paths::missing_paths;
 use super::own_file::BrokenReference;
 use super::renamed_types::TypeRenames;
 use super::renamed_uses::{Former, RenamedUse, renamed_uses};
+use super::type_only::values_of_types;
 use crate::entity::{Aliases, EntityKind, entities, frontmatter};
 use crate::facts::{Facts, Import, ImportForm};
 use crate::language::{self, Language};
@@ -123,6 +124,7 @@ fn missing(world: &dyn World, path: &str, aliases: &Aliases) -> Vec<Missing> {
         let (pattern, reason) = (name.name.to_string(), format!("{} has no {}", name.module, name.name));
         found.push(Missing { line: name.line, kind: name.kind, pattern, reason });
     }
+    found.extend(values_of_types(&facts));
     if facts.language == Language::Markdown
         && let Some(text) = world.text(file)
     {

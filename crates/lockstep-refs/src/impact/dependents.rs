@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Edit, propagates};
+use super::{Edit, propagates, shell_tests};
 use crate::entity::is_historical_record;
 use crate::reference::{Certainty, Kind, Reference};
 use crate::world::{FileId, World};
@@ -120,7 +120,8 @@ impl<'w> DependentSet<'w> {
         Self { world, own, direct: BTreeMap::new(), transitive: BTreeMap::new() }
     }
 
-    pub(super) fn add(&mut self, place: Place) {
+    pub(super) fn add(&mut self, mut place: Place) {
+        place.breaks &= !shell_tests::is_tested(self.world, &place.reference);
         let (file, through) = (place.reference.file, place.reference.through);
         if self.own.contains(&file) {
             return;

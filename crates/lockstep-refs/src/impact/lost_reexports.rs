@@ -8,7 +8,7 @@ use super::dependents::{DependentSet, Place};
 use super::edit::Edit;
 use super::still_resolves::ref_key;
 use crate::facts::{Definition, DefinitionKind, Facts, Import, Reach};
-use crate::language;
+use crate::language::{self, Language};
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::world::{FileId, World};
@@ -127,7 +127,11 @@ fn offers(world: &dyn World, file: FileId, name: &str) -> bool {
 fn behind(world: &dyn World, from: FileId, lost: FileId, handing: &BTreeSet<FileId>) -> Option<FileId> {
     let facts = world.facts(from)?;
     let outgoing = language::rules(facts.language).outgoing(world, from);
-    let leads = |to: FileId| outgoing.references.iter().any(|(other, _)| *other == to);
+    let is_script = language::family(facts.language) == Language::TypeScript;
+    let is_module = |pattern: &str| !is_script || facts.imports.iter().any(|it| *it.module == *pattern);
+    let leads = |to: FileId| {
+        outgoing.references.iter().any(|(other, place)| *other == to && is_module(&place.pattern))
+    };
     if leads(lost) {
         return None;
     }

@@ -1,6 +1,7 @@
 //! Names that manifests define for others: scripts, targets, features, packages. An edit that takes such a name away breaks the places
 //! that use it.
 
+mod actions;
 mod commands;
 mod definitions;
 
@@ -36,6 +37,14 @@ enum NameKind {
     Crate,
     /// A package of JavaScript.
     Package,
+    /// A path that a package of JavaScript exports, with the name of the package.
+    Subpath,
+    /// A group of optional dependencies of a package of Python.
+    Extra,
+    /// An input of an action or a workflow.
+    Input,
+    /// An output of an action or a workflow.
+    Output,
     /// A job of a workflow, a service of a composition: other entries of the file wait for it.
     Entry,
 }
@@ -47,6 +56,10 @@ impl NameKind {
             Self::Target => "target",
             Self::Feature => "feature",
             Self::Crate | Self::Package => "package",
+            Self::Subpath => "export",
+            Self::Extra => "extra",
+            Self::Input => "input",
+            Self::Output => "output",
             Self::Entry => "job or service",
         }
     }
@@ -122,6 +135,12 @@ impl Search<'_> {
                 continue;
             }
             let Some(text) = world.text(file) else { continue };
+            if matches!(self.name.kind, NameKind::Input | NameKind::Output) {
+                let lines = actions::uses(path, &text, self.manifest, self.name);
+                found.extend(lines.into_iter().map(|line| (file, line)));
+                continue;
+            }
+            let is_own = path == self.manifest || includes(&text, self.manifest);
             if !others.is_empty() && leaves_directory(path, &text) {
                 continue;
             }
@@ -135,7 +154,7 @@ impl Search<'_> {
                 if is_head {
                     line.trim().clone_into(&mut section);
                 }
-                if self.is_use(path, line, &section) {
+                if self.is_use(path, line, &section, is_own) {
                     found.push((file, number));
                 }
             }
@@ -160,7 +179,10 @@ impl Search<'_> {
         if self.name.kind == NameKind::Entry {
             return path == self.manifest;
         }
-        if matches!(self.name.kind, NameKind::Crate | NameKind::Package) {
+        if matches!(self.name.kind, NameKind::Input | NameKind::Output) {
+            return true;
+        }
+        if matches!(self.name.kind, NameKind::Crate | NameKind::Package | NameKind::Subpath) {
             return !others.iter().any(|(_, defines)| *defines);
         }
         let is_around = |directory: &str| directory.is_empty() || path.starts_with(&format!("{directory}/"));
@@ -174,7 +196,7 @@ impl Search<'_> {
         }
     }
 
-    fn is_use(&self, path: &str, line: &str, section: &str) -> bool {
+    fn is_use(&self, path: &str, line: &str, section: &str, is_own: bool) -> bool {
         let name = &*self.name.name;
         if !line.contains(name) && self.name.kind != NameKind::Crate {
             return false;
@@ -182,7 +204,7 @@ impl Search<'_> {
         let language = Language::of(path);
         match self.name.kind {
             NameKind::Script => is_run(line, name),
-            NameKind::Target => makes(path, line, name, path == self.manifest),
+            NameKind::Target => makes(path, line, name, is_own),
             NameKind::Feature => {
                 let is_own = path == self.manifest && (section == "[features]" || line.contains("features"));
                 let is_inside = path.starts_with(parent(self.manifest));
@@ -200,6 +222,9 @@ impl Search<'_> {
             }
             NameKind::Crate => self.is_crate_use(path, line, section),
             NameKind::Entry => commands::waits(line, section, name),
+            NameKind::Extra => commands::asks_for_extra(line, name),
+            NameKind::Subpath => imports(language, line, name, &['"', '\'']),
+            NameKind::Input | NameKind::Output => false,
             NameKind::Package => is_package_use(language, path, line, name),
         }
     }
@@ -237,24 +262,38 @@ impl Search<'_> {
 /// Returns true if a file of JavaScript imports the package, another manifest depends on it, or a command selects it.
 fn is_package_use(language: Language, path: &str, line: &str, name: &str) -> bool {
     use Language::{JavaScript, Tsx, TypeScript};
-    let begins = |quote: char| {
-        let whole = format!("{quote}{name}");
-        line.match_indices(&whole).any(|(at, _)| line[at + whole.len()..].starts_with([quote, '/']))
-    };
     match language {
-        JavaScript | Tsx | TypeScript => {
-            let imports = ["from", "import", "require", "mock"].iter().any(|word| line.contains(word));
-            imports && (begins('"') || begins('\''))
-        }
+        JavaScript | Tsx | TypeScript => imports(language, line, name, &['"', '\'', '/']),
         Language::Json if base(path) == "package.json" => {
             let is_key = line
                 .split_once(&format!("\"{name}\""))
                 .is_some_and(|(_, rest)| rest.trim_start().starts_with(':'));
             is_key || commands::names_package(line, name)
         }
-        Language::Json => name.contains(['-', '@', '/']) && begins('"'),
+        Language::Json => name.contains(['-', '@', '/']) && is_quoted(line, name, &['"', '/']),
         _ => commands::names_package(line, name),
     }
+}
+
+/// Returns true if a line of JavaScript imports a module whose name begins so and goes on with one of `ends`.
+fn imports(language: Language, line: &str, name: &str, ends: &[char]) -> bool {
+    let is_import = ["from", "import", "require", "mock"].iter().any(|word| line.contains(word));
+    crate::language::family(language) == Language::TypeScript && is_import && is_quoted(line, name, ends)
+}
+
+/// Returns true if a quoted text begins with a name and goes on with one of `ends`.
+fn is_quoted(line: &str, name: &str, ends: &[char]) -> bool {
+    line.match_indices(name)
+        .any(|(at, _)| line[..at].ends_with(['"', '\'']) && line[at + name.len()..].starts_with(ends))
+}
+
+/// Returns true if a makefile includes another one.
+fn includes(text: &str, manifest: &str) -> bool {
+    let is_included = |line: &str| {
+        let list = line.trim_start_matches(['-', 's']).strip_prefix("include ");
+        list.is_some_and(|it| it.split_whitespace().any(|it| base(it) == base(manifest)))
+    };
+    text.lines().any(is_included)
 }
 
 /// Returns true for files that tools write.

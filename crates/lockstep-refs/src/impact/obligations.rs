@@ -4,6 +4,7 @@
 //! Places are searched in the files as they are after all edits: a place that already meets the obligation is not reported.
 
 mod access;
+mod argument_keys;
 mod exceptions;
 mod expected;
 mod function_types;
@@ -16,6 +17,7 @@ mod lost_keys;
 mod lost_literals;
 mod lost_traits;
 mod matches;
+mod special_methods;
 mod type_arguments;
 mod unions;
 
@@ -23,6 +25,7 @@ use std::collections::BTreeSet;
 
 pub(super) use exceptions::exceptions;
 pub(super) use instances::is_anonymous_base;
+pub(super) use unions::is_one_of_others;
 
 use super::FileImpact;
 use super::dependents::{DependentSet, Evidence, Place};
@@ -175,6 +178,8 @@ impl Obligations {
             access::find(&search, former, new, &mut found.unmet);
             instances::find(&search, old, new, &mut found.unmet);
             exceptions::find(&search, old, new, &mut found.unmet);
+            found.checked.extend(argument_keys::find(&search, (old, former), new, &mut found.unmet));
+            special_methods::find(&search, old, new, &mut found.unmet);
             let is_searched = matches!(new.language, Language::Rust | Language::Go);
             if let Some(before) = is_searched.then(|| Source::new(new.language, former.into())).flatten() {
                 type_arguments::find(&search, &before, new, &mut found.unmet);
@@ -182,7 +187,8 @@ impl Obligations {
                 lost_traits::find_incomplete(&search, &before, new, &mut found.unmet);
                 found.checked.extend(lost_traits::meeting_new_bounds(&search, &before, new));
             }
-            if new.language == Language::Java && type_arguments::may_differ(old, new) {
+            let is_compared = matches!(new.language, Language::Java | Language::Tsx | Language::TypeScript);
+            if is_compared && type_arguments::may_differ(old, new) {
                 let before = Source::new(new.language, former.into());
                 let differing = before.map(|it| type_arguments::find(&search, &it, new, &mut found.unmet));
                 found.regrouped = differing.unwrap_or_default();
@@ -205,6 +211,9 @@ impl Obligations {
                 && (self.implemented.contains(&path)
                     || self.relieved.contains(&path)
                     || self.checked.contains(&(reference.file, reference.line)))
+                || reference.role == Role::Call
+                    && was_keyed(change)
+                    && self.checked.contains(&(reference.file, reference.line))
                 || self.required.contains(&path)
                 || self.regrouped.contains(&path))
     }
@@ -231,6 +240,11 @@ impl Obligations {
         }
         broken
     }
+}
+
+/// Returns true if a function takes an object by its properties.
+fn was_keyed(change: &SymbolChange) -> bool {
+    change.was.arity.is_some() && change.was.header.contains('{')
 }
 
 /// The places that may have to meet an obligation.

@@ -1,6 +1,7 @@
 //! Calls that do not depend on the type of the result: nothing uses it, or it goes where every value fits.
 
 mod value_places;
+mod variables;
 
 use tree_sitter::Node;
 
@@ -12,6 +13,8 @@ use crate::reference::Reference;
 use crate::signature;
 use crate::syntax::{OWN_NAME, TOKEN_END};
 use value_places::Value;
+pub(super) use variables::is_made_for_members;
+use variables::{is_guarded, uses_of_variable};
 
 /// Functions of the languages that accept a value of any type.
 const CONSUMERS: &[&str] = &[
@@ -95,7 +98,8 @@ pub(super) fn is_indifferent(
     };
     let is_fine = |leaf| {
         is_unused_or_consumed(&source, leaf, &result, is_read)
-            || is_unwrapped(&source, leaf, &unwrapped_from, &unwrapped_to, is_read)
+            || is_read && reads_kept_key(&source, leaf, was, now)
+            || handles_absence(&source, leaf, &unwrapped_from, &unwrapped_to, is_read)
             || !is_read
                 && call_of(leaf).is_some_and(|call| value.fits(call) || is_forwarded(&source, call, &result))
     };
@@ -148,41 +152,70 @@ fn is_awaited_now(trees: &Trees<'_>, was: &Definition, after: Option<&Facts>, re
     !leaves.is_empty() && leaves.into_iter().all(is_awaited)
 }
 
-/// Returns true if a call in TypeScript awaits a result that is now a promise, or handles one that may now be missing.
-fn is_unwrapped(source: &Source, leaf: Node<'_>, former: &str, result: &str, is_read: bool) -> bool {
-    let is_script = matches!(source.language, Language::TypeScript | Language::Tsx);
-    let call = if is_read { Some(member_of(leaf)) } else { call_of(leaf) };
-    let Some(call) = call.filter(|_| is_script && !former.is_empty()) else { return false };
-    let Some(around) = call.parent() else { return false };
+/// Returns true if a call awaits a result that is now a promise, or handles one that may now be missing, in TypeScript and Python.
+fn handles_absence(source: &Source, leaf: Node<'_>, former: &str, result: &str, is_read: bool) -> bool {
     let spaceless = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     let (former, result) = (spaceless(former), spaceless(result));
-    if result == format!("Promise<{former}>") {
-        return around.kind() == "await_expression";
-    }
-    let may_be_missing = ["|undefined", "|null"].iter().any(|end| result == format!("{former}{end}"));
-    let is_default = |it: Node<'_>| it.children(&mut it.walk()).any(|it| it.kind() == "??");
-    may_be_missing
-        && match around.kind() {
-            "member_expression" => {
-                around.children(&mut around.walk()).any(|it| it.kind() == "optional_chain")
+    let call = if is_read { Some(member_of(leaf)) } else { call_of(leaf) };
+    let Some(call) = call.filter(|_| !former.is_empty()) else { return false };
+    let may_be_missing = match source.language {
+        Language::TypeScript | Language::Tsx => {
+            if result == format!("Promise<{former}>") {
+                return call.parent().is_some_and(|it| it.kind() == "await_expression");
             }
-            "binary_expression" if is_default(around) => around.named_child(0) == Some(call),
-            "binary_expression" => is_test(source, around),
-            "unary_expression" => source.text(around).starts_with('!'),
-            "parenthesized_expression" => {
-                let statement = around.parent().map_or("", |it| it.kind());
-                matches!(statement, "if_statement" | "while_statement")
-            }
-            "return_statement" | "arrow_function" => {
-                let function = ancestors(call).find(|it| it.child_by_field_name("body").is_some());
-                function.is_some_and(|it| it.child_by_field_name("return_type").is_none())
-                    && !ancestors(call)
-                        .any(|it| it.kind() == "arguments" || it.child_by_field_name("type").is_some())
-            }
-            "ternary_expression" => around.child_by_field_name("condition") == Some(call),
-            "non_null_expression" => true,
-            _ => false,
+            ["|undefined", "|null"].iter().any(|end| result == format!("{former}{end}"))
         }
+        Language::Python => result == format!("{former}|None") || result == format!("Optional[{former}]"),
+        _ => false,
+    };
+    let is_handled =
+        |it: Node<'_>| is_unwrapped(source, it) || is_consumed(source, it, &result) || is_guarded(source, it);
+    may_be_missing
+        && (is_unwrapped(source, call)
+            || uses_of_variable(source, call).is_some_and(|uses| uses.into_iter().all(is_handled)))
+}
+
+/// Returns true if an expression stands where its value may be missing.
+fn is_unwrapped(source: &Source, expression: Node<'_>) -> bool {
+    let Some(around) = expression.parent() else { return false };
+    let is_default = |it: Node<'_>| it.children(&mut it.walk()).any(|it| it.kind() == "??");
+    match around.kind() {
+        "member_expression" => around.children(&mut around.walk()).any(|it| it.kind() == "optional_chain"),
+        "binary_expression" if is_default(around) => around.named_child(0) == Some(expression),
+        "binary_expression" => is_test(source, around),
+        "comparison_operator" => [" is ", "==", "!="].iter().any(|it| source.text(around).contains(it)),
+        "boolean_operator" | "not_operator" => true,
+        "unary_expression" => source.text(around).starts_with('!'),
+        "if_statement" | "elif_clause" | "while_statement" => true,
+        "parenthesized_expression" => {
+            let statement = around.parent().map_or("", |it| it.kind());
+            matches!(statement, "if_statement" | "while_statement")
+        }
+        "return_statement" | "arrow_function" => {
+            let function = ancestors(expression).find(|it| it.child_by_field_name("body").is_some());
+            function.is_some_and(|it| it.child_by_field_name("return_type").is_none())
+                && !ancestors(expression)
+                    .any(|it| it.kind() == "arguments" || it.child_by_field_name("type").is_some())
+        }
+        "ternary_expression" => around.child_by_field_name("condition") == Some(expression),
+        "non_null_expression" => true,
+        _ => false,
+    }
+}
+
+/// Returns true if only a property of an object in TypeScript is read, and the written type of the object has it as before.
+fn reads_kept_key(source: &Source, leaf: Node<'_>, was: &Definition, now: &Definition) -> bool {
+    let around = member_of(leaf).parent().filter(|it| it.kind() == "member_expression");
+    let Some(key) = around.and_then(|it| it.child_by_field_name("property")) else { return false };
+    let declared = |of: &Definition| -> Option<String> {
+        let tokens: Vec<&str> = of.header.split(TOKEN_END).collect();
+        let at = tokens.windows(2).position(|pair| pair == [source.text(key), ":"])?;
+        let is_end = |it: &&&str| !matches!(**it, "," | ";" | "}");
+        Some(tokens[at..].iter().take_while(is_end).copied().collect())
+    };
+    let is_plain = |type_: &String| !type_.contains(['{', '('].as_slice());
+    let former = declared(was).filter(|it| is_plain(it));
+    former.is_some() && former == declared(now)
 }
 
 /// Returns true if an operator takes a value that may be missing: a comparison for equality, `a && b`.
@@ -201,6 +234,9 @@ fn is_unused_or_consumed(source: &Source, leaf: Node<'_>, result: &str, is_read:
     let is_value = !matches!(result, "" | "void" | "Void" | "()");
     is_unused(source, call)
         || is_value && (is_consumed(source, call, result) || is_kept_for_consumers(source, call, result))
+        || is_value
+            && uses_of_variable(source, call)
+                .is_some_and(|uses| uses.into_iter().all(|it| is_consumed(source, it, result)))
         || result.ends_with('?') && is_checked_for_null(source, call)
 }
 

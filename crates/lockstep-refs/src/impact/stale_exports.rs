@@ -5,14 +5,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::OldFile;
+use super::dependents::{DependentSet, Place};
 use super::edit::Edit;
-use super::still_resolves::{RefKey, ref_key};
+use super::still_resolves::{RefKey, StillResolving, ref_key};
 use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
-use crate::facts::{Definition, Facts, Reach};
-use crate::language;
+use crate::facts::{Definition, Facts, Reach, Role};
+use crate::language::{self, Language};
 use crate::overlay::Overlay;
-use crate::reference::{Kind, Reference, Target};
-use crate::world::World;
+use crate::reference::{Certainty, Kind, Reference, Target};
+use crate::world::{FileId, World};
+
+/// Star imports of star imports are followed so far.
+const MAX_STEPS: usize = 3;
 
 /// The names that an edit left exported without a definition.
 pub(super) struct StaleExports {
@@ -42,6 +46,70 @@ impl StaleExports {
             && self.names.contains(owner(&change.was))
             && !self.by_name.contains(&ref_key(reference))
     }
+}
+
+/// Adds the files whose `__all__` contains a name that their star import no longer gives them. `world` has the present files.
+pub(super) fn collect(
+    world: &dyn World,
+    edit: &Edit,
+    changes: &[SymbolChange],
+    kept: &mut StillResolving<'_>,
+    collector: &mut DependentSet<'_>,
+) {
+    let Some(home) = world.find(&edit.path) else { return };
+    let lost = |it: &SymbolChange| is_gone(it) && it.was.container.is_none();
+    for (at, change) in changes.iter().enumerate().filter(|(_, it)| lost(it)) {
+        let name = &change.was.name;
+        for file in world.containing(name) {
+            if !world.facts(file).is_some_and(|it| lacks(&it, name)) {
+                continue;
+            }
+            let Some(line) = world.text(file).and_then(|text| line_of_export(&text, name)) else { continue };
+            if file == home || !takes_all_of(world, file, home, MAX_STEPS) {
+                continue;
+            }
+            let reference = Reference {
+                file,
+                line,
+                kind: Kind::Symbol,
+                role: Role::Reexport,
+                certainty: Certainty::Resolved,
+                pattern: name.clone(),
+                symbol: Some(at),
+                arguments: None,
+                through: None,
+                within: None,
+            };
+            if !kept.finds(change, &reference) {
+                collector.add(Place { breaks: true, reference });
+            }
+        }
+    }
+}
+
+/// Returns true if a module has a name by a star import only.
+fn lacks(facts: &Facts, name: &str) -> bool {
+    let has_stars = facts.language == Language::Python && facts.imports.iter().any(|it| it.glob);
+    let names = facts.imports.iter().flat_map(|it| &it.names).map(|it| &*it.local);
+    let defined = facts.definitions.iter().filter(|it| it.container.is_none()).map(|it| &*it.name);
+    has_stars && !names.chain(defined).any(|it| it == name)
+}
+
+/// Returns true if a file imports all names of another one by stars.
+fn takes_all_of(world: &dyn World, file: FileId, home: FileId, steps: usize) -> bool {
+    let Some(facts) = world.facts(file).filter(|_| steps > 0) else { return false };
+    let stars: BTreeSet<u32> = facts.imports.iter().filter(|it| it.glob).map(|it| it.line).collect();
+    let outgoing = language::rules(facts.language).outgoing(world, file).references;
+    let sources = outgoing.into_iter().filter(|(_, place)| stars.contains(&place.line)).map(|(from, _)| from);
+    sources.into_iter().any(|from| from == home || takes_all_of(world, from, home, steps - 1))
+}
+
+/// The first line of a list of exports that contains a name.
+fn line_of_export(text: &str, name: &str) -> Option<u32> {
+    let start = text.lines().position(|line| line.starts_with("__all__"))?;
+    let quoted = [format!("\"{name}\""), format!("'{name}'")];
+    let at = text.lines().skip(start).position(|line| quoted.iter().any(|it| line.contains(it.as_str())))?;
+    u32::try_from(start + at + 1).ok()
 }
 
 fn is_gone(change: &SymbolChange) -> bool {

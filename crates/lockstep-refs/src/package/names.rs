@@ -427,7 +427,17 @@ impl<'w> Query<'w> {
 
     /// Returns true if one file sees another, in languages that include files.
     pub(crate) fn sees(&self, from: FileId, other: FileId) -> bool {
-        !self.packages.includes() || from == other || self.included(from).contains(&other)
+        !self.packages.includes()
+            || from == other
+            || self.included(from).contains(&other)
+            || self.is_sourced_beside(from, other)
+    }
+
+    /// Returns true if a script of Bash sources both files: then each uses the functions of the other.
+    fn is_sourced_beside(&self, from: FileId, other: FileId) -> bool {
+        let is_script = self.packages.language() == Language::Bash;
+        is_script
+            && super::search::importers(self, from).iter().any(|it| self.included(it.file).contains(&other))
     }
 
     /// Every file that a file includes, itself or through others.

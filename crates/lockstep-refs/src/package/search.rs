@@ -33,7 +33,7 @@ pub(crate) fn referrers(world: &dyn World, packages: &dyn Packages, target: &Tar
 }
 
 /// Returns every import that resolves to the file.
-fn importers(query: &Query<'_>, target: FileId) -> Vec<Reference> {
+pub(super) fn importers(query: &Query<'_>, target: FileId) -> Vec<Reference> {
     let name = base(query.world.path(target));
     let stem = name.split('.').next().unwrap_or(name);
     // An import of a package names it.

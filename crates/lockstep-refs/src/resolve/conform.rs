@@ -7,7 +7,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::Symbol;
 use super::names::Resolver;
-use super::types::Type;
+use super::types::{Type, property};
 use crate::facts::{DefinitionKind, Role, STATIC, Shape};
 use crate::limits::Limit;
 use crate::reference::Target;
@@ -99,6 +99,17 @@ impl Resolver<'_> {
                     (Type::Instance(value), Type::Instance(other)) => {
                         self.compare_members(*value, *other, conformance, found);
                     }
+                    (Type::Symbol(value, _), Type::Instance(other)) if self.is_object(*value) => {
+                        self.compare_members(*value, *other, conformance, found);
+                    }
+                    (Type::Object(_, properties), Type::Instance(other)) => {
+                        let has = |name: &&str| property(properties, name).is_some();
+                        for name in conformance.names.iter().map(|it| &**it).filter(has) {
+                            let asked = self.instance_members(*other, name);
+                            let wanted = asked.iter().find_map(|it| conformance.wanted.get(it));
+                            found.extend(wanted.map(|at| (*at, Role::Require)));
+                        }
+                    }
                     _ if depth < MAX_DEPTH => {
                         self.compare_functions(value, other, conformance, depth + 1, found);
                     }
@@ -118,6 +129,12 @@ impl Resolver<'_> {
             let kept = found.split_off(before).into_iter().filter(|(_, role)| *role == Role::Redefine);
             found.extend(kept.collect::<Vec<_>>());
         }
+    }
+
+    /// Returns true if a definition is an object without a written type, whose properties are separate definitions.
+    fn is_object(&self, of: Symbol) -> bool {
+        let definition = self.definition(of).filter(|_| self.scheme.is_structural());
+        definition.is_some_and(|it| it.kind == DefinitionKind::Value && it.gives.is_none())
     }
 
     fn compare_members(

@@ -13,7 +13,8 @@ use super::names::{Entity, Mode, Resolver, View};
 use super::redefined::redeclared;
 use super::types::{Place as At, Type};
 use super::{Found, Module, Scheme, Symbol, position_of};
-use crate::facts::{Definition, DefinitionKind, Import, ImportedName, Role, Shape, Use};
+use crate::facts::{Definition, DefinitionKind, Import, ImportForm, ImportedName, Role, Shape, Use};
+use crate::language::Language;
 use crate::limits::Limit;
 use crate::reference::{Certainty, FileReferences, Kind, Place, Reference, Target};
 use crate::world::{FileId, World};
@@ -417,6 +418,13 @@ impl<'r, 'w> Search<'r, 'w> {
         {
             self.keep(file, import.line, Kind::Import, role, &import.module, None, None);
         }
+        if import.form == ImportForm::Dynamic
+            && let Some(alias) = &import.alias
+            && let Found::Here(module) = self.resolver.module(file, &import.module)
+            && self.whole_of(&module).iter().any(|it| self.wanted.contains_key(it))
+        {
+            locals.insert(alias.clone());
+        }
         for name in &import.names {
             if import.module.is_empty() {
                 continue;
@@ -483,6 +491,14 @@ impl<'r, 'w> Search<'r, 'w> {
     fn bare(&mut self, file: FileId, it: &Use) {
         let hits = self.resolver.lookup(file, &it.name, Mode::Inside);
         for hit in hits.iter() {
+            if let Entity::Module(module) = &hit.entity {
+                // In CommonJS, a module may be the function or class that it exports.
+                for symbol in self.whole_of(module) {
+                    if let Some(at) = self.wanted.get(&symbol).copied() {
+                        self.keep_use(file, it, at, Certainty::Resolved, hit.through);
+                    }
+                }
+            }
             let Entity::Symbol(symbol) = hit.entity else { continue };
             if let Some(at) = self.wanted.get(&symbol).copied() {
                 self.keep_use(file, it, at, Certainty::Resolved, hit.through);
@@ -495,6 +511,21 @@ impl<'r, 'w> Search<'r, 'w> {
             self.calls_stand_in(file, it, &[symbol]);
             self.keep_built(file, it, symbol);
         }
+    }
+
+    /// The definitions that a module of JavaScript exports as a whole.
+    fn whole_of(&self, module: &Module) -> Vec<Symbol> {
+        let Module::File(home) = module else { return Vec::new() };
+        let is_script = self.resolver.view(*home).is_some_and(|it| it.facts.language == Language::JavaScript);
+        if !is_script {
+            return Vec::new();
+        }
+        let hits = self.resolver.exported(module, "default", Mode::Named);
+        let symbol = |hit: &super::names::Hit| match hit.entity {
+            Entity::Symbol(symbol) => Some(symbol),
+            _ => None,
+        };
+        hits.iter().filter_map(symbol).collect()
     }
 
     /// Checks a name in a string: only a run would decide whether it is meant.
@@ -584,7 +615,10 @@ impl<'r, 'w> Search<'r, 'w> {
                         return Some((*at, Certainty::Resolved, hit.through));
                     }
                 }
-                return None;
+                let members = |whole| self.resolver.members(whole, &it.name).symbols.to_vec();
+                let members = self.whole_of(module).into_iter().flat_map(members);
+                let at = members.into_iter().find_map(|symbol| self.wanted.get(&symbol).copied())?;
+                return Some((at, Certainty::Resolved, None));
             }
             // A keyword argument of a written constructor names its parameter.
             Type::Instance(class) if it.role == Role::Construct && self.has_written_constructor(*class) => {

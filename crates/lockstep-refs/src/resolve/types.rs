@@ -456,7 +456,7 @@ impl Resolver<'_> {
 }
 
 /// Returns the shape of an object's property.
-fn property<'s>(properties: &'s [Shape], name: &str) -> Option<&'s Shape> {
+pub(super) fn property<'s>(properties: &'s [Shape], name: &str) -> Option<&'s Shape> {
     let mut pairs = properties.chunks_exact(2);
     pairs.find_map(|pair| matches!(&pair[0], Shape::Of(it) if **it == *name).then_some(&pair[1]))
 }

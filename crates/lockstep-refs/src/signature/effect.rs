@@ -230,7 +230,7 @@ fn receiver(language: Language, old: &[&str], new: &[&str]) -> Fits {
 }
 
 fn generics(language: Language, free: &TypeParameters<'_>, new: &Header<'_>) -> Fits {
-    use Language::{Go, Rust};
+    use Language::{Go, Rust, Tsx, TypeScript};
     let is_used = |name: &str| {
         let types =
             new.parameters.iter().map(|it| &it.type_).chain((language == Rust).then_some(&new.result));
@@ -242,6 +242,8 @@ fn generics(language: Language, free: &TypeParameters<'_>, new: &Header<'_>) -> 
         _ if is_unknowable => (Breaks, Breaks, Breaks),
         (true, _) => (Fit_, Fit_, Fit_),
         (false, true) => (Fit_, Unknown, Unknown),
+        // Calls infer the types; those that write them are checked one by one.
+        (false, false) if matches!(language, Tsx | TypeScript) => (Fit_, Unknown, Fit_),
         (false, false) => (Unknown, Unknown, Unknown),
     }
 }

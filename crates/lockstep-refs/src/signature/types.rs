@@ -38,13 +38,15 @@ pub(super) fn of_types(language: Language, old: &[&str], new: &[&str]) -> Option
     }
     if old_rest != new_rest {
         // One more supertype may ask something of subtypes.
-        use Language::{CSharp, Java, Kotlin, Php, Swift};
+        use Language::{CSharp, Java, Kotlin, Php, Python, Swift, Tsx, TypeScript};
         // Members that came from a lost supertype are searched one by one.
-        let loses = matches!(language, CSharp | Java | Kotlin | Php | Swift)
+        let loses = matches!(language, CSharp | Java | Kotlin | Php | Python | Swift | Tsx | TypeScript)
             && !old_rest.contains(&"permits")
             && adds_supertypes(&new_rest, &old_rest);
         let adds = adds_supertypes(&old_rest, &new_rest);
-        let effects = if loses { (Fit_, Fit_, Unknown) } else { (Fit_, Unknown, Fit_) };
+        // In Python and TypeScript, an object may be used where its lost supertype is expected.
+        let calls = if matches!(language, Python | Tsx | TypeScript) { Unknown } else { Fit_ };
+        let effects = if loses { (calls, Fit_, Unknown) } else { (Fit_, Unknown, Fit_) };
         (loses || adds).then(|| effect.raise(effects))?;
     }
     Some(effect)

@@ -104,6 +104,23 @@ pub(super) fn lists_feature(line: &str, name: &str) -> bool {
     false
 }
 
+/// Returns true if a command or a dependency asks for optional dependencies of a package of Python: `pip install .[NAME]`,
+/// `--extra NAME`.
+pub(super) fn asks_for_extra(line: &str, name: &str) -> bool {
+    const INSTALLERS: &[&str] = &["pip", "uv", "pdm", "poetry", "pipx"];
+    let mut words = line.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '='));
+    if !INSTALLERS.iter().any(|it| words.clone().any(|word| word == *it)) {
+        return false;
+    }
+    let lists = |word: &str| {
+        let list = word.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        list.is_some_and(|(list, _)| list.split(',').any(|it| it.trim() == name))
+    };
+    let pairs: Vec<&str> = words.clone().filter(|it| !it.is_empty()).collect();
+    words.any(lists)
+        || pairs.windows(2).any(|it| matches!(it[0], "--extra" | "--extras" | "-E") && it[1] == name)
+}
+
 /// Returns true if a line of Rust names something in a crate: `NAME::a`, `use NAME;`.
 pub(super) fn has_path_root(line: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '"');

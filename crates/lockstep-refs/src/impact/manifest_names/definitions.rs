@@ -18,8 +18,14 @@ pub(super) fn definitions(path: &str, text: &str) -> BTreeSet<Name> {
         "Makefile" | "makefile" | "GNUmakefile" => targets(text, NameKind::Target),
         "justfile" | "Justfile" | ".justfile" => targets(text, NameKind::Script),
         _ if file.ends_with(".mk") => targets(text, NameKind::Target),
-        _ if path.contains(".github/workflows/") => entries(text, "jobs:"),
-        _ if file.starts_with("docker-compose") || file.starts_with("compose.") => entries(text, "services:"),
+        "pyproject.toml" => extras(text),
+        "action.yml" | "action.yaml" => inputs_and_outputs(text),
+        _ if path.contains(".github/workflows/") => {
+            entries(text, "jobs:", NameKind::Entry).into_iter().chain(inputs_and_outputs(text)).collect()
+        }
+        _ if file.starts_with("docker-compose") || file.starts_with("compose.") => {
+            entries(text, "services:", NameKind::Entry)
+        }
         _ => BTreeSet::new(),
     }
 }
@@ -32,7 +38,29 @@ fn json(text: &str, section: &str, has_package: bool) -> BTreeSet<Name> {
         scripts.map(|it| Name { kind: NameKind::Script, name: it.clone() }).collect();
     let package = manifest.get("name").and_then(|it| it.as_str()).filter(|_| has_package);
     found.extend(package.map(|it| Name { kind: NameKind::Package, name: it.to_owned() }));
+    let exports = manifest.get("exports").and_then(|it| it.as_object()).filter(|_| has_package);
+    let paths = exports.into_iter().flat_map(|it| it.keys()).filter_map(|key| key.strip_prefix("./"));
+    for (package, path) in package.into_iter().flat_map(|it| paths.clone().map(move |path| (it, path))) {
+        if !path.contains('*') {
+            found.insert(Name { kind: NameKind::Subpath, name: format!("{package}/{path}") });
+        }
+    }
     found
+}
+
+/// The groups of optional dependencies of a package of Python.
+fn extras(text: &str) -> BTreeSet<Name> {
+    let Ok(manifest) = DeTable::parse(text) else { return BTreeSet::new() };
+    let project = manifest.get_ref().get("project").and_then(|it| it.get_ref().as_table());
+    let groups =
+        project.and_then(|it| it.get("optional-dependencies")).and_then(|it| it.get_ref().as_table());
+    let names = groups.into_iter().flat_map(|it| it.keys());
+    names.map(|it| Name { kind: NameKind::Extra, name: it.get_ref().to_string() }).collect()
+}
+
+fn inputs_and_outputs(text: &str) -> BTreeSet<Name> {
+    let inputs = entries(text, "inputs:", NameKind::Input);
+    inputs.into_iter().chain(entries(text, "outputs:", NameKind::Output)).collect()
 }
 
 fn cargo(text: &str) -> BTreeSet<Name> {
@@ -67,20 +95,25 @@ fn targets(text: &str, kind: NameKind) -> BTreeSet<Name> {
     found
 }
 
-/// The keys below a key of the first level in YAML.
-fn entries(text: &str, section: &str) -> BTreeSet<Name> {
+/// The keys below the first key of this name in YAML.
+fn entries(text: &str, section: &str, kind: NameKind) -> BTreeSet<Name> {
     let mut found = BTreeSet::new();
+    let depth_of = |line: &str| line.len() - line.trim_start().len();
+    let mut lines = text.lines().skip_while(|line| line.trim() != section);
+    let Some(outer) = lines.next().map(depth_of).filter(|depth| *depth == 0 || kind != NameKind::Entry)
+    else {
+        return found;
+    };
     let mut indent = None;
-    let lines = text.lines().skip_while(|line| line.trim_end() != section).skip(1);
     for line in lines.filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#')) {
-        let depth = line.len() - line.trim_start().len();
-        if depth == 0 {
+        let depth = depth_of(line);
+        if depth <= outer {
             break;
         }
         if depth == *indent.get_or_insert(depth)
             && let Some((key, _)) = line.trim().split_once(':')
         {
-            found.insert(Name { kind: NameKind::Entry, name: key.trim_matches(['"', '\'']).to_owned() });
+            found.insert(Name { kind, name: key.trim_matches(['"', '\'']).to_owned() });
         }
     }
     found

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::super::tree::{Source, ancestors};
 use super::{Obligation, Search, Unmet, expected};
-use crate::facts::Definition;
+use crate::facts::{Definition, Role};
 use crate::language::Language;
 use crate::reference::Reference;
 use crate::resolve::path_of;
@@ -38,6 +38,7 @@ pub(super) fn find(search: &Search<'_>, obligation: &Obligation, found: &mut Vec
             Language::Rust if reference.file != search.file => continue,
             Language::Rust => structs(&source, reference.line, &obligation.owner.name),
             Language::Go => composites(&source, reference.line, &obligation.owner.name),
+            _ if reference.role == Role::Require => passed_variables(search, &source, reference.line),
             _ if is_read(&source, &reference) => continue,
             _ => {
                 let given = objects(&source, reference.line, &reference.pattern).into_iter();
@@ -68,6 +69,22 @@ fn objects<'s>(source: &'s Source, line: u32, key: &str) -> Vec<Node<'s>> {
         }
     });
     given.filter(|it| it.kind().starts_with("jsx_") || it.kind() == "object").collect()
+}
+
+/// The objects without a written type that variables hold which are passed on this line.
+fn passed_variables<'s>(search: &Search<'_>, source: &'s Source, line: u32) -> Vec<Node<'s>> {
+    let declarators = source.nodes(&["variable_declarator"]);
+    let is_passed = |name: &str| {
+        let leaves = source.leaves(line, name).into_iter();
+        let mut passed = leaves.filter(|it| it.parent().is_some_and(|it| it.kind() == "arguments"));
+        passed.any(|it| !expected::is_loose(search.world, source, it))
+    };
+    let object = |it: Node<'s>| {
+        let name = it.child_by_field_name("name").map(|it| source.text(it))?;
+        let is_open = it.child_by_field_name("type").is_none() && is_passed(name);
+        it.child_by_field_name("value").filter(|it| is_open && it.kind() == "object")
+    };
+    declarators.into_iter().filter_map(object).collect()
 }
 
 /// Returns true if the property is also read on the line: the reference may be that one.

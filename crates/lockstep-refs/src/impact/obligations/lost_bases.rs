@@ -24,8 +24,9 @@ pub(super) fn find(
     new: &Facts,
     found: &mut Vec<Unmet>,
 ) {
-    use Language::{C, CSharp, Cpp, Go, Java, Kotlin, Php, Ruby, Swift};
-    if !matches!(new.language, C | CSharp | Cpp | Go | Java | Kotlin | Php | Ruby | Swift) {
+    use Language::{C, CSharp, Cpp, Go, Java, Kotlin, Php, Python, Ruby, Swift, Tsx, TypeScript};
+    let is_typed = matches!(new.language, C | CSharp | Cpp | Go | Java | Kotlin | Swift | Tsx | TypeScript);
+    if !is_typed && !matches!(new.language, Php | Python | Ruby) {
         return;
     }
     let same = |a: &Definition, b: &Definition| a.name == b.name && a.container == b.container;
@@ -65,8 +66,9 @@ fn lost(before: &dyn World, after: &dyn World, language: Language, base: &str) -
 
 fn uses(world: &dyn World, language: Language, base: &str) -> Vec<Reference> {
     let mut found = Vec::new();
+    let is_same = |it: Language| language::family(it) == language::family(language);
     for file in world.defining(base) {
-        let Some(facts) = world.facts(file).filter(|it| it.language == language) else { continue };
+        let Some(facts) = world.facts(file).filter(|it| is_same(it.language)) else { continue };
         let types = facts.definitions.iter().filter(|it| is_type(it) && *it.name == *base);
         let paths: BTreeSet<String> = types.map(path_of).collect();
         let is_member = |it: &&Definition| {

@@ -1,6 +1,6 @@
 //! Uses of a generic type that give it another number of arguments than it takes now.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tree_sitter::Node;
 
@@ -32,6 +32,9 @@ pub(super) fn find(
             checked.extend((new.language == Language::Java).then(|| path_of(owner)));
         }
     }
+    if matches!(new.language, Language::Tsx | Language::TypeScript) {
+        check_bounds(search, before, (&now, new), found);
+    }
     checked
 }
 
@@ -39,10 +42,11 @@ pub(super) fn find(
 pub(super) fn may_differ(old: &Facts, new: &Facts) -> bool {
     let is_generic = |it: &Definition| it.header.split(TOKEN_END).any(|token| token == "<");
     let differs = |it: &Definition| {
-        let was = old.definitions.iter().find(|was| is_type(was) && path_of(was) == path_of(it));
+        let was = old.definitions.iter().find(|was| was.kind == it.kind && path_of(was) == path_of(it));
         was.is_some_and(|was| was.header != it.header && (is_generic(was) || is_generic(it)))
     };
-    new.definitions.iter().any(|it| is_type(it) && differs(it))
+    let is_function = |it: &Definition| it.arity.is_some() && new.language != Language::Java;
+    new.definitions.iter().any(|it| (is_type(it) || is_function(it)) && differs(it))
 }
 
 fn check(search: &Search<'_>, owner: &Definition, takes: Arity, found: &mut Vec<Unmet>) {
@@ -66,12 +70,14 @@ fn check(search: &Search<'_>, owner: &Definition, takes: Arity, found: &mut Vec<
 /// The definitions of types. One traversal of a file serves all its types.
 fn types(source: &Source) -> Vec<Node<'_>> {
     source.nodes(&[
+        "abstract_class_declaration",
         "class_declaration",
         "enum_item",
         "interface_declaration",
         "record_declaration",
         "struct_item",
         "trait_item",
+        "type_alias_declaration",
         "type_item",
         "type_spec",
         "union_item",
@@ -94,8 +100,9 @@ fn parameters((source, types): (&Source, &[Node<'_>]), name: &str) -> Option<Ari
             _ => 1,
         };
         let count = u16::try_from(count).ok()?;
-        let is_optional =
-            part.child_by_field_name("default_type").is_some() || part.kind() == "optional_type_parameter";
+        let has_default =
+            ["default_type", "value"].iter().any(|field| part.child_by_field_name(field).is_some());
+        let is_optional = has_default || part.kind() == "optional_type_parameter";
         most += count;
         least += if is_optional { 0 } else { count };
     }
@@ -121,8 +128,10 @@ fn arguments(source: &Source, name: Node<'_>) -> Option<u16> {
             _ => break,
         }
     }
-    if source.language == Language::Java {
-        return None;
+    match source.language {
+        Language::Java => return None,
+        Language::TypeScript | Language::Tsx => return arguments_in_typescript(inner),
+        _ => {}
     }
     // Without arguments, a type is named where one is written: not in a path, a pattern or an import.
     let around = inner.parent()?;
@@ -142,4 +151,89 @@ fn arguments(source: &Source, name: Node<'_>) -> Option<u16> {
     };
     let is_type = matches!(inner.kind(), "type_identifier" | "scoped_type_identifier" | "qualified_type");
     (is_written && is_type && source.text(inner) != "Self").then_some(0)
+}
+
+/// The number of type arguments at a name of TypeScript that has none behind it as a generic type. A call or a base may leave them out.
+fn arguments_in_typescript(name: Node<'_>) -> Option<u16> {
+    let around = name.parent()?;
+    let given = around.child_by_field_name("type_arguments");
+    let is_declared = around.child_by_field_name("name") == Some(name);
+    match (name.kind(), given) {
+        (_, Some(given)) => u16::try_from(given.named_child_count()).ok(),
+        ("type_identifier", None) => (!is_declared).then_some(0),
+        _ => None,
+    }
+}
+
+/// The functions and types of TypeScript with type parameters: the name, and the bound of each parameter.
+fn bounds_of_parameters(source: &Source) -> BTreeMap<&str, Vec<Option<&str>>> {
+    let mut found = BTreeMap::new();
+    for list in source.nodes(&["type_parameters"]) {
+        let owner = list.parent();
+        let named = owner.into_iter().chain(owner.and_then(|it| it.parent()));
+        let Some(name) = named.into_iter().find_map(|it| it.child_by_field_name("name")) else { continue };
+        let bound = |it: Node<'_>| {
+            let constraint = it.child_by_field_name("constraint");
+            constraint.map(|it| source.text(it).trim_start_matches("extends").trim())
+        };
+        found.insert(source.text(name), children(list).into_iter().map(bound).collect());
+    }
+    found
+}
+
+/// Adds the places that give a type argument which evidently does not fit a bound that was added.
+fn check_bounds(search: &Search<'_>, before: &Source, (now, new): (&Source, &Facts), found: &mut Vec<Unmet>) {
+    let former = bounds_of_parameters(before);
+    for (name, bounds) in bounds_of_parameters(now) {
+        let Some(was) = former.get(name).filter(|was| was.len() == bounds.len() && **was != bounds) else {
+            continue;
+        };
+        let owners: Vec<Definition> = new
+            .definitions
+            .iter()
+            .filter(|it| *it.name == *name && (it.arity.is_some() || is_type(it)))
+            .cloned()
+            .collect();
+        for reference in search.references(search.file, &owners) {
+            let Some(source) = search.trees.get(reference.file) else { continue };
+            let leaves = source.leaves(reference.line, &reference.pattern);
+            let lists = leaves.into_iter().filter_map(type_arguments_behind);
+            let is_misfit = |list: Node<'_>| {
+                children(list).into_iter().zip(bounds.iter().zip(was)).any(|(given, (bound, before))| {
+                    bound != before && bound.is_some_and(|it| is_outside(new, source.text(given), it))
+                })
+            };
+            if lists.into_iter().any(is_misfit) {
+                found.push(Unmet {
+                    file: reference.file,
+                    line: reference.line,
+                    pattern: reference.pattern.clone(),
+                    reason: format!("{name} takes other type arguments"),
+                    owner: owners.first().map(path_of).unwrap_or_default(),
+                });
+            }
+        }
+    }
+}
+
+/// The list of type arguments behind a name of TypeScript.
+fn type_arguments_behind(name: Node<'_>) -> Option<Node<'_>> {
+    let around = name.parent()?;
+    let list = around.child_by_field_name("type_arguments");
+    list.or_else(|| children(around).into_iter().find(|it| it.kind() == "type_arguments"))
+}
+
+/// Returns true if a primitive type evidently does not fit a bound.
+fn is_outside(facts: &Facts, given: &str, bound: &str) -> bool {
+    const PRIMITIVES: &[&str] = &["string", "number", "boolean", "bigint", "symbol", "null", "undefined"];
+    let is_object = |part: &str| {
+        let name = part.split('<').next().unwrap_or(part).trim();
+        let has_members = |it: &Definition| *it.name == *name && is_type(it) && it.gives.is_none();
+        part == "object" || name == "Record" || facts.definitions.iter().any(has_members)
+    };
+    PRIMITIVES.contains(&given)
+        && bound
+            .split('|')
+            .map(str::trim)
+            .all(|part| part != given && (PRIMITIVES.contains(&part) || is_object(part)))
 }

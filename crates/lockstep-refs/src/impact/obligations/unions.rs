@@ -1,9 +1,16 @@
-//! Unions of literals in TypeScript that got one more: `"low" | "high"` is now `"low" | "mid" | "high"`.
+//! Unions of literals in TypeScript that got one more: `"low" | "high"` is now `"low" | "mid" | "high"`. Unions of objects that a property
+//! tells apart.
 
+use tree_sitter::Node;
+
+use super::super::tree::Trees;
 use super::{Action, Obligation};
-use crate::facts::{Definition, DefinitionKind, Facts};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
+use crate::facts::{Definition, DefinitionKind, Facts, Role};
 use crate::language::Language;
 use crate::package::is_type;
+use crate::reference::Reference;
+use crate::syntax::{TOKEN_END, children};
 
 /// The obligations of literals that unions have now and did not have before.
 pub(super) fn grown((old, former): (&Facts, &str), (new, now): (&Facts, &str)) -> Vec<Obligation> {
@@ -30,6 +37,57 @@ pub(super) fn grown((old, former): (&Facts, &str), (new, now): (&Facts, &str)) -
         }
     }
     found
+}
+
+/// Returns true if a property of a union of objects is still one of its others: it is only read, or given a literal that one of them
+/// has. Comparisons with lost literals are searched one by one.
+pub(in crate::impact) fn is_one_of_others(
+    trees: &Trees<'_>,
+    change: &SymbolChange,
+    after: Option<&Facts>,
+    reference: &Reference,
+) -> bool {
+    let was = &change.was;
+    let is_affected = was.kind == DefinitionKind::Field
+        && matches!(
+            change.what,
+            DefinitionChangeKind::Removed
+                | DefinitionChangeKind::Renamed(_)
+                | DefinitionChangeKind::SignatureChanged { .. }
+        );
+    let Some(after) =
+        after.filter(|it| is_affected && matches!(it.language, Language::TypeScript | Language::Tsx))
+    else {
+        return false;
+    };
+    let is_other =
+        |it: &&Definition| it.kind == was.kind && it.name == was.name && it.container == was.container;
+    let others: Vec<&Definition> = after.definitions.iter().filter(is_other).collect();
+    let has_literal = |it: &&Definition| it.header.contains(['"', '\'']);
+    if others.is_empty() || !others.iter().all(has_literal) || !was.header.contains(['"', '\'']) {
+        return false;
+    }
+    let Some(source) = trees.get(reference.file) else { return false };
+    let is_given =
+        |literal: &str| others.iter().any(|it| it.header.split(TOKEN_END).any(|token| token == literal));
+    let leaves = source.leaves(reference.line, &reference.pattern);
+    let strings = |of: Node<'_>| -> Vec<String> {
+        let found = children(of).into_iter().filter(|it| it.kind() == "string");
+        found.map(|it| source.text(it).trim_matches(['"', '\'']).to_owned()).collect()
+    };
+    let literals: Vec<String> = match reference.role {
+        // The key and its value.
+        Role::Construct => leaves.into_iter().filter_map(|it| it.parent()).flat_map(strings).collect(),
+        Role::Value => {
+            let is_compared = |it: &Node<'_>| it.kind() == "binary_expression";
+            let around = leaves.into_iter().filter_map(|it| it.parent()?.parent());
+            let compared = around.filter(is_compared).flat_map(strings).collect::<Vec<_>>();
+            // Without a comparison, the value is only read.
+            return compared.iter().all(|it| is_given(it)) && !source.text.contains("switch");
+        }
+        _ => return false,
+    };
+    !literals.is_empty() && literals.iter().all(|it| is_given(it))
 }
 
 /// The string literals of a union: of an alias or a field in TypeScript, of `Literal` in Python.

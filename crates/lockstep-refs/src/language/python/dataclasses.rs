@@ -5,13 +5,21 @@ use tree_sitter::Node;
 
 use super::Walk;
 use crate::facts::{Arity, DefinitionKind, Shape};
-use crate::syntax::{children, digest, line_of};
+use crate::syntax::{OWN_NAME, TOKEN_END, children, digest, digest_words, header, line_of};
 
 /// A field that a call names: its node, its name, its type.
 struct Field<'t> {
     node: Node<'t>,
     name: &'t str,
     holds: Shape,
+}
+
+/// A field that the constructor of a record takes.
+struct RecordField<'t> {
+    name: &'t str,
+    /// The tokens of its type.
+    type_: Box<str>,
+    is_needed: bool,
 }
 
 impl<'t> Walk<'t> {
@@ -32,41 +40,51 @@ impl<'t> Walk<'t> {
             base.kind() == "keyword_argument"
                 || matches!(last(name), "object" | "Generic" | "Protocol" | "NamedTuple")
         };
-        let by_keyword = decorators.iter().any(|it| it.contains("kw_only") || it.contains("init=False"));
-        let arity = match bases.iter().all(is_plain) && !by_keyword {
-            true => self.fields_arity(node),
-            false => Arity { least: 0, most: None },
+        let by_keyword = decorators.iter().any(|it| it.contains("kw_only=True"));
+        let fields = self.record_fields(node);
+        let is_known = bases.iter().all(is_plain) && !decorators.iter().any(|it| it.contains("init=False"));
+        let (arity, header) = match is_known {
+            true => (arity_of(&fields), header_of(&fields, by_keyword)),
+            false => (Arity { least: 0, most: None }, String::new()),
         };
-        self.constructor(container, node, arity);
+        self.constructor(container, node, arity, &header);
     }
 
-    /// Returns the number of constructor arguments for the fields in the body of a class.
-    fn fields_arity(&self, class: Node<'t>) -> Arity {
-        let (mut least, mut most) = (0_u16, 0_u16);
+    /// Returns the fields in the body of a class that its constructor takes.
+    fn record_fields(&self, class: Node<'t>) -> Vec<RecordField<'t>> {
         let body = class.child_by_field_name("body").map(children).unwrap_or_default();
         let statements = body.into_iter().filter(|it| it.kind() == "expression_statement");
+        let mut fields = Vec::new();
         for field in statements.filter_map(|it| it.named_child(0)).filter(|it| it.kind() == "assignment") {
-            let Some(annotation) = field.child_by_field_name("type") else { continue };
-            let annotation = self.found.text(annotation);
+            let (Some(left), Some(type_)) =
+                (field.child_by_field_name("left"), field.child_by_field_name("type"))
+            else {
+                continue;
+            };
+            let annotation = self.found.text(type_);
             let value = field.child_by_field_name("right").map(|it| self.found.text(it));
             let is_none = annotation.contains("KW_ONLY") || annotation.contains("ClassVar");
             if is_none || value.is_some_and(|it| it.contains("init=False")) {
                 continue;
             }
             let is_field = value.is_some_and(|it| last(it.split('(').next().unwrap_or(it)) == "field");
-            let needed =
+            let is_needed =
                 value.is_none_or(|it| is_field && !it.contains("default") && !it.contains("factory"));
-            least = least.saturating_add(u16::from(needed));
-            most = most.saturating_add(1);
+            let type_ = header(type_, None, &[], self.found.text);
+            fields.push(RecordField { name: self.found.text(left), type_, is_needed });
         }
-        Arity { least, most: Some(most) }
+        fields
     }
 
-    /// Adds a generated constructor, which is identified by its number of arguments.
-    fn constructor(&mut self, class: Box<str>, node: Node<'t>, arity: Arity) {
+    /// Adds a generated constructor, which is identified by its number of arguments and by its header, if that is known.
+    fn constructor(&mut self, class: Box<str>, node: Node<'t>, arity: Arity, header: &str) {
         let mut definition = self.found.definition("__init__", DefinitionKind::Method, node);
         definition.container = Some(class);
-        definition.signature = u64::from(arity.least) << 32 | arity.most.map_or(u64::MAX >> 32, u64::from);
+        definition.signature = match header.is_empty() {
+            true => u64::from(arity.least) << 32 | arity.most.map_or(u64::MAX >> 32, u64::from),
+            false => digest_words(header.split(TOKEN_END)),
+        };
+        definition.header = header.into();
         definition.arity = Some(arity);
         self.found.define(definition);
     }
@@ -84,7 +102,7 @@ impl<'t> Walk<'t> {
         self.keep_fields(&path, fields);
         if is_tuple(self.callee(value)) {
             let least = if with_defaults { 0 } else { all };
-            self.constructor(path, name, Arity { least, most: Some(all) });
+            self.constructor(path, name, Arity { least, most: Some(all) }, "");
         }
         true
     }
@@ -152,6 +170,27 @@ impl<'t> Walk<'t> {
         };
         Some(Field { node: name, name: self.content(name)?, holds })
     }
+}
+
+fn arity_of(fields: &[RecordField<'_>]) -> Arity {
+    let count = |all: usize| u16::try_from(all).unwrap_or(u16::MAX);
+    let needed = fields.iter().filter(|it| it.is_needed).count();
+    Arity { least: count(needed), most: Some(count(fields.len())) }
+}
+
+/// The header of a constructor that takes these fields, in their order.
+fn header_of(fields: &[RecordField<'_>], by_keyword: bool) -> String {
+    let mut tokens = vec![OWN_NAME, "(", "self"];
+    if by_keyword {
+        tokens.extend([",", "*"]);
+    }
+    for field in fields {
+        tokens.extend([",", field.name, ":"]);
+        tokens.extend(field.type_.split(TOKEN_END).filter(|it| !it.is_empty()));
+        tokens.extend((!field.is_needed).then_some(["=", "0"]).into_iter().flatten());
+    }
+    tokens.push(")");
+    tokens.iter().map(|it| format!("{it}{TOKEN_END}")).collect()
 }
 
 fn is_tuple(callee: &str) -> bool {

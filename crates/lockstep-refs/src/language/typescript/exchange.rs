@@ -4,7 +4,8 @@ use tree_sitter::Node;
 
 use super::Walk;
 use super::statement::reach;
-use crate::facts::{DefinitionKind, Import, ImportForm, ImportedName, Shape};
+use crate::facts::{Definition, DefinitionKind, Import, ImportForm, ImportedName, Shape};
+use crate::language::Language;
 use crate::syntax::{children, digest, line_of};
 
 impl<'t> Walk<'t> {
@@ -53,6 +54,41 @@ impl<'t> Walk<'t> {
             return true;
         }
         self.value(name, None, Some(right), true, node);
+        true
+    }
+
+    /// Handles `App.prototype.m = function …` and `app.m = function …` for a class, function or object of the module: a member of it.
+    pub(super) fn assigned_member(&mut self, node: Node<'t>) -> bool {
+        const FUNCTIONS: &[&str] = &["arrow_function", "function_expression", "generator_function"];
+        let field = |name: &str| node.child_by_field_name(name);
+        let function = field("right").filter(|it| FUNCTIONS.contains(&it.kind()));
+        let (Some(left), Some(function)) = (field("left"), function) else { return false };
+        let member = left.child_by_field_name("property").filter(|it| it.kind() == "property_identifier");
+        let (Some(owner), Some(member)) = (left.child_by_field_name("object"), member) else { return false };
+        let owner = self.found.text(owner);
+        let owner = owner.strip_suffix(".prototype").unwrap_or(owner);
+        let is_owner = |it: &Definition| {
+            use DefinitionKind::{Function, Type, Value};
+            *it.name == *owner && it.container.is_none() && matches!(it.kind, Function | Type | Value)
+        };
+        if self.found.facts.language != Language::JavaScript
+            || !self.found.facts.definitions.iter().any(is_owner)
+        {
+            return false;
+        }
+        let mut definition = self.found.definition(self.found.text(member), DefinitionKind::Method, node);
+        definition.container = Some(owner.into());
+        let body = function.child_by_field_name("body");
+        (definition.signature, definition.body) = self.found.digests(function, None, body);
+        definition.header = self.found.header(node, Some(member), body);
+        definition.arity = Some(self.arity(function));
+        let at = self.found.define(definition);
+        let before = std::mem::replace(&mut self.found.within, at);
+        self.this.push(Shape::Unknown);
+        let shape = self.callable(function, None);
+        self.this.pop();
+        self.found.within = before;
+        self.give(at, shape);
         true
     }
 
@@ -129,6 +165,25 @@ impl<'t> Walk<'t> {
                     import.names.extend(children(part).into_iter().filter_map(|it| self.specifier(it)));
                 }
                 _ => {}
+            }
+        }
+        self.push_by_form(import, clause.into_iter().flat_map(children).collect());
+    }
+
+    /// Records an import or a re-export. Its names that are marked as types become an import of their own. `lists` contain the
+    /// specifiers.
+    fn push_by_form(&mut self, mut import: Import, lists: Vec<Node<'t>>) {
+        let specifiers = lists.into_iter().flat_map(children);
+        let is_type = |it: &Node<'t>| it.children(&mut it.walk()).any(|it| it.kind() == "type");
+        let types: Vec<ImportedName> =
+            specifiers.filter(is_type).filter_map(|it| self.specifier(it)).collect();
+        if import.form == ImportForm::Plain && !types.is_empty() {
+            import.names.retain(|it| !types.contains(it));
+            let others = !import.names.is_empty() || import.alias.is_some();
+            let form = ImportForm::TypeOnly;
+            self.found.facts.imports.push(Import { names: types, alias: None, form, ..import.clone() });
+            if !others {
+                return;
             }
         }
         self.found.facts.imports.push(import);
@@ -211,7 +266,8 @@ impl<'t> Walk<'t> {
             }
         }
         if found {
-            self.found.facts.imports.push(import);
+            let is_list = |it: &Node<'t>| it.kind() == "export_clause";
+            self.push_by_form(import, children(node).into_iter().filter(is_list).collect());
         }
     }
 

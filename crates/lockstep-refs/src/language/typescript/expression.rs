@@ -186,11 +186,22 @@ impl<'t> Walk<'t> {
             (None, _) => Shape::Unknown,
         };
         let Some(name) = name else { return Shape::Unknown };
+        if self.is_own_export(node) {
+            self.found.use_name(name, role, None, arguments);
+            return Shape::Name(self.found.text(name).into());
+        }
         self.found.use_name(name, role, Some(of.clone()), arguments);
         if let Some(narrowed) = self.found.scopes.get(self.found.text(node)) {
             return narrowed.clone();
         }
         member(of, self.found.text(name))
+    }
+
+    /// Returns true for `exports.x`, which is a definition of the module itself.
+    #[inline(never)]
+    fn is_own_export(&self, member: Node<'t>) -> bool {
+        let object = member.child_by_field_name("object").map_or("", |it| self.found.text(it));
+        matches!(object, "exports" | "module.exports") && self.found.scopes.get("exports").is_none()
     }
 
     /// `x as a.b.T`, which the grammar reads as `(x as a.b).T`.

@@ -198,7 +198,8 @@ impl<'t> Walk<'t> {
 
     /// An expression as a statement: `module.exports = …`, `exports.x = …` define.
     fn expression_statement(&mut self, node: Node<'t>) {
-        if node.kind() == "assignment_expression" && !self.found.scopes.is_inside() && self.commonjs(node) {
+        let is_outermost = node.kind() == "assignment_expression" && !self.found.scopes.is_inside();
+        if is_outermost && (self.commonjs(node) || self.assigned_member(node)) {
             return;
         }
         if node.kind() == "internal_module" || node.kind() == "module" {

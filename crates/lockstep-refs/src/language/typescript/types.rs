@@ -107,7 +107,7 @@ impl<'t> Walk<'t> {
                 let module = node.named_child(0).and_then(|it| self.taken_type(it, Role::Value));
                 let value = match (module, node.named_child(0)) {
                     (Some(path), _) => Shape::Name(path.into()),
-                    (None, Some(value)) => self.expression(value),
+                    (None, Some(value)) => self.queried(value),
                     (None, None) => Shape::Unknown,
                 };
                 for part in children(node).into_iter().filter(|it| it.kind() == "type_arguments") {
@@ -125,6 +125,16 @@ impl<'t> Walk<'t> {
                 Shape::Unknown
             }
         }
+    }
+
+    /// The value whose type is asked for: `typeof value`. It only has to exist.
+    fn queried(&mut self, value: Node<'t>) -> Shape {
+        let before = self.found.facts.uses.len();
+        let shape = self.expression(value);
+        if let Some(used) = self.found.facts.uses[before..].last_mut().filter(|it| it.role == Role::Value) {
+            used.role = Role::Type;
+        }
+        shape
     }
 
     /// Records members that are picked from a type by name: `'a' | 'b'`.
