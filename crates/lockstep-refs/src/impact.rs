@@ -17,6 +17,7 @@ mod hunks;
 mod importers;
 mod links;
 mod lost_includes;
+mod lost_modules;
 mod lost_reexports;
 mod manifest_names;
 mod missing_paths;
@@ -38,6 +39,8 @@ mod text_dependents;
 mod tree;
 mod type_only;
 mod unanalysed_content;
+mod undefined_calls;
+mod undemanding;
 mod unparsed;
 mod visibility;
 
@@ -312,6 +315,7 @@ fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (Fi
         lost_reexports::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
         type_only::collect(&before, edit, (&facts, after.as_deref()), &mut collector);
         module_to_script::collect(&before, (&facts, after.as_deref()), file, &mut collector);
+        lost_modules::collect(&before, edit, (&facts, after.as_deref()), file, &mut collector);
     }
     let former_content = Some((&facts, text.as_ref()));
     let names = (aliases, &worlds.renames);
@@ -506,6 +510,8 @@ impl ReferenceJudge<'_, '_> {
             && !receivers::may_be_changed(&self.trees, change, after, reference)
             && !modifiers::is_unaffected(&self.trees, self.former.file, (change, after), reference)
             && !alike::still_fits(change, after, reference)
+            && !undemanding::need_no_definition(&self.trees, change, reference)
+            && !undemanding::takes_any_function(&self.trees, change, reference)
             && !subtypes::still_fit(before, self.former.file, (change, after), reference)
             && (!self.around.edited.follows(change, after, reference)
                 || modifiers::is_forbidden_override(

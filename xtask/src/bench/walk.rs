@@ -142,6 +142,10 @@ fn walk(
         if args.kind.as_deref().is_some_and(|wanted| !edit.kind.as_str().contains(wanted)) {
             continue;
         }
+        if !judge.sees(&edit.file) {
+            unjudged.push(format!("{}, {}, {}: not compiled", checkout.name, edit.kind.as_str(), edit.what));
+            continue;
+        }
         let _restore = checkout.restore_after();
         let truth = match ask_all(&edit, &|| judge.judge(&edit)) {
             Ok(truth) => truth,

@@ -15,6 +15,7 @@ use super::own_file::BrokenReference;
 use super::renamed_types::TypeRenames;
 use super::renamed_uses::{Former, RenamedUse, renamed_uses};
 use super::type_only::values_of_types;
+use super::undefined_calls::undefined_calls;
 use crate::entity::{Aliases, EntityKind, entities, frontmatter};
 use crate::facts::{Facts, Import, ImportForm};
 use crate::language::{self, Language};
@@ -93,6 +94,10 @@ fn missing_in_new_lines(world: &dyn World, path: &str, text: &str, former: &str)
         let (pattern, reason) =
             (member.name.to_string(), format!("{} has no {}", member.module, member.name));
         found.push(Missing { line: member.line, kind: member.kind, pattern, reason });
+    }
+    for (line, pattern) in undefined_calls(world, file, &facts, former) {
+        let reason = format!("nothing defines {pattern}");
+        found.push(Missing { line, kind: Kind::Symbol, pattern, reason });
     }
     for it in missing_paths(world, path, text, former) {
         let reason = format!("{} does not exist", it.path);

@@ -73,7 +73,8 @@ impl<'a> Edited<'a> {
         signature::agreement(after?.language, now, facts.definitions.iter().find(here)?)
     }
 
-    fn is_edited(&self, reference: &Reference) -> bool {
+    /// Returns true if a reference is on a changed line.
+    pub(super) fn is_edited(&self, reference: &Reference) -> bool {
         let Some(edit) = self.edits.get(&reference.file) else { return false };
         let (Before::Text(before), After::Present | After::Text(_)) = (&edit.before, &edit.after) else {
             return matches!(edit.before, Before::Absent);

@@ -13,6 +13,7 @@ mod instances;
 mod literals;
 mod lost_bases;
 mod lost_conversions;
+mod lost_copies;
 mod lost_keys;
 mod lost_literals;
 mod lost_traits;

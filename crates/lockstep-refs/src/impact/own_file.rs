@@ -23,7 +23,7 @@ use super::edit::{Before, Edit};
 use super::edited::{Edited, keywords};
 use super::still_resolves::StillResolving;
 use super::tree::Trees;
-use super::{modifiers, overloads, passes_by_place, receivers, results, subtypes};
+use super::{modifiers, overloads, passes_by_place, receivers, results, subtypes, undemanding};
 use crate::definition_diff::{
     DefinitionChangeKind, SymbolChange, compare_reaching, is_implicit, renamed_path, renamed_types,
 };
@@ -85,10 +85,16 @@ pub(super) fn broken(
     });
     let trees = Trees::new(world);
     let mut broken = Broken { lines: text.lines().collect(), found: BTreeMap::new() };
-    for reference in left_behind(world, file, &suspects, (&edit.path, &text, present)) {
-        let Some(change) = reference.symbol.and_then(|at| suspects.changes.get(at)) else { continue };
+    let references = left_behind(world, file, &suspects, (&edit.path, &text, present));
+    // An author who changed one use has seen the others.
+    let followed: BTreeSet<usize> =
+        references.iter().filter(|it| edited.is_edited(it)).filter_map(|it| it.symbol).collect();
+    for reference in references {
+        let Some(at) = reference.symbol else { continue };
+        let Some(change) = suspects.changes.get(at) else { continue };
         let named = keywords(world, &reference);
-        let is_misfit = misfits(present.language, change, &reference, &named);
+        let is_misfit = misfits(present.language, change, &reference, &named)
+            || !followed.contains(&at) && is_left_as_it_was(present.language, change, &reference, &named);
         let is_broken = (is_misfit && !passes_by_place(world, change, &reference)
             || present.language == Language::Python
                 && call_compat::misses(world, change, Some(present), &reference)
@@ -101,6 +107,8 @@ pub(super) fn broken(
             && !receivers::may_be_changed(&trees, change, Some(present), &reference)
             && !modifiers::is_unaffected(&trees, file, (change, Some(present)), &reference)
             && !subtypes::still_fit(world, file, (change, Some(present)), &reference)
+            && !undemanding::need_no_definition(&trees, change, &reference)
+            && !undemanding::takes_any_function(&trees, change, &reference)
             && !kept.finds(change, &reference)
             && !edited.follows(change, Some(present), &reference);
         if is_broken {
@@ -295,6 +303,22 @@ fn misfits(language: Language, change: &SymbolChange, reference: &Reference, key
     is_misfit && reference.certainty <= Certainty::Possible
 }
 
+/// Returns true if a use depends on the former type of a function, field or value. The languages are those that convert few values.
+fn is_left_as_it_was(
+    language: Language,
+    change: &SymbolChange,
+    reference: &Reference,
+    keywords: &[Box<str>],
+) -> bool {
+    use DefinitionKind::{Field, Function, Method, Value, Variant};
+    use Language::{C, Cpp, Go, Rust};
+    let is_value = matches!(change.was.kind, Field | Function | Method | Value | Variant);
+    matches!(language, C | Cpp | Go | Rust)
+        && is_value
+        && matches!(change.what, DefinitionChangeKind::SignatureChanged { .. })
+        && change.breaks(reference, keywords)
+}
+
 /// Returns true if a function with another number of parameters no longer has its expected type. TypeScript
 /// accepts a function with fewer parameters.
 fn misfits_as_value(language: Language, was: Arity, is: Arity) -> bool {
@@ -316,7 +340,7 @@ fn is_imported(change: &SymbolChange, facts: &Facts, reference: &Reference) -> b
     let binds = |import: &Import| {
         let last = import.module.rsplit(['.', ':', '/', '\\']).next();
         import.names.iter().any(|it| it.local == *name)
-            || import.alias.as_ref().map_or(last == Some(&**name), |alias| alias == name)
+            || import.alias.as_ref().map_or(import.names.is_empty() && last == Some(&**name), |it| it == name)
     };
     facts.imports.iter().any(binds) && facts.uses.iter().any(is_bare)
 }

@@ -97,7 +97,8 @@ pub(super) fn is_indifferent(
         false => (former.clone(), result.clone()),
     };
     let is_fine = |leaf| {
-        is_unused_or_consumed(&source, leaf, &result, is_read)
+        is_read && is_dereferenced(&source, leaf, was, now)
+            || is_unused_or_consumed(&source, leaf, &result, is_read)
             || is_read && reads_kept_key(&source, leaf, was, now)
             || handles_absence(&source, leaf, &unwrapped_from, &unwrapped_to, is_read)
             || !is_read
@@ -119,6 +120,21 @@ fn is_forwarded(source: &Source, call: Node<'_>, results: &str) -> bool {
         list.chars().filter(is_part).collect::<String>().trim_end_matches(',').to_owned()
     };
     declared.is_some_and(|it| types(source.text(it)) == types(results))
+}
+
+/// Returns true if a field of Go became a pointer, or is none any more, and only a member of it is used.
+fn is_dereferenced(source: &Source, leaf: Node<'_>, was: &Definition, now: &Definition) -> bool {
+    let type_of = |it: &Definition| -> Vec<String> {
+        it.header.split(TOKEN_END).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+    };
+    let (was, now) = (type_of(was), type_of(now));
+    let without = |it: &[String]| it.iter().filter(|it| *it != "*").cloned().collect::<Vec<_>>();
+    let is_pointer = was.len().abs_diff(now.len()) == 1 && without(&was) == without(&now);
+    let member = member_of(leaf);
+    let around = member.parent().filter(|it| it.kind() == "selector_expression");
+    source.language == Language::Go
+        && is_pointer
+        && around.is_some_and(|it| it.child_by_field_name("operand") == Some(member))
 }
 
 /// The former type of a property that may now be missing, and the present one.
@@ -304,7 +320,7 @@ pub(super) fn call_of(leaf: Node<'_>) -> Option<Node<'_>> {
 pub(super) fn member_of(leaf: Node<'_>) -> Node<'_> {
     let mut inner = leaf;
     for node in ancestors(leaf) {
-        let is_path = ["member", "field_access", "navigation", "field_expression"];
+        let is_path = ["member", "field_access", "navigation", "field_expression", "selector"];
         if !is_path.iter().any(|it| node.kind().contains(it)) || node.end_byte() != inner.end_byte() {
             break;
         }

@@ -1,6 +1,7 @@
 //! Go: a package is a directory, found by its module's path; names with a capital letter are exported.
 
 mod conversions;
+mod inferred;
 mod standard;
 
 use std::cell::{OnceCell, RefCell};
@@ -451,6 +452,12 @@ fn values(walk: &mut Walk<'_>, node: Node<'_>) {
         let gives =
             type_.map(|it| walk.type_shape(it)).or_else(|| initial.map(|initial| walk.shape(initial)));
         let defined = walk.value(node, *name, DefinitionKind::Value, reach(walk.text(*name)), gives, value);
+        if type_.is_none() {
+            let inferred = initial.map(|initial| inferred::type_tokens(walk, initial)).unwrap_or_default();
+            let at = defined.and_then(|at| usize::try_from(at).ok());
+            let definition = at.and_then(|at| walk.collector.facts.definitions.get_mut(at));
+            definition.into_iter().for_each(|it| inferred::add_type(it, &inferred));
+        }
         first = first.or(defined);
     }
     type_.into_iter().chain(value).for_each(|part| walk.inside(first, part));

@@ -182,7 +182,10 @@ impl Wanted<'_, '_> {
     fn member_meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
         let container = container_of(view, used.within);
         let place = Place { file, container };
-        let Some(of) = &used.of else { return self.bare_member_meant(view, place, used) };
+        let Some(of) = &used.of else {
+            let needs_receiver = self.query.packages.is_structural();
+            return if needs_receiver { None } else { self.bare_member_meant(view, place, used) };
+        };
         match self.query.receiver(place, of) {
             Value::Of(class, _) => self.held_by(class, used),
             Value::Outside(_) => None,
@@ -347,7 +350,9 @@ impl Wanted<'_, '_> {
         let rare =
             (self.owners <= 3 && is_unlikely_word(name)) || (self.owners == 1 && !COMMON.contains(&name));
         let close = near || rare || self.mentions(file);
-        let certainty = if close { Certainty::Possible } else { Certainty::Undecided };
+        // A value of unknown type may be one of the standard library, as `error` of Go.
+        let is_standard = callable && self.query.packages.is_standard_method(name);
+        let certainty = if close && !is_standard { Certainty::Possible } else { Certainty::Undecided };
         self.query.sees(file, self.file).then_some(certainty)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::header::{Header, split};
 use super::parameter::{Parameter, Takes};
-use super::relation::{Relation, TypeParameters, relation};
+use super::relation::{Relation, TypeParameters, part_at, relation};
 use super::{Effect, Fit, Fits, ParameterEffect, modifiers};
 use crate::language::Language;
 
@@ -27,7 +27,8 @@ pub(super) fn of_functions(language: Language, old: &Header<'_>, new: &Header<'_
     effect.raise(modifiers::suffix(language, &old.suffix, &new.suffix));
     effect.raise(receiver(language, &old.receiver, &new.receiver));
     effect.raise(generics(language, &free, new));
-    effect.raise_by_result(result(language, &in_new_names(old, new), &new.result, &free));
+    let present = with_inferred_types(language, old, new, &free);
+    effect.raise_by_result(result(language, &in_new_names(old, new), &present, &free));
     let (overrides, values) = count(language, &old.parameters, &new.parameters);
     effect.raise((Fit_, overrides, values));
     let required = newly_required(old, new);
@@ -113,6 +114,24 @@ fn is_shifted(was: &Parameter<'_>, now: &Parameter<'_>, old: &Header<'_>, new: &
     let has = |list: &[Parameter<'_>], name: &str| list.iter().any(|it| it.name == name);
     let named = !was.name.is_empty() && !now.name.is_empty() && was.name != "_" && now.name != "_";
     named && was.name != now.name && (has(&new.parameters, was.name) || has(&old.parameters, now.name))
+}
+
+/// The result with the types that calls infer for new type parameters: those of the former parameters.
+fn with_inferred_types<'t>(
+    language: Language,
+    old: &Header<'t>,
+    new: &Header<'t>,
+    free: &TypeParameters<'t>,
+) -> Vec<&'t str> {
+    let is_inferred = free.is_new && matches!(language, Language::Go | Language::Rust);
+    let mut result = new.result.clone();
+    for name in free.names().filter(|_| is_inferred) {
+        let pairs = old.parameters.iter().zip(&new.parameters);
+        let was = pairs.into_iter().find_map(|(was, now)| part_at(&was.type_, &now.type_, name));
+        let Some(was) = was else { continue };
+        result = result.iter().flat_map(|it| if *it == name { was.to_vec() } else { vec![*it] }).collect();
+    }
+    result
 }
 
 /// The former result with the present names of its parameters: a predicate names one, as in `value is T`.
@@ -241,6 +260,7 @@ fn generics(language: Language, free: &TypeParameters<'_>, new: &Header<'_>) -> 
     match (free.is_same, free.is_new) {
         _ if is_unknowable => (Breaks, Breaks, Breaks),
         (true, _) => (Fit_, Fit_, Fit_),
+        _ if free.is_wider && matches!(language, Go | Rust) => (Fit_, Unknown, Fit_),
         (false, true) => (Fit_, Unknown, Unknown),
         // Calls infer the types; those that write them are checked one by one.
         (false, false) if matches!(language, Tsx | TypeScript) => (Fit_, Unknown, Fit_),

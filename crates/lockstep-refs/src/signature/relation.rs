@@ -36,6 +36,8 @@ pub(super) struct TypeParameters<'t> {
     pub(super) is_same: bool,
     /// True if only the new signature has any.
     pub(super) is_new: bool,
+    /// True if every type argument of before meets the bounds.
+    pub(super) is_wider: bool,
 }
 
 impl<'t> TypeParameters<'t> {
@@ -56,9 +58,11 @@ impl<'t> TypeParameters<'t> {
             false => Vec::new(),
         };
         let is_new = before.is_empty() && !now.is_empty();
-        let mut found = Self { bounds: now, renamed, is_same: false, is_new };
-        let bounds = found.bounds.iter().map(|(_, bound)| found.in_old_names(bound));
-        found.is_same = bounds.eq(before.iter().map(|(_, bound)| bound.clone()));
+        let mut found = Self { bounds: now, renamed, is_same: false, is_new, is_wider: false };
+        let bounds: Vec<Vec<&str>> = found.bounds.iter().map(|(_, it)| found.in_old_names(it)).collect();
+        let are_wider = bounds.iter().zip(&before).all(|(now, (_, was))| accepts_all(language, was, now));
+        found.is_same = bounds.iter().eq(before.iter().map(|(_, bound)| bound));
+        found.is_wider = bounds.len() == before.len() && are_wider;
         found
     }
 
@@ -71,10 +75,19 @@ impl<'t> TypeParameters<'t> {
         tokens.iter().map(old).collect()
     }
 
-    fn bound(&self, tokens: &[&str]) -> Option<&[&'t str]> {
-        let [name] = tokens else { return None };
-        self.bounds.iter().find(|(it, _)| it == name).map(|(_, bound)| bound.as_slice())
+    /// Returns the part of a former type in the place of a type parameter of the new one, and the bound of that.
+    fn inferred<'o>(&self, old: &'o [&'o str], new: &[&str]) -> Option<(&'o [&'o str], &[&'t str])> {
+        let (name, bound) = self.bounds.iter().find(|(name, _)| new.contains(name))?;
+        Some((part_at(old, new, name)?, bound.as_slice()))
     }
+}
+
+/// Returns the part of a type that stands where another one has a name, if they are the same otherwise.
+pub(super) fn part_at<'p, 't>(was: &'p [&'t str], now: &[&str], name: &str) -> Option<&'p [&'t str]> {
+    let at = now.iter().position(|it| *it == name)?;
+    let behind = now.len() - at - 1;
+    let end = was.len().checked_sub(behind).filter(|end| *end > at)?;
+    (was[..at] == now[..at] && was[end..] == now[at + 1..]).then(|| &was[at..end])
 }
 
 /// Relates two types, each as its tokens; an empty one is not written down.
@@ -99,13 +112,29 @@ pub(super) fn relation(
         return Relation::Same;
     }
     let new: Vec<&str> = new.iter().map(|it| &**it).collect();
-    if let Some(bound) = free.bound(&new).filter(|_| free.is_new) {
-        return bounded(language, &old, bound);
+    if let Some((part, bound)) = free.inferred(&old, &new).filter(|_| free.is_new) {
+        return bounded(language, part, bound);
     }
     if old.is_empty() || new.is_empty() {
         return if new.is_empty() { Relation::Wider } else { Relation::Unknown };
     }
     whole(language, &old, &new)
+}
+
+/// Returns true if every type that meets one bound meets another.
+fn accepts_all(language: Language, was: &[&str], now: &[&str]) -> bool {
+    let parts = |bound: &[&str], separator: &str| -> Vec<String> {
+        bound.split(|it| *it == separator).map(|it| it.concat()).collect()
+    };
+    match language {
+        Go => {
+            let (was, now) = (parts(was, "|"), parts(now, "|"));
+            let takes = |it: &String| now.contains(it) || now.contains(&format!("~{it}"));
+            now == ["any"] || was.iter().all(takes)
+        }
+        Rust => now.is_empty() || parts(now, "+").iter().all(|it| parts(was, "+").contains(it)),
+        _ => was == now,
+    }
 }
 
 /// Relates a type to the bound of a type parameter, which accepts everything that its bound accepts.
@@ -124,6 +153,8 @@ fn bounded(language: Language, old: &[&str], bound: &[&str]) -> Relation {
     match relation(language, old, &bound, &TypeParameters::default()) {
         Relation::Same | Relation::Wider => Relation::Wider,
         Relation::Converts => Relation::Converts,
+        // A function that became generic is assumed to accept the values that it was given.
+        _ if language == Rust || language == Go && !bound.contains(&"|") => Relation::Converts,
         _ => Relation::Unknown,
     }
 }
@@ -488,6 +519,15 @@ fn rust(old: &[&str], new: &[&str]) -> Option<Relation> {
         && new.strip_prefix(&["&"]) == Some(rest)
     {
         return Some(Relation::Converts);
+    }
+    if let ["impl", bound @ .., ">"] = new
+        && let Some(open) = bound.iter().position(|it| *it == "<").filter(|at| *at > 0)
+        && let [.., target] = &bound[open + 1..]
+        && matches!(bound[open - 1], "AsRef" | "Into")
+        && (open > 1 || bound.len() > open + 2)
+        && target.starts_with(char::is_alphabetic)
+    {
+        return rust(old, &["impl", bound[open - 1], "<", target, ">"]);
     }
     if let ["impl", "Into" | "From", "<", target @ .., ">"] = new {
         let text = target == ["String"] && matches!(old, ["&", "str"] | ["&", "String"]);

@@ -111,6 +111,8 @@ pub(super) fn of_values(language: Language, old: &[&str], new: &[&str]) -> Effec
         Relation::Same => (Fit_, Fit_, Fit_),
         // A new annotation is assumed to describe the initial value.
         _ if is_script && old_type.is_empty() => (Fit_, Fit_, Fit_),
+        // The initial value shows the type, and mostly has the same one as before.
+        _ if language == Language::Go && (old_type.is_empty() || new_type.is_empty()) => (Fit_, Fit_, Fit_),
         _ if old_type.is_empty() || new_type.is_empty() => (Unknown, Unknown, Unknown),
         Relation::Unrelated => (Breaks, Breaks, Breaks),
         // A read value that is never missing is handled like one that may be. An assigned one is not.

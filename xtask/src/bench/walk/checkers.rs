@@ -263,10 +263,33 @@ fn check_typescript(checkout: &Checkout, scratch: &Path) -> XtaskResult<Vec<Prob
     Ok(out.lines().filter_map(read).collect())
 }
 
-/// The source files of TypeScript that the settings of the project leave out: they are not checked.
+/// The source files of Rust that the last check did not read, by the files that the compiler lists as read.
+fn uncompiled_files(checkout: &Checkout) -> XtaskResult<Vec<String>> {
+    let lists = cache()?.join("walk").join(&checkout.name).join("target/debug/deps");
+    let mut read = std::collections::BTreeSet::new();
+    for entry in fs::read_dir(lists)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|it| it == "d") {
+            let list = fs::read_to_string(path)?;
+            let names = list.lines().filter_map(|line| line.strip_suffix(':'));
+            read.extend(names.filter_map(|path| relative(checkout, path)));
+        }
+    }
+    let sources = checkout.texts.keys().filter(|path| checkout.is_source(path));
+    Ok(sources.filter(|path| !read.contains(*path)).cloned().collect())
+}
+
+/// The source files that the settings of the project, another platform or a disabled feature leave out: they are not checked.
 pub(super) fn unchecked_files(checkout: &Checkout) -> XtaskResult<Vec<String>> {
-    if checkout.language != Language::TypeScript {
-        return Ok(Vec::new());
+    match checkout.language {
+        Language::Go => {
+            let ignored = "{{$d := .Dir}}{{range .IgnoredGoFiles}}{{$d}}/{{.}}\n{{end}}";
+            let (out, _) = run(checkout, Command::new("go").args(["list", "-e", "-f", ignored, "./..."]))?;
+            return Ok(out.lines().filter_map(|path| relative(checkout, path)).collect());
+        }
+        Language::Rust => return uncompiled_files(checkout),
+        Language::TypeScript => {}
+        _ => return Ok(Vec::new()),
     }
     let package = install(&cache()?, "typescript", "5.9.3")?;
     let (out, _) = run(checkout, Command::new("node").arg(package.join("bin/tsc")).arg("--listFilesOnly"))?;

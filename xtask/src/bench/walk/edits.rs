@@ -165,7 +165,7 @@ pub(super) fn choose(checkout: &Checkout, judge: &Judge<'_>, seed: u64, cases: u
     }
     let mut edits = Vec::new();
     let mut candidates = candidates(checkout, has_checker);
-    candidates.retain(|(path, _)| !judge.is_rejected(path));
+    candidates.retain(|(path, _)| judge.sees(path));
     for kind in Kind::OF_DEFINITIONS {
         // Without a checker it is not known which types must have the member.
         if !has_checker && matches!(kind, Kind::AddRequiredMethod | Kind::AddVariant) {

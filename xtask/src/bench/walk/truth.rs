@@ -66,9 +66,9 @@ impl<'c> Judge<'c> {
         self.checker.is_some()
     }
 
-    /// Returns true if the checker leaves a file out, or does not see everything in it.
-    pub(super) fn is_rejected(&self, path: &str) -> bool {
-        self.rejected.contains(path)
+    /// Returns true if the checker sees everything in a file.
+    pub(super) fn sees(&self, file: &str) -> bool {
+        !self.rejected.contains(file)
     }
 
     /// The truth about an edit that breaks nothing.
@@ -124,6 +124,11 @@ impl<'c> Judge<'c> {
             Language::Go => Some(format!("{} {}", parent(path), self.go_package(path))),
             _ => None,
         };
+        // A compiler of C stops at a header that it does not find.
+        let is_cut = |message: &String| message.contains("No such file or directory");
+        if self.checkout.language == Language::C && broken.values().any(is_cut) {
+            return self.checkout.texts.keys().filter(|path| !broken.contains_key(*path)).cloned().collect();
+        }
         if broken.is_empty() || !matches!(self.checkout.language, Language::Rust | Language::Go) {
             return Vec::new();
         }

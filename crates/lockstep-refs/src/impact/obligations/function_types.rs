@@ -2,6 +2,7 @@
 //! one.
 
 mod nodes;
+mod written;
 
 use tree_sitter::Node;
 
@@ -11,12 +12,14 @@ use crate::facts::{Arity, Definition, DefinitionKind, Facts, Role};
 use crate::language::Language;
 use crate::package::is_type;
 use crate::resolve::path_of;
+use crate::signature;
 use crate::syntax::{TOKEN_END, children, line_of};
 use crate::world::FileId;
 use nodes::{
     arguments, callee, declaration, declared_name, given_to, is_continued, lambda_parameters, parameters_of,
     returned_values,
 };
+use written::{result_of, written_result};
 
 /// The number of parameters that no function has.
 const NO_FUNCTION: Arity = Arity { least: u16::MAX, most: Some(u16::MAX) };
@@ -57,6 +60,8 @@ const FUNCTIONS: &[&str] = &[
 struct FunctionType<'d> {
     owner: &'d Definition,
     takes: Arity,
+    /// The result that its functions of Go must have, if it changed.
+    gives: Option<String>,
     language: Language,
 }
 
@@ -80,8 +85,10 @@ pub(super) fn find(search: &Search<'_>, (old, former): (&Facts, &str), new: &Fac
         let Some(takes) = takes else { continue };
         let before = before.get_or_insert_with(|| Source::new(now.language, former.into()));
         let taken = before.as_ref().and_then(|before| parameters_of(before, was));
-        if taken.is_some_and(|taken| taken != takes) {
-            FunctionType { owner, takes, language: new.language }.check(search, found);
+        let gave = before.as_ref().and_then(|before| result_of(before, was));
+        let gives = result_of(&now, owner).filter(|it| gave.is_some_and(|gave| gave != *it));
+        if taken.is_some_and(|taken| taken != takes) || gives.is_some() {
+            FunctionType { owner, takes, gives, language: new.language }.check(search, found);
         }
     }
 }
@@ -140,6 +147,7 @@ impl FunctionType<'_> {
             pattern: self.owner.name.clone(),
             reason: match self.takes == NO_FUNCTION {
                 true => format!("{} is not a functional interface any more", self.owner.name),
+                false if self.gives.is_some() => format!("{} has another result", self.owner.name),
                 false => format!("{} now takes {} arguments", self.owner.name, self.takes.least),
             },
             owner: path_of(self.owner),
@@ -252,12 +260,20 @@ impl FunctionType<'_> {
     }
 
     fn fits_call(&self, call: Node<'_>) -> bool {
+        let is_statement = call.parent().is_some_and(|it| it.kind() == "expression_statement");
+        if self.gives.is_some() && !is_statement {
+            return false;
+        }
         u16::try_from(arguments(call).len()).is_ok_and(|count| self.takes.takes(count))
     }
 
     /// Returns true if a function is given that takes another number of parameters.
     fn is_misfit(&self, search: &Search<'_>, source: &Source, value: Node<'_>) -> bool {
         if LAMBDAS.contains(&value.kind()) {
+            let gives = written_result(source, value);
+            if self.gives.as_ref().is_some_and(|it| *it != gives) {
+                return true;
+            }
             return lambda_parameters(value)
                 .is_some_and(|count| !self.accepts(Arity { least: count, most: Some(count) }));
         }
@@ -276,7 +292,16 @@ impl FunctionType<'_> {
         let functions = facts.iter().flat_map(|it| &it.definitions).filter(|it| {
             *it.name == *name && matches!(it.kind, DefinitionKind::Function | DefinitionKind::Method)
         });
-        let arities: Vec<Option<Arity>> = functions.map(|it| it.arity).collect();
+        let functions: Vec<&Definition> = functions.collect();
+        if let (Some(gives), [function]) = (&self.gives, functions.as_slice()) {
+            let result = signature::result_type(self.language, function);
+            let result = result.map(|it| it.split_whitespace().collect::<String>());
+            let result = result.map(|it| it.trim_matches(['(', ')', ',']).to_owned());
+            if result.is_some_and(|it| it != *gives) {
+                return true;
+            }
+        }
+        let arities: Vec<Option<Arity>> = functions.iter().map(|it| it.arity).collect();
         let known = arities.first().copied().flatten();
         arities.iter().all(|it| *it == known) && known.is_some_and(|it| !self.accepts(it))
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 use super::super::tree::{Source, ancestors};
-use super::{Search, Unmet};
+use super::{Search, Unmet, lost_copies};
 use crate::facts::{Definition, DefinitionKind, Facts};
 use crate::language::{Language, TraitUses, trait_uses};
 use crate::resolve::path_of;
@@ -79,6 +79,9 @@ pub(super) fn find(
         for needed in TRAITS.iter().filter(|it| lost.iter().any(|name| **name == *it.name)) {
             if !is_implemented_elsewhere(search.world, &owner.name, needed.name) {
                 find_uses(search, owner, needed, found);
+                if needed.name == "Copy" {
+                    lost_copies::find(search, owner, found);
+                }
             }
         }
     }

@@ -27,6 +27,10 @@ pub(super) fn find(
         let was = parameters((before, &types_before), &owner.name);
         let is = parameters((&now, &types_now), &owner.name);
         let (Some(was), Some(is)) = (was, is) else { continue };
+        let lifetimes = |(source, types): (&Source, &[Node<'_>])| count_lifetimes(source, types, &owner.name);
+        if lifetimes((before, &types_before)) == 0 && lifetimes((&now, &types_now)) > 0 {
+            check_lifetimes(search, owner, found);
+        }
         if was != is {
             check(search, owner, is, found);
             checked.extend((new.language == Language::Java).then(|| path_of(owner)));
@@ -65,6 +69,58 @@ fn check(search: &Search<'_>, owner: &Definition, takes: Arity, found: &mut Vec<
             });
         }
     }
+}
+
+/// The number of lifetime parameters of a type of Rust.
+fn count_lifetimes(source: &Source, types: &[Node<'_>], name: &str) -> usize {
+    let mut own =
+        types.iter().filter(|it| it.child_by_field_name("name").is_some_and(|it| source.text(it) == name));
+    let list = own.next().and_then(|it| it.child_by_field_name("type_parameters"));
+    let parts = list.map(children).unwrap_or_default();
+    parts.iter().filter(|it| matches!(it.kind(), "lifetime_parameter" | "lifetime")).count()
+}
+
+/// Adds the places that name a type without the lifetime that it takes now, where the compiler infers none.
+fn check_lifetimes(search: &Search<'_>, owner: &Definition, found: &mut Vec<Unmet>) {
+    for reference in search.references(search.file, std::slice::from_ref(owner)) {
+        let Some(source) = search.trees.get(reference.file) else { continue };
+        let mut leaves = source.leaves(reference.line, &reference.pattern).into_iter();
+        if leaves.any(lacks_lifetime) {
+            found.push(Unmet {
+                file: reference.file,
+                line: reference.line,
+                pattern: reference.pattern.clone(),
+                reason: format!("{} takes a lifetime", owner.name),
+                owner: path_of(owner),
+            });
+        }
+    }
+}
+
+/// Returns true if a type is written without a lifetime in a field, an alias or the head of an implementation.
+fn lacks_lifetime(name: Node<'_>) -> bool {
+    let mut inner = name;
+    for node in ancestors(name) {
+        match node.kind() {
+            "generic_type" if node.named_child(0) == Some(inner) => {
+                let list = node.child_by_field_name("type_arguments").map(children).unwrap_or_default();
+                if list.iter().any(|it| it.kind() == "lifetime") {
+                    return false;
+                }
+            }
+            "field_declaration" | "ordered_field_declaration_list" | "type_item" => return true,
+            "impl_item" => return node.child_by_field_name("type") == Some(inner),
+            "scoped_type_identifier"
+            | "type_arguments"
+            | "reference_type"
+            | "tuple_type"
+            | "array_type"
+            | "generic_type" => {}
+            _ => return false,
+        }
+        inner = node;
+    }
+    false
 }
 
 /// The definitions of types. One traversal of a file serves all its types.

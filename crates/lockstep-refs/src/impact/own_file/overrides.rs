@@ -2,8 +2,10 @@
 
 use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Role};
+use crate::language::Language;
 use crate::package::is_type;
 use crate::resolve::path_of;
+use crate::signature::{Agreement, agreement};
 use crate::world::World;
 
 /// A changed member that overrides nothing any more.
@@ -27,6 +29,14 @@ pub(super) fn unmatched_overrides(
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
     for change in changes.iter().filter(|change| change.was.kind == DefinitionKind::Method) {
+        if let Some(is) = disagreeing(world, facts, change).filter(|is| is_override(facts, &lines, is)) {
+            found.push(UnmatchedOverride {
+                line: is.line,
+                name: is.name.clone(),
+                reason: format!("{} has other types than the trait asks for", is.name),
+            });
+            continue;
+        }
         let Some(is) = successor(facts, change).filter(|is| is_override(facts, &lines, is)) else { continue };
         let is_matched = match &change.what {
             DefinitionChangeKind::Renamed(_) => has_member(world, facts, is, None),
@@ -50,6 +60,34 @@ fn reason(change: &SymbolChange, is: &Definition) -> String {
         }
         _ => format!("{} has other parameters than the member it overrides", is.name),
     }
+}
+
+/// The method of Rust that a changed one became, if it had the types that a trait of the project asks for and has others now.
+fn disagreeing<'f>(world: &dyn World, facts: &'f Facts, change: &SymbolChange) -> Option<&'f Definition> {
+    let DefinitionChangeKind::SignatureChanged { arity, .. } = &change.what else { return None };
+    if facts.language != Language::Rust || *arity != change.was.arity {
+        return None;
+    }
+    let was = &change.was;
+    let same = |it: &&Definition| it.kind == was.kind && it.name == was.name && it.container == was.container;
+    let mut own = facts.definitions.iter().filter(same);
+    let (Some(is), None) = (own.next(), own.next()) else { return None };
+    let bases = bases(facts, is);
+    let agrees =
+        |base: &Definition, it| matches!(agreement(Language::Rust, base, it), Some(Agreement::Types));
+    let defining = world.defining(&is.name).into_iter().filter_map(|file| world.facts(file));
+    let is_lost = defining.into_iter().any(|other| {
+        other.definitions.iter().any(|base| {
+            let holder = base.container.as_deref().map(last_part);
+            base.name == is.name
+                && base.kind == is.kind
+                && base.container != is.container
+                && holder.is_some_and(|holder| bases.contains(&holder))
+                && agrees(base, was)
+                && !agrees(base, is)
+        })
+    });
+    is_lost.then_some(is)
 }
 
 /// The definition that a changed one became, if its name or its number of parameters is another one.

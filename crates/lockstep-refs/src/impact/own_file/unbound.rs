@@ -34,6 +34,9 @@ pub(super) fn unbound_names(parses: &Parses, versions: &Versions<'_>) -> Vec<Unb
     }
     let mut found = unbound_locals(versions, &old, &new);
     found.extend(unbound_exports(&old, &new));
+    if new.language == Language::Go {
+        found.extend(unused_imports(versions, &old, &new));
+    }
     if requires_imports(new.language) {
         found.extend(unbound_imports(&old, &new));
     }
@@ -116,6 +119,44 @@ fn unbound_imports(old: &Facts, new: &Facts) -> Vec<UnboundName> {
             reason: format!("{name} is no longer imported"),
         })
         .collect()
+}
+
+/// Imports of Go whose package the edit no longer uses, or that it added without a use: the compiler rejects them.
+fn unused_imports(versions: &Versions<'_>, old: &Facts, new: &Facts) -> Vec<UnboundName> {
+    let uses = |text: &str, name: &str| {
+        let code = text.lines().filter_map(|line| line.split("//").next());
+        let is_end =
+            |before: &str| !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
+        let member = format!("{name}.");
+        code.into_iter().any(|line| line.match_indices(&*member).any(|(at, _)| is_end(&line[..at])))
+    };
+    let mut found = Vec::new();
+    for import in new.imports.iter().filter(|it| !it.glob && it.alias.as_deref() != Some("_")) {
+        let name = import.alias.as_deref().unwrap_or_else(|| package_name(&import.module));
+        let was_there = old.imports.iter().any(|it| it.module == import.module && it.alias == import.alias);
+        // Only the path of a package of the standard library surely ends with its name.
+        let is_standard = !import.module.split('/').next().unwrap_or_default().contains('.');
+        let was_used = if was_there { uses(versions.former.1, name) } else { is_standard };
+        if was_used && import.module.as_ref() != "C" && !uses(versions.present.1, name) {
+            found.push(UnboundName {
+                line: import.line,
+                name: name.into(),
+                role: Role::Import,
+                reason: format!("{} is imported and not used", import.module),
+            });
+        }
+    }
+    found
+}
+
+/// Returns the name that the path of a package of Go suggests: its last part that is no version.
+fn package_name(module: &str) -> &str {
+    let is_version = |part: &&str| {
+        part.strip_prefix('v')
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|it| it.is_ascii_digit()))
+    };
+    let last = module.rsplit('/').find(|part| !is_version(part)).unwrap_or(module);
+    last.split('.').next().unwrap_or(last).trim_start_matches("go-")
 }
 
 /// Names that a file exports and no longer defines: `export { a }`, `module.exports = { a }`.

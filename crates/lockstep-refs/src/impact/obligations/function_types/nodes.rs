@@ -187,17 +187,25 @@ pub(super) fn lambda_parameters(lambda: Node<'_>) -> Option<u16> {
 }
 
 /// Returns the values that a method of Java returns, if a name is that of its result type.
-pub(super) fn returned_values(leaf: Node<'_>) -> Vec<Node<'_>> {
+pub(super) fn returned_values<'n>(leaf: Node<'n>) -> Vec<Node<'n>> {
     let mut inner = leaf;
     for node in ancestors(leaf).take(4) {
-        if node.kind() == "method_declaration" && node.child_by_field_name("type") == Some(inner) {
+        let is_result = |field: &str| node.child_by_field_name(field) == Some(inner);
+        let is_function = matches!(node.kind(), "function_declaration" | "method_declaration");
+        if is_function && (is_result("type") || is_result("result")) {
             let Some(body) = node.child_by_field_name("body") else { return Vec::new() };
             let is_own = |it: &Node<'_>| {
                 let mut around = ancestors(*it).take_while(|around| *around != body);
                 !around.any(|it| LAMBDAS.contains(&it.kind()) || it.kind() == "class_body")
             };
             let returns = descendants(body).into_iter().filter(|it| it.kind() == "return_statement");
-            return returns.filter(is_own).filter_map(|it| it.named_child(0)).collect();
+            let values = returns.filter(is_own).filter_map(|it| it.named_child(0));
+            // A return statement of Go has a list.
+            let only = |it: Node<'n>| match it.kind() == "expression_list" && it.named_child_count() == 1 {
+                true => it.named_child(0).unwrap_or(it),
+                false => it,
+            };
+            return values.map(only).collect();
         }
         if node.kind().contains("argument") {
             break;

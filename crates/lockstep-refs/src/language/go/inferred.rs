@@ -1,0 +1,53 @@
+//! Types of variables and constants that are declared without one, as far as their initial values show them.
+
+use tree_sitter::Node;
+
+use crate::facts::Definition;
+use crate::syntax::{TOKEN_END, digest_words, header};
+use crate::walk::Walk;
+
+/// Operators whose result is a truth value.
+const COMPARISONS: &[&str] = &["!=", "&&", "<", "<=", "==", ">", ">=", "||"];
+
+/// Returns the tokens of an expression's type, each with its end. Empty if the expression alone does not show it.
+pub(super) fn type_tokens(walk: &Walk<'_>, value: Node<'_>) -> String {
+    let word = |word: &str| format!("{word}{TOKEN_END}");
+    let field = |name: &str| value.child_by_field_name(name);
+    let written = |type_: Option<Node<'_>>| {
+        type_.map(|it| header(it, None, &[], walk.collector.text).into_string()).unwrap_or_default()
+    };
+    match value.kind() {
+        "interpreted_string_literal" | "raw_string_literal" => word("string"),
+        "int_literal" | "iota" => word("int"),
+        "float_literal" => word("float64"),
+        "rune_literal" => word("rune"),
+        "true" | "false" => word("bool"),
+        "composite_literal" => written(field("type")),
+        "unary_expression" if field("operator").is_some_and(|it| walk.text(it) == "&") => {
+            let operand = field("operand").filter(|it| it.kind() == "composite_literal");
+            let type_ = written(operand.and_then(|it| it.child_by_field_name("type")));
+            if type_.is_empty() { type_ } else { word("*") + &type_ }
+        }
+        "parenthesized_expression" | "unary_expression" => {
+            value.named_child(0).map(|it| type_tokens(walk, it)).unwrap_or_default()
+        }
+        "binary_expression" => {
+            let operator = field("operator").map_or("", |it| walk.text(it));
+            let left = field("left").map(|it| type_tokens(walk, it)).unwrap_or_default();
+            if COMPARISONS.contains(&operator) { word("bool") } else { left }
+        }
+        _ => String::new(),
+    }
+}
+
+/// Adds the tokens of its type to a definition.
+pub(super) fn add_type(definition: &mut Definition, tokens: &str) {
+    if tokens.is_empty() {
+        return;
+    }
+    let (high, low) = (u64::from(u32::MAX) << 32, u64::from(u32::MAX));
+    let added = digest_words(tokens.split(TOKEN_END));
+    let (was, mixed) = (definition.signature, definition.signature ^ added);
+    definition.signature = (mixed & high) | (was.wrapping_add(added) & low);
+    definition.header = format!("{}{tokens}", definition.header).into();
+}
