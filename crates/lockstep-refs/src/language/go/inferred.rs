@@ -9,8 +9,18 @@ use crate::walk::Walk;
 /// Operators whose result is a truth value.
 const COMPARISONS: &[&str] = &["!=", "&&", "<", "<=", "==", ">", ">=", "||"];
 
+/// More nested expressions are not followed.
+const MAX_DEPTH: usize = 8;
+
 /// Returns the tokens of an expression's type, each with its end. Empty if the expression alone does not show it.
 pub(super) fn type_tokens(walk: &Walk<'_>, value: Node<'_>) -> String {
+    tokens_at(walk, value, 0)
+}
+
+fn tokens_at(walk: &Walk<'_>, value: Node<'_>, depth: usize) -> String {
+    if depth > MAX_DEPTH {
+        return String::new();
+    }
     let word = |word: &str| format!("{word}{TOKEN_END}");
     let field = |name: &str| value.child_by_field_name(name);
     let written = |type_: Option<Node<'_>>| {
@@ -29,11 +39,11 @@ pub(super) fn type_tokens(walk: &Walk<'_>, value: Node<'_>) -> String {
             if type_.is_empty() { type_ } else { word("*") + &type_ }
         }
         "parenthesized_expression" | "unary_expression" => {
-            value.named_child(0).map(|it| type_tokens(walk, it)).unwrap_or_default()
+            value.named_child(0).map(|it| tokens_at(walk, it, depth + 1)).unwrap_or_default()
         }
         "binary_expression" => {
             let operator = field("operator").map_or("", |it| walk.text(it));
-            let left = field("left").map(|it| type_tokens(walk, it)).unwrap_or_default();
+            let left = field("left").map(|it| tokens_at(walk, it, depth + 1)).unwrap_or_default();
             if COMPARISONS.contains(&operator) { word("bool") } else { left }
         }
         _ => String::new(),
