@@ -126,24 +126,7 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             overrides(walk, node);
             return false;
         }
-        "constructor_invocation" => {
-            let arguments = child(node, "value_arguments");
-            if let Some(made) = child(node, "user_type") {
-                // It is a call of the constructor: the type's name is part of the header.
-                let base = dotted(walk.text(made));
-                let simple = base.rsplit('.').next().unwrap_or(&base).to_owned();
-                let count = arguments.and_then(walk::argument_count);
-                let first = walk.collector.facts.uses.len();
-                walk.used(made, &simple, Role::Call, Some(Shape::Of(base.into())), count);
-                arguments.into_iter().for_each(|it| walk.name_arguments(first, it));
-                let header = node.parent().and_then(|it| it.parent()).and_then(|it| it.parent());
-                if header.is_none_or(|it| it.kind() != "class_declaration") {
-                    walk.path(made, Role::Extend, None);
-                }
-                child(made, "type_arguments").into_iter().for_each(|held| walk.children(held));
-            }
-            arguments.into_iter().for_each(|arguments| walk.children(arguments));
-        }
+        "constructor_invocation" => constructor_invocation(walk, node),
         "constructor_delegation_call" => {
             let is_parent = node.child(0).is_some_and(|it| it.kind() == "super");
             let arguments = child(node, "value_arguments");
@@ -193,28 +176,53 @@ fn templates(walk: &mut Walk<'_>, node: Node<'_>) {
     }
 }
 
+/// The call of a constructor in the head of a type or object.
+fn constructor_invocation(walk: &mut Walk<'_>, node: Node<'_>) {
+    let arguments = child(node, "value_arguments");
+    if let Some(made) = child(node, "user_type") {
+        // It is a call of the constructor: the type's name is part of the header.
+        let base = dotted(walk.text(made));
+        let simple = base.rsplit('.').next().unwrap_or(&base).to_owned();
+        let count = arguments.and_then(walk::argument_count);
+        let first = walk.collector.facts.uses.len();
+        walk.used(made, &simple, Role::Call, Some(Shape::Of(base.into())), count);
+        arguments.into_iter().for_each(|it| walk.name_arguments(first, it));
+        let header = node.parent().and_then(|it| it.parent()).and_then(|it| it.parent());
+        if header.is_none_or(|it| it.kind() != "class_declaration") {
+            walk.path(made, Role::Extend, None);
+        }
+        child(made, "type_arguments").into_iter().for_each(|held| walk.children(held));
+    }
+    arguments.into_iter().for_each(|arguments| walk.children(arguments));
+}
+
 fn call(walk: &mut Walk<'_>, node: Node<'_>) {
     let Some(callee) = node.named_child(0) else { return };
     let before = walk.collector.facts.uses.len();
     walk.call(callee, child(node, "value_arguments"));
-    let lambda = child(node, "annotated_lambda");
-    if let Some(lambda) = lambda {
-        // The function after the parentheses is the last argument.
-        let is_continued = callee.kind() == "call_expression" && child(node, "value_arguments").is_none();
-        let mut name = if is_continued { callee.named_child(0).unwrap_or(callee) } else { callee };
-        while let Some(last) = children(name).pop() {
-            name = last;
-        }
-        let name = walk.text(name).to_owned();
-        let of_call = |used: &&mut Use| used.role == Role::Call && *used.name == *name;
-        let mut uses = walk.collector.facts.uses.iter_mut().skip(before).rev();
-        if let Some(called) = uses.find(of_call) {
-            called.arguments = called
-                .arguments
-                .map_or(Some(1), |count| Some(count + 1))
-                .filter(|_| called.arguments.is_some() || !is_continued);
-        }
+    if let Some(lambda) = child(node, "annotated_lambda") {
+        count_last_function(walk, (node, callee), before);
         walk.visit(lambda);
+    }
+}
+
+/// Counts the function after the parentheses as the last argument of a call. `before` is the number of uses before it.
+///
+/// It is apart from [`call`], which calls itself for each call in a chain, so that their frames stay small.
+fn count_last_function(walk: &mut Walk<'_>, (node, callee): (Node<'_>, Node<'_>), before: usize) {
+    let is_continued = callee.kind() == "call_expression" && child(node, "value_arguments").is_none();
+    let mut name = if is_continued { callee.named_child(0).unwrap_or(callee) } else { callee };
+    while let Some(last) = children(name).pop() {
+        name = last;
+    }
+    let name = walk.text(name).to_owned();
+    let of_call = |used: &&mut Use| used.role == Role::Call && *used.name == *name;
+    let mut uses = walk.collector.facts.uses.iter_mut().skip(before).rev();
+    if let Some(called) = uses.find(of_call) {
+        called.arguments = called
+            .arguments
+            .map_or(Some(1), |count| Some(count + 1))
+            .filter(|_| called.arguments.is_some() || !is_continued);
     }
 }
 
