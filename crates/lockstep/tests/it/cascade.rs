@@ -99,7 +99,7 @@ fn a_dependent_that_needs_no_change_is_a_first_class_outcome() {
     env.lockstep(["cascade", "start"]).assert_success();
     let wrong =
         env.lockstep(["cascade", "done", "--not-needed", "src/lib.rs", "--why", "x"]).assert_failure(2);
-    assert!(wrong.contains("no open dependent of this cascade; those are src/r1/m0.rs"), "{wrong}");
+    assert!(wrong.contains("is not an open dependent of this cascade; those are src/r1/m0.rs"), "{wrong}");
     let done = json(&env, &["cascade", "done", "--not-needed", "src/r1/m0.rs", "--why", "is generated"]);
     assert_eq!(
         (&done["status"], &done["dismissed"][0]["why"]),
@@ -201,8 +201,8 @@ fn hostile_reports_are_skipped_with_their_reason() {
         (one("x/../../elsewhere/victim.rs"), "it is outside the project"),
         (one("link.rs"), "it is a link"),
         (one("door/victim.rs"), "behind a link"),
-        (one(".lockstep/state.db"), "no file of the project's own"),
-        (one(".git/config"), "no file of the project's own"),
+        (one(".lockstep/state.db"), "it is not a file of the project's own"),
+        (one(".git/config"), "it is not a file of the project's own"),
         (one("no/such.rs"), "it does not exist"),
         (one("/etc/passwd"), "it is outside the project"),
         (one("a\nb"), "it is not a path"),
