@@ -14,7 +14,7 @@ use crate::work::Work;
 
 /// The uses of a file. Most files are read for their definitions only, so stored uses are decoded when they are first needed.
 ///
-/// In the stored form, each use is preceded by its length, so that a reader can skip it ([`Uses::named`]).
+/// In the stored form, each use is preceded by its length, so that a reader can skip it.
 #[derive(Clone, Default)]
 pub struct Uses {
     stored: Box<[u8]>,
