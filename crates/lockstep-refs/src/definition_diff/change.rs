@@ -193,7 +193,7 @@ impl SymbolChange {
         }
     }
 
-    /// Says of a type with another inside that its users must do something else.
+    /// Treats a change inside a type as one of its signature: its users must adapt.
     pub(crate) fn require(&mut self) {
         if matches!(self.what, DefinitionChangeKind::BodyChanged | DefinitionChangeKind::Compatible) {
             self.what = DefinitionChangeKind::SignatureChanged {

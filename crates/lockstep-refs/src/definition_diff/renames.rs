@@ -76,7 +76,7 @@ pub(super) fn settle_renames(
     });
 }
 
-/// Takes back changes of signatures that only another name for a type of another file made. `new` is the present content.
+/// Removes changes of signatures that consist only of a new name for a type of another file. `new` is the present content.
 pub(crate) fn settle_foreign_renames(
     changes: &mut [SymbolChange],
     new: &Facts,

@@ -11,7 +11,7 @@ use crate::language::Language;
 use crate::syntax::line_of;
 use crate::world::{FileId, World, parent, words};
 
-const OF_GO: &[&str] = &[
+const GO_BUILTINS: &[&str] = &[
     "append",
     "bool",
     "byte",
@@ -51,7 +51,7 @@ const OF_GO: &[&str] = &[
     "uint8",
     "uintptr",
 ];
-const OF_RUST: &[&str] = &["Err", "Ok", "Self", "Some", "drop"];
+const RUST_PRELUDE: &[&str] = &["Err", "Ok", "Self", "Some", "drop"];
 /// The number of functions of the project with the same prefix that make a name of C one of the project.
 const SIBLINGS: usize = 2;
 
@@ -112,9 +112,9 @@ fn is_provided(world: &dyn World, file: FileId, (facts, source): (&Facts, &Sourc
     match facts.language {
         Language::Go => {
             let directory = parent(world.path(file));
-            OF_GO.contains(&name) || others().any(|it| parent(world.path(it)) == directory)
+            GO_BUILTINS.contains(&name) || others().any(|it| parent(world.path(it)) == directory)
         }
-        Language::Rust => OF_RUST.contains(&name) || others().next().is_some(),
+        Language::Rust => RUST_PRELUDE.contains(&name) || others().next().is_some(),
         _ => others().next().is_some() || !has_siblings(world, source, name),
     }
 }
