@@ -186,31 +186,31 @@ impl Depth {
         }
     }
 
-    fn own(&mut self) -> &mut Level {
+    fn innermost(&mut self) -> &mut Level {
         let last = self.levels.len() - 1;
         &mut self.levels[last]
     }
 
     /// Ends the expressions of the innermost level.
     fn finish(&mut self) {
-        let level = std::mem::take(self.own());
+        let level = std::mem::take(self.innermost());
         self.pending.tokens -= level.tokens;
         self.pending.angles -= level.angles;
     }
 
     fn add_token(&mut self) {
-        self.own().tokens += 1;
+        self.innermost().tokens += 1;
         self.pending.tokens += 1;
     }
 
     fn open_angle(&mut self) {
-        self.own().angles += 1;
+        self.innermost().angles += 1;
         self.pending.angles += 1;
     }
 
     fn close_angle(&mut self) {
-        if self.own().angles > 0 {
-            self.own().angles -= 1;
+        if self.innermost().angles > 0 {
+            self.innermost().angles -= 1;
             self.pending.angles -= 1;
         }
     }
@@ -238,7 +238,7 @@ pub(crate) fn is_too_deep(text: &str) -> bool {
             b' ' | b'\t' | b'\r' => {}
             b'\n' if is_operator(last) || last == b',' => {}
             b'\n' | b';' => depth.finish(),
-            b',' if depth.own().angles == 0 => depth.finish(),
+            b',' if depth.innermost().angles == 0 => depth.finish(),
             b'(' | b'[' | b'{' => depth.levels.push(Level::default()),
             b')' | b']' | b'}' => depth.close(),
             _ => {

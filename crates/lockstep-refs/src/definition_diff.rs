@@ -47,8 +47,8 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
         for (was, is) in match_overloads(before, now.get_mut(&key)) {
             match is {
                 Some(is) => {
-                    if let Some(what) =
-                        difference(old.language, was, is).map(|what| beside(what, was, is, old, new))
+                    if let Some(what) = difference(old.language, was, is)
+                        .map(|what| adjust_for_overloads(what, was, is, old, new))
                     {
                         let what = check_unused_type_params(what, was, is, old, new);
                         touched.push((changes.len(), is));
@@ -177,7 +177,7 @@ pub(crate) fn difference(
         Some(DefinitionChangeKind::SignatureChanged {
             arity: is.arity,
             beyond_arity,
-            unfounded: false,
+            unused_type_param: false,
             effect: effect.map(Box::new),
         })
     } else if is.parameters != was.parameters {
@@ -215,15 +215,19 @@ fn type_changed(was: &Definition, is: &Definition) -> bool {
 }
 
 /// Adjusts a changed signature for unchanged overloads, which a call may still fit.
-fn beside(
+fn adjust_for_overloads(
     what: DefinitionChangeKind,
     was: &Definition,
     is: &Definition,
     old: &Facts,
     new: &Facts,
 ) -> DefinitionChangeKind {
-    let DefinitionChangeKind::SignatureChanged { arity: Some(mut arity), beyond_arity, unfounded, effect } =
-        what
+    let DefinitionChangeKind::SignatureChanged {
+        arity: Some(mut arity),
+        beyond_arity,
+        unused_type_param,
+        effect,
+    } = what
     else {
         return what;
     };
@@ -232,7 +236,7 @@ fn beside(
         return DefinitionChangeKind::SignatureChanged {
             arity: Some(arity),
             beyond_arity,
-            unfounded,
+            unused_type_param,
             effect,
         };
     }
@@ -264,7 +268,7 @@ fn beside(
     DefinitionChangeKind::SignatureChanged {
         arity: Some(arity),
         beyond_arity: (beyond_arity && !any) || (any && may_fail),
-        unfounded,
+        unused_type_param,
         effect,
     }
 }
@@ -296,11 +300,11 @@ fn check_unused_type_params(
     let DefinitionChangeKind::SignatureChanged { arity, beyond_arity, effect, .. } = what else {
         return what;
     };
-    let unfounded = match (parameters(old, was), parameters(new, is)) {
+    let unused_type_param = match (parameters(old, was), parameters(new, is)) {
         (Some(before), Some(after)) => before.iter().any(|parameter| !after.contains(parameter)),
         _ => false,
     };
-    DefinitionChangeKind::SignatureChanged { arity, beyond_arity, unfounded, effect }
+    DefinitionChangeKind::SignatureChanged { arity, beyond_arity, unused_type_param, effect }
 }
 
 /// The positions of a type's parameters that its fields use; `None` if a field hides them.

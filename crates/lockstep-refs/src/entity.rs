@@ -199,7 +199,7 @@ pub(crate) fn framework_root(path: &str) -> Option<&str> {
 }
 
 /// Returns true for file names that many directories have, so that the name alone is ambiguous.
-pub fn is_generic(basename: &str) -> bool {
+pub fn is_common_file_name(basename: &str) -> bool {
     const STEMS: &[&str] = &[
         "skill",
         "index",
@@ -400,7 +400,7 @@ fn declared_kind(path: &str) -> Option<EntityKind> {
     let held = |folder: &str| above(1) == folder || (claude && folders.contains(&folder));
     match () {
         () if folders.contains(&"skills") => None,
-        () if is_generic(stem) => None,
+        () if is_common_file_name(stem) => None,
         () if held("agents") => Some(EntityKind::Agent),
         () if held("commands") => Some(EntityKind::Command),
         () if claude => Some(EntityKind::Named),

@@ -31,9 +31,9 @@ pub struct Facts {
     /// Conditional parts, in the order of the text.
     pub conditions: Vec<Condition>,
     /// Names that it exports (`__all__`) and neither defines nor imports.
-    pub promised: Vec<Box<str>>,
+    pub missing_exports: Vec<Box<str>>,
     /// Lines that a type checker is told to ignore.
-    pub unchecked: Vec<u32>,
+    pub suppressed_lines: Vec<u32>,
     /// The number of places that could not be parsed.
     pub problems: u32,
     /// The first and last lines of those places, in order. The list is truncated if there are many.
@@ -53,8 +53,8 @@ impl Facts {
             uses: Uses::default(),
             implementations: Vec::new(),
             conditions: Vec::new(),
-            promised: Vec::new(),
-            unchecked: Vec::new(),
+            missing_exports: Vec::new(),
+            suppressed_lines: Vec::new(),
             problems: 0,
             unread: Vec::new(),
             omitted: 0,

@@ -3,18 +3,18 @@
 //! Pure. The source of the change, the output and its freshness belong to the callers.
 
 mod added_definitions;
-mod alike;
 mod broken_references;
+mod c_declarations;
 mod call_compat;
-mod declared;
 mod dependents;
 mod directories;
 mod edit;
-mod edited;
+mod edited_places;
 mod former_modules;
 mod go_module_rename;
 mod hunks;
 mod importers;
+mod independent_places;
 mod links;
 mod lost_includes;
 mod lost_modules;
@@ -29,8 +29,9 @@ mod own_file;
 mod receivers;
 mod renamed_types;
 mod renamed_uses;
+mod replaced_kinds;
+mod replacing_modules;
 mod results;
-mod shadows;
 mod shell_tests;
 mod stale_exports;
 mod still_resolves;
@@ -40,7 +41,6 @@ mod tree;
 mod type_only;
 mod unanalysed_content;
 mod undefined_calls;
-mod undemanding;
 mod unparsed;
 mod visibility;
 
@@ -66,10 +66,10 @@ use crate::signature::Fit;
 use crate::work::Work;
 use crate::world::{FileId, World};
 use added_definitions::AddedDefinitions;
-use declared::Declared;
+use c_declarations::Declared;
 use dependents::{DependentSet, Place};
 use directories::EmptiedDirectories;
-use edited::{Edited, keywords};
+use edited_places::{Edited, keywords};
 use former_modules::FormerModules;
 use obligations::Obligations;
 use renamed_types::TypeRenames;
@@ -156,7 +156,7 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
     let mut impact = Impact::default();
     let mut looked_at: BTreeSet<String> = BTreeSet::new();
     let after = after(world, edits, is_over);
-    let worlds = Worlds {
+    let revisions = Revisions {
         now: world,
         after: &after,
         arrivals: AddedDefinitions::new(world, &after, edits, is_over),
@@ -170,9 +170,9 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
             impact.files.push(FileImpact { unanalysed: true, ..nothing_found(edit) });
             continue;
         }
-        let (file, truncated) = file_impact(&worlds, edit, question);
+        let (file, truncated) = file_impact(&revisions, edit, question);
         impact.truncated |= truncated;
-        if worlds.is_cut() {
+        if revisions.is_cut() {
             // A definition that another edit added would count as missing.
             impact.files.push(FileImpact { unanalysed: true, ..nothing_found(edit) });
             continue;
@@ -203,7 +203,7 @@ fn after<'w>(world: &'w dyn World, edits: &[Edit], is_over: &dyn Fn() -> bool) -
 }
 
 /// The files before and after the edits.
-struct Worlds<'a> {
+struct Revisions<'a> {
     /// The present files.
     now: &'a dyn World,
     /// The files after the edits: another revision, a patch.
@@ -217,7 +217,7 @@ struct Worlds<'a> {
     renames: TypeRenames<'a>,
 }
 
-impl Worlds<'_> {
+impl Revisions<'_> {
     /// Returns true if the deadline passed before all edits were compared with each other.
     fn is_cut(&self) -> bool {
         self.arrivals.is_cut() || self.renames.is_cut()
@@ -253,23 +253,23 @@ fn nothing_found(edit: &Edit) -> FileImpact {
     }
 }
 
-fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (FileImpact, bool) {
+fn file_impact(revisions: &Revisions<'_>, edit: &Edit, question: &Question<'_>) -> (FileImpact, bool) {
     let Question { edits, aliases, is_over } = *question;
     let mut found = nothing_found(edit);
-    let world = worlds.now;
+    let world = revisions.now;
     // A file that did not exist before has no dependents.
     let Some((facts, text)) = edit.former_content(world) else {
         found.broken_in_file =
-            broken_references::introduced(worlds.after, edit, None, (aliases, &worlds.renames));
+            broken_references::introduced(revisions.after, edit, None, (aliases, &revisions.renames));
         return (found, false);
     };
     let mut before = Overlay::empty(world);
     let file = before.add(edit.former_path(), Arc::clone(&facts), text.clone());
-    shadows::hide(&mut before, edit, edits);
+    replacing_modules::hide(&mut before, edit, edits);
     let modules = FormerModules::restore(&mut before, world, edit, edits);
-    let after = edit.present_facts(worlds.after);
+    let after = edit.present_facts(revisions.after);
     found.symbols = edit.symbol_changes(&facts, after.as_deref());
-    worlds.renames.settle(worlds.after, after.as_deref(), &mut found.symbols);
+    revisions.renames.settle(revisions.after, after.as_deref(), &mut found.symbols);
     found.unparsed =
         hide_unparsed(edit, &before, (&facts, text.as_deref()), after.as_deref(), &mut found.symbols);
     found.problems = facts.problems.max(after.as_deref().map_or(0, |after| after.problems));
@@ -290,26 +290,31 @@ fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (Fi
         found.symbols.is_empty() && !unread && !edit.is_moved() && text.as_deref().is_some_and(reads);
     let mut collector = DependentSet::new(world, edit, file);
     let handed_on = after.as_deref().map(lost_reexports::names).unwrap_or_default();
-    let mut kept =
-        StillResolving::new(worlds.after, edit, (&facts, after.as_deref()), &found.symbols, &worlds.arrivals);
+    let mut kept = StillResolving::new(
+        revisions.after,
+        edit,
+        (&facts, after.as_deref()),
+        &found.symbols,
+        &revisions.arrivals,
+    );
     let former =
         OldFile { before: &before, file, facts: &facts, changes: &found.symbols, unread, modules: &modules };
-    let promised = StaleExports::new(world, edit, &former, after.as_deref());
-    let obligations = Obligations::new(worlds.after, edit, known, after.as_deref(), &found.symbols);
+    let stale_exports = StaleExports::new(world, edit, &former, after.as_deref());
+    let obligations = Obligations::new(revisions.after, edit, known, after.as_deref(), &found.symbols);
     let around = Around {
         handed_on: &handed_on,
-        promised: &promised,
-        edited: &worlds.edited,
+        stale_exports: &stale_exports,
+        edited: &revisions.edited,
         obligations: &obligations,
     };
     let mut broken = collect_direct(&former, edit, after.as_deref(), &around, &mut kept, &mut collector);
-    stale_exports::collect(worlds.after, edit, &found.symbols, &mut kept, &mut collector);
+    stale_exports::collect(revisions.after, edit, &found.symbols, &mut kept, &mut collector);
     let contents = own_file::Contents { facts: &facts, text: text.as_ref(), present: after.as_deref() };
     found.broken_in_file =
-        own_file::broken(worlds.after, edit, &contents, &found.symbols, &mut kept, &worlds.edited);
-    let unmet = obligations.add_to(worlds.after, &mut collector, &mut found);
+        own_file::broken(revisions.after, edit, &contents, &found.symbols, &mut kept, &revisions.edited);
+    let unmet = obligations.add_to(revisions.after, &mut collector, &mut found);
     broken.extend(unmet);
-    lost_includes::collect(worlds.after, edit, &facts, after.as_deref(), &mut collector, &mut found);
+    lost_includes::collect(revisions.after, edit, &facts, after.as_deref(), &mut collector, &mut found);
     // Exports that are missing from content that does not parse may still exist.
     if found.unparsed.is_none() {
         lost_reexports::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
@@ -318,13 +323,13 @@ fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (Fi
         lost_modules::collect(&before, edit, (&facts, after.as_deref()), file, &mut collector);
     }
     let former_content = Some((&facts, text.as_ref()));
-    let names = (aliases, &worlds.renames);
-    let introduced = broken_references::introduced(worlds.after, edit, former_content, names);
+    let names = (aliases, &revisions.renames);
+    let introduced = broken_references::introduced(revisions.after, edit, former_content, names);
     own_file::merge(&mut found.broken_in_file, introduced);
     go_module_rename::collect(&before, edit, text.as_deref(), &mut collector);
-    let emptied = worlds.emptied.of(edit.former_path());
-    manifest_names::collect(worlds.after, edit, text.as_deref(), &mut collector, &mut found);
-    let left = text_dependents::left_behind(worlds.after, edit, text.as_deref(), aliases);
+    let emptied = revisions.emptied.of(edit.former_path());
+    manifest_names::collect(revisions.after, edit, text.as_deref(), &mut collector, &mut found);
+    let left = text_dependents::left_behind(revisions.after, edit, text.as_deref(), aliases);
     own_file::merge(&mut found.broken_in_file, left);
     text_dependents::collect(
         (&before, emptied),
@@ -368,7 +373,7 @@ fn hide_unparsed(
 struct Around<'a> {
     /// The names that the file still re-exports.
     handed_on: &'a BTreeSet<&'a str>,
-    promised: &'a StaleExports,
+    stale_exports: &'a StaleExports,
     edited: &'a Edited<'a>,
     obligations: &'a Obligations,
 }
@@ -509,9 +514,9 @@ impl ReferenceJudge<'_, '_> {
             && !results::is_made_for_members(&self.trees, change, after, reference)
             && !receivers::may_be_changed(&self.trees, change, after, reference)
             && !modifiers::is_unaffected(&self.trees, self.former.file, (change, after), reference)
-            && !alike::still_fits(change, after, reference)
-            && !undemanding::need_no_definition(&self.trees, change, reference)
-            && !undemanding::takes_any_function(&self.trees, change, reference)
+            && !replaced_kinds::still_fits(change, after, reference)
+            && !independent_places::need_no_definition(&self.trees, change, reference)
+            && !independent_places::takes_any_function(&self.trees, change, reference)
             && !subtypes::still_fit(before, self.former.file, (change, after), reference)
             && (!self.around.edited.follows(change, after, reference)
                 || modifiers::is_forbidden_override(
@@ -523,7 +528,7 @@ impl ReferenceJudge<'_, '_> {
             && !self.declared.reexport_outlives_removal(change, reference)
             && !obligations::is_one_of_others(&self.trees, change, after, reference)
             && !self.kept.finds(change, reference)
-            && !self.around.promised.keeps(change, reference)
+            && !self.around.stale_exports.keeps(change, reference)
     }
 
     /// Returns true if the file still re-exports or provides the name: then the file itself breaks.
@@ -562,7 +567,7 @@ impl OwnTypes {
 }
 
 fn is_unchecked(world: &dyn World, reference: &Reference) -> bool {
-    world.facts(reference.file).is_some_and(|facts| facts.unchecked.contains(&reference.line))
+    world.facts(reference.file).is_some_and(|facts| facts.suppressed_lines.contains(&reference.line))
 }
 
 fn changes_parameters(change: &SymbolChange) -> bool {

@@ -20,7 +20,7 @@ pub struct Memo {
 
 impl Memo {
     /// A memo for a world that differs from `world` in some files.
-    pub(crate) fn above(world: &dyn World) -> Self {
+    pub(crate) fn for_overlay(world: &dyn World) -> Self {
         Self { parts: RefCell::default(), parses: Self::parses(world) }
     }
 

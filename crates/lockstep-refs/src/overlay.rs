@@ -33,7 +33,7 @@ struct OverlayFile {
 impl<'w> Overlay<'w> {
     /// Returns `world` without replaced files.
     pub fn empty(world: &'w dyn World) -> Self {
-        let memo = Memo::above(world);
+        let memo = Memo::for_overlay(world);
         Self { world, layers: Vec::new(), files: HashMap::default(), hidden: HashSet::default(), memo }
     }
 
@@ -47,7 +47,7 @@ impl<'w> Overlay<'w> {
     /// Adds a replaced file. Returns its id in this world.
     pub fn add(&mut self, path: &str, facts: Arc<Facts>, text: Option<Arc<str>>) -> FileId {
         let present = self.find(path);
-        self.memo = Memo::above(self.world);
+        self.memo = Memo::for_overlay(self.world);
         // No world is large enough to use the last ids.
         let spare = || FileId(u32::MAX - u32::try_from(self.layers.len()).unwrap_or(u32::MAX));
         let file = present.unwrap_or_else(spare);
@@ -59,7 +59,7 @@ impl<'w> Overlay<'w> {
     /// Removes a file of the other world.
     pub fn hide(&mut self, path: &str) {
         if let Some(file) = self.world.find(path) {
-            self.memo = Memo::above(self.world);
+            self.memo = Memo::for_overlay(self.world);
             self.hidden.insert(file);
         }
     }

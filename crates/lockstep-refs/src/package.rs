@@ -7,14 +7,14 @@
 
 mod conversions;
 mod inherited;
-mod meaning;
 mod missing;
 mod names;
 mod packaged;
 mod results;
 mod search;
+mod search_target;
 mod types;
-mod wanted;
+mod use_matching;
 
 use crate::facts::{Definition, DefinitionKind, Facts, Import};
 use crate::language::Language;
@@ -26,7 +26,7 @@ pub(crate) use missing::missing_members;
 pub(crate) use names::Query;
 pub(crate) use packaged::Packaged;
 pub(crate) use search::{outgoing, referrers, unresolved_imports};
-pub(crate) use wanted::MAX_FILES;
+pub(crate) use search_target::MAX_FILES;
 
 /// The rules by which a language shares names among files. Full names have `.` between their parts.
 pub(crate) trait Packages: Sync {
@@ -65,7 +65,7 @@ pub(crate) trait Packages: Sync {
     }
 
     /// Returns the files that an import resolves to.
-    fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads;
+    fn resolve_import(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads;
 
     /// Returns true if a file sees the names of the enclosing packages.
     fn sees_around(&self) -> bool {

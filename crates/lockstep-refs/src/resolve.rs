@@ -4,31 +4,31 @@
 //! and re-exports, [`types`] infers the types of values, and [`search`] uses both for every candidate of a
 //! target.
 
-mod built;
-mod conform;
-mod contextual;
-mod heirs;
-mod hidden;
-mod keys;
+mod assignability;
+mod contextual_typing;
+mod decorated_signatures;
+mod external_types;
+mod function_aliases;
+mod indirect_users;
+mod instantiability;
 mod members;
 mod missing;
 mod missing_members;
 mod names;
-mod outside;
-mod redefined;
+mod overrides;
 mod search;
-mod stand_ins;
+mod typed_dict_keys;
 mod types;
 mod use_positions;
 
 use std::rc::Rc;
 
-use crate::entity::is_generic;
+use crate::entity::is_common_file_name;
 use crate::facts::{Definition, Facts, Import};
 use crate::language::Language;
 use crate::world::{FileId, World, base, parent};
 
-pub(crate) use hidden::is_hidden;
+pub(crate) use decorated_signatures::is_hidden;
 pub(crate) use missing::missing_names;
 pub(crate) use missing_members::missing_members;
 pub(crate) use search::{outgoing, referrers, unresolved_imports, users};
@@ -91,7 +91,7 @@ pub(crate) trait Scheme {
         // A file that represents its directory is imported by the directory's name.
         let path = world.path(file);
         let stem = base(path).split('.').next().unwrap_or_default();
-        let folder = if is_generic(base(path)) { base(parent(path)) } else { "" };
+        let folder = if is_common_file_name(base(path)) { base(parent(path)) } else { "" };
         [stem, folder].into_iter().filter(|word| !word.is_empty()).map(str::to_owned).collect()
     }
 

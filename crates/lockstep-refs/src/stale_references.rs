@@ -7,7 +7,7 @@ mod evidence;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::entity::{Aliases, Entity, Names, is_generic, is_historical_record};
+use crate::entity::{Aliases, Entity, Names, is_common_file_name, is_historical_record};
 use crate::impact::{MissingImport, missing_imports};
 use crate::language::typescript::modules::output_source;
 use crate::language::{self, Language};
@@ -121,7 +121,7 @@ impl<'a> FormerPaths<'a> {
         for path in former.iter().map(|former| &*former.path) {
             all.paths.insert(path);
             all.by_name.entry(base(path)).or_default().push(path);
-            let stem = if is_generic(base(path)) { base(parent(path)) } else { base(path) };
+            let stem = if is_common_file_name(base(path)) { base(parent(path)) } else { base(path) };
             let stem = stem.split('.').next().unwrap_or_default();
             if !stem.is_empty() && Language::of(path) != Language::Text {
                 all.by_module.entry(stem).or_default().push(path);

@@ -18,7 +18,7 @@ mod wiki;
 use std::sync::Arc;
 
 use crate::entity::{
-    Entity, EntityKind, Names, directory_rank, is_generic, is_historical_record, is_unlikely_word,
+    Entity, EntityKind, Names, directory_rank, is_common_file_name, is_historical_record, is_unlikely_word,
 };
 use crate::facts::{Definition, Role};
 use crate::language::Language;
@@ -106,7 +106,7 @@ pub fn outgoing(world: &dyn World, names: &Names, file: FileId) -> FileReference
     let mut start = 0;
     for line in text.split('\n') {
         for token in enclosed(line, start) {
-            let target = paths.lead(from, &token).and_then(|lead| world.find(&lead.path));
+            let target = paths.resolve_path(from, &token).and_then(|lead| world.find(&lead.path));
             let meaning = path_meaning(&document, &token, history);
             if let Some((target, kind)) = target.zip(meaning) {
                 let line = document.spot(token.start, token.end).number;
@@ -148,14 +148,14 @@ fn named_by_path(
     let token = paths::token(document.text, end - name.len(), end).filter(|_| !name.is_empty());
     if let Some(token) = token
         && let Some(kind) = path_meaning(document, &token, history)
-        && let Some(lead) = paths.lead(document.path, &token)
+        && let Some(lead) = paths.resolve_path(document.path, &token)
         && let Some(target) = world.find(&lead.path)
     {
         let line = document.spot(token.start, end).number;
         return Some((target, Place { line, kind, pattern: token.written.into() }));
     }
     let range = run.start..run.start + run.text.len();
-    let (target, line, kind) = directory::named(world, document, document.path, range)?;
+    let (target, line, kind) = directory::directory_at(world, document, document.path, range)?;
     Some((target, Place { line, kind, pattern: whole.into() }))
 }
 
@@ -250,7 +250,9 @@ fn path_referrers(world: &dyn World, subject: &Subject<'_>, path: &str, found: &
                     continue;
                 };
                 let kind = if history && !is_link(&document, &token) { Kind::Mention } else { kind };
-                let Some(lead) = paths.lead(from, &token).filter(|lead| lead.path == path) else { continue };
+                let Some(lead) = paths.resolve_path(from, &token).filter(|lead| lead.path == path) else {
+                    continue;
+                };
                 found.push(reference(file, line.number, kind, lead.certainty, token.written));
             }
         }
@@ -284,7 +286,7 @@ fn path_files(world: &dyn World, path: &str) -> Vec<FileId> {
     let name = base(path);
     let folder = parent(path);
     let holding = |end: &str| spellings(end).into_iter().flat_map(|spelling| world.containing(&spelling));
-    let mut files: Vec<FileId> = match is_generic(name) {
+    let mut files: Vec<FileId> = match is_common_file_name(name) {
         false => holding(name).collect(),
         true => {
             let near = |file: &FileId| folder.is_empty() || world.path(*file).starts_with(parent(folder));

@@ -48,7 +48,7 @@ pub(crate) struct Grammar {
     pub(crate) script: bool,
     /// Returns the shape of expressions that only this language has. The last argument is the depth in the
     /// expression. Inner expressions are evaluated with [`Walk::shape_within`], so that the depth is counted.
-    pub(crate) worth: fn(&Walk<'_>, Node<'_>, usize) -> Option<Shape>,
+    pub(crate) infer: fn(&Walk<'_>, Node<'_>, usize) -> Option<Shape>,
     /// Handles constructs that only this language has. Returns true if the node is finished.
     pub(crate) special: fn(&mut Walk<'_>, Node<'_>) -> bool,
 }
@@ -79,7 +79,7 @@ impl Grammar {
             skipped: &[],
             functions: &[],
             script: false,
-            worth: |_, _, _| None,
+            infer: |_, _, _| None,
             special,
         }
     }
@@ -200,7 +200,7 @@ impl<'t> Walk<'t> {
         if grammar.paths.contains(&kind) {
             self.path(node, Role::Type, None);
         } else if grammar.names.contains(&kind) || grammar.types.contains(&kind) {
-            self.named(node, Role::Type, None);
+            self.use_bare_name(node, Role::Type, None);
         } else if !grammar.skipped.contains(&kind) {
             children(node).into_iter().for_each(|child| self.visit_type(child));
         }
@@ -224,9 +224,9 @@ impl<'t> Walk<'t> {
             let role = if kind.contains("type") { Role::Type } else { Role::Value };
             self.path(node, role, None);
         } else if grammar.types.contains(&kind) {
-            self.named(node, Role::Type, None);
+            self.use_bare_name(node, Role::Type, None);
         } else if grammar.names.contains(&kind) {
-            self.named(node, Role::Value, None);
+            self.use_bare_name(node, Role::Value, None);
         } else {
             self.children(node);
         }
@@ -242,7 +242,7 @@ impl<'t> Walk<'t> {
         } else if grammar.paths.contains(&callee.kind()) {
             self.path(callee, Role::Call, count);
         } else if grammar.names.contains(&callee.kind()) || grammar.types.contains(&callee.kind()) {
-            self.named(callee, Role::Call, count);
+            self.use_bare_name(callee, Role::Call, count);
         } else if grammar.generics.contains(&callee.kind()) {
             self.creation(callee, arguments);
             return;
@@ -293,7 +293,7 @@ impl<'t> Walk<'t> {
         let first = self.collector.facts.uses.len();
         match object {
             Some(object) => self.member(object, name, Role::Call, count),
-            None => self.named(name, Role::Call, count),
+            None => self.use_bare_name(name, Role::Call, count),
         }
         if let Some(arguments) = arguments {
             self.name_arguments(first, arguments);
@@ -309,7 +309,7 @@ impl<'t> Walk<'t> {
         if self.grammar.paths.contains(&head.kind()) {
             self.path(head, Role::Call, count);
         } else {
-            self.named(head, Role::Call, count);
+            self.use_bare_name(head, Role::Call, count);
         }
         if head != made {
             for child in children(made).into_iter().filter(|child| *child != head) {
@@ -328,7 +328,7 @@ impl<'t> Walk<'t> {
         let first = self.collector.facts.uses.len();
         if let Some(around) = self.collector.container() {
             let name = around.rsplit('.').next().unwrap_or(&around);
-            self.used(node, name, Role::Call, None, count);
+            self.record_use(node, name, Role::Call, None, count);
         }
         if let Some(arguments) = arguments {
             self.name_arguments(first, arguments);
@@ -349,7 +349,7 @@ impl<'t> Walk<'t> {
         if let Some(parent) = parent.and_then(|it| it.split('<').next()).map(str::to_owned) {
             // It is a call of the constructor, and no use of the type's name.
             let name = parent.rsplit('.').next().unwrap_or(&parent).to_owned();
-            self.used(node, &name, Role::Call, Some(Shape::Of(parent.into())), count);
+            self.record_use(node, &name, Role::Call, Some(Shape::Of(parent.into())), count);
         }
         if let Some(arguments) = arguments {
             self.children(arguments);
@@ -377,13 +377,13 @@ impl<'t> Walk<'t> {
         let before = self.collector.within;
         self.collector.within = class.and_then(|at| u32::try_from(at).ok()).or(before);
         for place in places.into_iter().map(|it| it.child_by_field_name("name").unwrap_or(it)) {
-            self.used(place, simple, Role::Call, Some(Shape::Of(base.as_str().into())), Some(0));
+            self.record_use(place, simple, Role::Call, Some(Shape::Of(base.as_str().into())), Some(0));
         }
         self.collector.within = before;
     }
 
     /// Records the use of a bare name, unless it is a local variable.
-    pub(crate) fn named(&mut self, node: Node<'_>, role: Role, arguments: Option<u16>) {
+    pub(crate) fn use_bare_name(&mut self, node: Node<'_>, role: Role, arguments: Option<u16>) {
         if role == Role::Type || self.collector.scopes.get(self.text(node)).is_none() {
             self.collector.use_name(node, role, None, arguments);
         }
@@ -394,16 +394,16 @@ impl<'t> Walk<'t> {
         let path = dotted(self.text(node));
         let Some((before, name)) = path.rsplit_once('.') else {
             let name = path.as_str();
-            return self.used(node, name, role, None, arguments);
+            return self.record_use(node, name, role, None, arguments);
         };
         let mut parts = before.split('.');
         let first = parts.next().unwrap_or_default();
         if let Some(local) = self.collector.scopes.get(first).cloned() {
             let of = parts.fold(local, scope::member);
-            return self.used(node, name, role, Some(of), arguments);
+            return self.record_use(node, name, role, Some(of), arguments);
         }
         self.prefix(node, before);
-        self.used(node, name, role, Some(Shape::Name(before.into())), arguments);
+        self.record_use(node, name, role, Some(Shape::Name(before.into())), arguments);
     }
 
     /// Records the parts of a path before its last: namespaces and types.
@@ -411,7 +411,7 @@ impl<'t> Walk<'t> {
         let mut prefix = String::new();
         for part in before.split('.').filter(|part| !part.is_empty()) {
             let of = (!prefix.is_empty()).then(|| Shape::Name(prefix.as_str().into()));
-            self.used(node, part, Role::Type, of, None);
+            self.record_use(node, part, Role::Type, of, None);
             if !prefix.is_empty() {
                 prefix.push('.');
             }
@@ -420,12 +420,12 @@ impl<'t> Walk<'t> {
     }
 
     /// Excludes a node from the rest of the walk.
-    pub(crate) fn leave_out(&mut self, node: Node<'_>) {
+    pub(crate) fn skip_node(&mut self, node: Node<'_>) {
         self.seen.insert(node.id());
     }
 
     /// Records the use of a name that differs from the node's text.
-    pub(crate) fn used(
+    pub(crate) fn record_use(
         &mut self,
         node: Node<'_>,
         name: &str,
@@ -455,7 +455,7 @@ impl<'t> Walk<'t> {
         if depth > 24 {
             return Shape::Unknown;
         }
-        if let Some(shape) = (grammar.worth)(self, node, depth) {
+        if let Some(shape) = (grammar.infer)(self, node, depth) {
             return shape;
         }
         if grammar.itself.contains(&kind) {
@@ -607,7 +607,7 @@ impl<'t> Walk<'t> {
                 self.collector.scopes.bind(self.text(name), parameter.shape.clone());
             }
         }
-        self.leave_out(name);
+        self.skip_node(name);
         self.children(function.node);
         self.collector.scopes.close();
         self.collector.within = before;
@@ -649,7 +649,7 @@ impl<'t> Walk<'t> {
             self.extended(*node);
         }
         let container = self.collector.enter(&dotted(name));
-        self.leave_out(name_node);
+        self.skip_node(name_node);
         self.children(type_.node);
         self.collector.leave(container);
         self.collector.within = before;
@@ -658,10 +658,10 @@ impl<'t> Walk<'t> {
     /// Records a type that another one extends.
     pub(crate) fn extended(&mut self, node: Node<'_>) {
         let head = self.head(node);
-        self.leave_out(head);
+        self.skip_node(head);
         match self.grammar.paths.contains(&head.kind()) {
             true => self.path(head, Role::Extend, None),
-            false => self.named(head, Role::Extend, None),
+            false => self.use_bare_name(head, Role::Extend, None),
         }
     }
 
@@ -678,7 +678,7 @@ impl<'t> Walk<'t> {
         let text = self.collector.text;
         let mut definition = self.collector.definition(self.text(name), kind, name);
         definition.reach = reach;
-        let left_out: Vec<Node<'_>> = beside(node, name).into_iter().chain(initial).collect();
+        let left_out: Vec<Node<'_>> = sibling_names(node, name).into_iter().chain(initial).collect();
         definition.signature = digest([node], text, |it| it == name || left_out.contains(&it));
         definition.body = digest(initial, text, |_| false);
         definition.header = header(node, Some(name), &left_out, text);
@@ -687,7 +687,7 @@ impl<'t> Walk<'t> {
     }
 
     /// Walks a node as a part of the definition at `within`.
-    pub(crate) fn inside(&mut self, within: Option<u32>, node: Node<'_>) {
+    pub(crate) fn visit_within(&mut self, within: Option<u32>, node: Node<'_>) {
         let before = self.collector.within;
         if within.is_some() {
             self.collector.within = within;
@@ -798,7 +798,7 @@ fn is_demanded(member: Node<'_>, text: &str) -> bool {
 }
 
 /// Returns the other names that a declaration introduces beside one, with the commas between them.
-fn beside<'n>(declaration: Node<'n>, name: Node<'n>) -> Vec<Node<'n>> {
+fn sibling_names<'n>(declaration: Node<'n>, name: Node<'n>) -> Vec<Node<'n>> {
     let holds = |it: &Node<'_>| it.start_byte() <= name.start_byte() && name.end_byte() <= it.end_byte();
     let parts: Vec<Node<'n>> = declaration.children(&mut declaration.walk()).collect();
     let field = |at: usize| declaration.field_name_for_child(u32::try_from(at).unwrap_or(u32::MAX));

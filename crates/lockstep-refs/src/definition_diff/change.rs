@@ -26,7 +26,7 @@ pub enum DefinitionChangeKind {
         beyond_arity: bool,
         /// Set if the type no longer uses one of its parameters. The compiler then cannot infer that
         /// parameter for values of the type.
-        unfounded: bool,
+        unused_type_param: bool,
         /// The effect by the parts of both signatures, if they are known.
         effect: Option<Box<Effect>>,
     },
@@ -95,7 +95,7 @@ impl SymbolChange {
             DefinitionChangeKind::ParametersRenamed { .. } => {
                 matches!(reference.role, Role::Call | Role::Covered | Role::Redefine | Role::Override)
             }
-            DefinitionChangeKind::SignatureChanged { unfounded: true, .. } => {
+            DefinitionChangeKind::SignatureChanged { unused_type_param: true, .. } => {
                 !matches!(reference.role, Role::Import | Role::Reexport | Role::Type | Role::Extend)
             }
             DefinitionChangeKind::SignatureChanged { arity, beyond_arity, .. } => match reference.role {
@@ -138,8 +138,12 @@ impl SymbolChange {
 impl SymbolChange {
     /// Returns true if a place fits the new signature, by the parts of both signatures; `None` if these do not decide it.
     pub fn fit(&self, reference: &Reference, keywords: &[Box<str>]) -> Option<Fit> {
-        let DefinitionChangeKind::SignatureChanged { arity, effect: Some(effect), unfounded: false, .. } =
-            &self.what
+        let DefinitionChangeKind::SignatureChanged {
+            arity,
+            effect: Some(effect),
+            unused_type_param: false,
+            ..
+        } = &self.what
         else {
             return None;
         };
@@ -167,8 +171,12 @@ impl SymbolChange {
 
     /// Returns true if a call fits but for the result.
     pub(crate) fn fits_besides_result(&self, reference: &Reference, keywords: &[Box<str>]) -> bool {
-        let DefinitionChangeKind::SignatureChanged { arity, effect: Some(effect), unfounded: false, .. } =
-            &self.what
+        let DefinitionChangeKind::SignatureChanged {
+            arity,
+            effect: Some(effect),
+            unused_type_param: false,
+            ..
+        } = &self.what
         else {
             return false;
         };
@@ -183,8 +191,12 @@ impl SymbolChange {
 
     /// Marks a changed signature as compatible if every call fits it, and no other use is affected.
     pub(crate) fn settle(&mut self) {
-        let DefinitionChangeKind::SignatureChanged { arity, effect: Some(effect), unfounded: false, .. } =
-            &self.what
+        let DefinitionChangeKind::SignatureChanged {
+            arity,
+            effect: Some(effect),
+            unused_type_param: false,
+            ..
+        } = &self.what
         else {
             return;
         };
@@ -199,7 +211,7 @@ impl SymbolChange {
             self.what = DefinitionChangeKind::SignatureChanged {
                 arity: None,
                 beyond_arity: true,
-                unfounded: false,
+                unused_type_param: false,
                 effect: None,
             };
         }

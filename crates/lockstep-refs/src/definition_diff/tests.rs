@@ -89,7 +89,7 @@ fn each_kind_of_change_is_distinguished() {
                 DefinitionChangeKind::SignatureChanged {
                     arity: Some(Arity { least: 1, most: Some(1) }),
                     beyond_arity: true,
-                    unfounded: false,
+                    unused_type_param: false,
                     effect: None,
                 }
             ),
@@ -152,7 +152,7 @@ fn a_call_may_fit_an_overload_that_stayed() {
         [DefinitionChangeKind::SignatureChanged {
             arity: Some(Arity { least: 1, most: Some(2) }),
             beyond_arity: false,
-            unfounded: false,
+            unused_type_param: false,
             effect: None,
         }]
     );
@@ -165,7 +165,7 @@ fn a_parameter_that_must_be_given_shifts_those_that_need_not() {
     let what = DefinitionChangeKind::SignatureChanged {
         arity: Some(now),
         beyond_arity: false,
-        unfounded: false,
+        unused_type_param: false,
         effect: None,
     };
     let change = SymbolChange { was, what };

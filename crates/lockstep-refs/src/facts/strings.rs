@@ -9,8 +9,8 @@ use super::Facts;
 impl Facts {
     /// Calls `visit` with every string of the facts except those of the uses: names, headers, paths of imports.
     pub fn each_string(&self, visit: &mut dyn FnMut(&str)) {
-        let Self { package, definitions, imports, implementations, conditions, promised, .. } = self;
-        let parts = (package, definitions, imports, implementations, conditions, promised);
+        let Self { package, definitions, imports, implementations, conditions, missing_exports, .. } = self;
+        let parts = (package, definitions, imports, implementations, conditions, missing_exports);
         // Strings are visited without an error.
         let _ = parts.serialize(&mut Strings(visit));
     }

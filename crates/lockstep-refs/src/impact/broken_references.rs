@@ -13,7 +13,7 @@ use super::links::missing_links;
 use super::missing_paths::missing_paths;
 use super::own_file::BrokenReference;
 use super::renamed_types::TypeRenames;
-use super::renamed_uses::{Former, RenamedUse, renamed_uses};
+use super::renamed_uses::{OldFile, RenamedUse, renamed_uses};
 use super::type_only::values_of_types;
 use super::undefined_calls::undefined_calls;
 use crate::entity::{Aliases, EntityKind, entities, frontmatter};
@@ -49,7 +49,7 @@ pub(super) fn introduced(
     }
     let mut now = missing(world, &edit.path, aliases);
     if let Some((facts, Some(former))) = former {
-        let former = Former { path: edit.former_path(), facts, text: former };
+        let former = OldFile { path: edit.former_path(), facts, text: former };
         now.extend(renamed_uses(world, &edit.path, &former, renames).into_iter().map(missing_use));
         now.extend(missing_in_new_lines(world, &edit.path, &text, former.text));
     }

@@ -39,7 +39,7 @@ pub(super) fn collect(
     collector: &mut DependentSet<'_>,
 ) {
     let (was, Some(is)) = facts else { return };
-    let lost = lost(was, is);
+    let lost = lost_reexports(was, is);
     if lost.is_empty() || edit.is_moved() {
         return;
     }
@@ -63,7 +63,7 @@ pub(super) fn collect(
         let handing: BTreeSet<FileId> =
             missed.iter().filter(|it| it.kind == Kind::Import).map(|it| it.file).collect();
         for reference in missed {
-            let through = behind(before, reference.file, file, &handing);
+            let through = intermediate_file(before, reference.file, file, &handing);
             let breaks = reference.certainty <= Certainty::Possible;
             collector.add(Place { breaks, reference: Reference { through, symbol: None, ..reference } });
         }
@@ -124,7 +124,12 @@ fn offers(world: &dyn World, file: FileId, name: &str) -> bool {
 
 /// Returns the file from which a lost name is imported, if that is not the file that lost it: that one
 /// breaks, and its users only follow.
-fn behind(world: &dyn World, from: FileId, lost: FileId, handing: &BTreeSet<FileId>) -> Option<FileId> {
+fn intermediate_file(
+    world: &dyn World,
+    from: FileId,
+    lost: FileId,
+    handing: &BTreeSet<FileId>,
+) -> Option<FileId> {
     let facts = world.facts(from)?;
     let outgoing = language::rules(facts.language).outgoing(world, from);
     let is_script = language::family(facts.language) == Language::TypeScript;
@@ -139,7 +144,7 @@ fn behind(world: &dyn World, from: FileId, lost: FileId, handing: &BTreeSet<File
 }
 
 /// Returns the names that are no longer re-exported.
-fn lost<'a>(was: &'a Facts, is: &Facts) -> Vec<LostReexport<'a>> {
+fn lost_reexports<'a>(was: &'a Facts, is: &Facts) -> Vec<LostReexport<'a>> {
     let offered = names(is);
     let defined = |name: &str| {
         is.definitions.iter().any(|it| it.container.is_none() && *it.name == *name && it.reach > Reach::File)

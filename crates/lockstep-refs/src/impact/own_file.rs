@@ -20,10 +20,10 @@ use std::sync::Arc;
 use super::call_compat;
 use super::dependents::Evidence;
 use super::edit::{Before, Edit};
-use super::edited::{Edited, keywords};
+use super::edited_places::{Edited, keywords};
 use super::still_resolves::StillResolving;
 use super::tree::Trees;
-use super::{modifiers, overloads, passes_by_place, receivers, results, subtypes, undemanding};
+use super::{independent_places, modifiers, overloads, passes_by_place, receivers, results, subtypes};
 use crate::definition_diff::{
     DefinitionChangeKind, SymbolChange, compare_reaching, is_implicit, renamed_path, renamed_types,
 };
@@ -107,8 +107,8 @@ pub(super) fn broken(
             && !receivers::may_be_changed(&trees, change, Some(present), &reference)
             && !modifiers::is_unaffected(&trees, file, (change, Some(present)), &reference)
             && !subtypes::still_fit(world, file, (change, Some(present)), &reference)
-            && !undemanding::need_no_definition(&trees, change, &reference)
-            && !undemanding::takes_any_function(&trees, change, &reference)
+            && !independent_places::need_no_definition(&trees, change, &reference)
+            && !independent_places::takes_any_function(&trees, change, &reference)
             && !kept.finds(change, &reference)
             && !edited.follows(change, Some(present), &reference);
         if is_broken {
@@ -120,7 +120,7 @@ pub(super) fn broken(
             }
         }
     }
-    for name in present.promised.iter().filter(|it| !contents.facts.promised.contains(it)) {
+    for name in present.missing_exports.iter().filter(|it| !contents.facts.missing_exports.contains(it)) {
         let line = line_of_text(&text, name);
         broken
             .add(line, Kind::Symbol, Certainty::Resolved, name, || format!("{name} is not defined any more"));

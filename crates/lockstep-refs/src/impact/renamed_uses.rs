@@ -25,7 +25,7 @@ pub(super) struct RenamedUse {
 }
 
 /// A file before an edit.
-pub(super) struct Former<'a> {
+pub(super) struct OldFile<'a> {
     pub(super) path: &'a str,
     pub(super) facts: &'a Arc<Facts>,
     pub(super) text: &'a Arc<str>,
@@ -36,7 +36,7 @@ pub(super) struct Former<'a> {
 pub(super) fn renamed_uses(
     world: &dyn World,
     path: &str,
-    former: &Former<'_>,
+    former: &OldFile<'_>,
     renames: &TypeRenames<'_>,
 ) -> Vec<RenamedUse> {
     let Some(file) = world.find(path) else { return Vec::new() };

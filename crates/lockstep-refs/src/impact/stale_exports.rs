@@ -28,13 +28,13 @@ pub(super) struct StaleExports {
 impl StaleExports {
     /// Creates the check. `world` has the present file, whose facts are `after`.
     pub(super) fn new(world: &dyn World, edit: &Edit, former: &OldFile<'_>, after: Option<&Facts>) -> Self {
-        let promised = after.map(|it| &*it.promised).unwrap_or_default();
+        let promised = after.map(|it| &*it.missing_exports).unwrap_or_default();
         let gone = former.changes.iter().filter(|it| is_gone(it)).map(|it| owner(&it.was));
         let names: BTreeSet<Box<str>> =
             gone.filter(|name| promised.iter().any(|it| **it == **name)).map(Into::into).collect();
         let by_name = match names.is_empty() {
             true => BTreeSet::new(),
-            false => named(world, edit, former.facts, &names),
+            false => named_references(world, edit, former.facts, &names),
         };
         Self { names, by_name }
     }
@@ -123,7 +123,12 @@ fn owner(definition: &Definition) -> &str {
 }
 
 /// Returns the references to these names without a star import.
-fn named(world: &dyn World, edit: &Edit, facts: &Facts, names: &BTreeSet<Box<str>>) -> BTreeSet<RefKey> {
+fn named_references(
+    world: &dyn World,
+    edit: &Edit,
+    facts: &Facts,
+    names: &BTreeSet<Box<str>>,
+) -> BTreeSet<RefKey> {
     let mut facts = facts.clone();
     let wanted = |it: &&mut Definition| names.contains(owner(it)) && it.reach > Reach::Package;
     facts.definitions.iter_mut().filter(wanted).for_each(|it| it.reach = Reach::Package);

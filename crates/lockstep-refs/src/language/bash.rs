@@ -46,7 +46,7 @@ impl Packages for Bash {
         Language::Bash
     }
 
-    fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
+    fn resolve_import(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
         let world = query.world;
         let path = import.module.trim_start_matches("./").trim_start_matches('/');
         // Bats adds the extension to the name of a loaded file.
@@ -127,7 +127,7 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "variable_assignment" => {
             let (Some(name), value) = (field_name(node), field("value")) else { return false };
             if walk.is_inside_function() {
-                walk.named(name, Role::Value, None);
+                walk.use_bare_name(name, Role::Value, None);
             } else {
                 walk.value(node, name, DefinitionKind::Value, Reach::Everyone, None, value);
             }
@@ -163,13 +163,13 @@ fn command(walk: &mut Walk<'_>, node: Node<'_>) {
     }
     if let Some(name) = name.and_then(|name| name.named_child(0)) {
         match name.kind() {
-            "word" => walk.named(name, Role::Call, None),
+            "word" => walk.use_bare_name(name, Role::Call, None),
             _ => walk.visit(name),
         }
     }
     for argument in arguments {
         match argument.kind() {
-            "word" if TAKERS.contains(&word) => walk.named(argument, Role::Value, None),
+            "word" if TAKERS.contains(&word) => walk.use_bare_name(argument, Role::Value, None),
             _ => walk.visit(argument),
         }
     }

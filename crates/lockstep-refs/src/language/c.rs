@@ -39,7 +39,7 @@ const fn grammar(language: Language, parser: fn() -> tree_sitter::Language) -> G
             "statement_identifier",
         ],
         functions: &["function_definition"],
-        worth: |walk, node, depth| {
+        infer: |walk, node, depth| {
             member(node).map(|(of, name)| scope::member(pointed(walk, of, depth), walk.text(name)))
         },
         ..Grammar::of(language, parser, special)
@@ -57,7 +57,7 @@ pub(super) static C: Packaged = Packaged { grammar: &PLAIN, packages: &Includes 
 /// The rules of C++.
 pub(super) static CPP: Packaged = Packaged { grammar: &PLUS, packages: &Includes };
 
-/// Handles imports and definitions; [inside] handles everything else.
+/// Handles imports and definitions; [visit_inner] handles everything else.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -104,13 +104,13 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             field("declarator").into_iter().for_each(|declarator| visit_sizes(walk, declarator));
             field("default_value").into_iter().for_each(|value| walk.visit(value));
         }
-        _ => return inside(walk, node),
+        _ => return visit_inner(walk, node),
     }
     true
 }
 
 /// Statements and expressions.
-fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
         "for_range_loop" => {
@@ -183,13 +183,13 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "template_type" | "template_function" | "template_method" => {
             let head = walk.head(node);
             let role = if node.kind() == "template_type" { Role::Type } else { Role::Call };
-            walk.named(head, role, None);
+            walk.use_bare_name(head, role, None);
             children(node).into_iter().filter(|child| *child != head).for_each(|held| walk.visit_type(held));
         }
         "qualified_identifier" => {
             let role = if ends_in_type(node) { Role::Type } else { Role::Value };
             walk.path(node, role, None);
-            held(walk, node);
+            visit_template_arguments(walk, node);
         }
         _ => return false,
     }
@@ -235,7 +235,7 @@ fn ends_in_type(node: Node<'_>) -> bool {
 }
 
 /// The arguments of templates in a path.
-fn held(walk: &mut Walk<'_>, node: Node<'_>) {
+fn visit_template_arguments(walk: &mut Walk<'_>, node: Node<'_>) {
     let mut open = vec![node];
     while let Some(node) = open.pop() {
         for child in children(node) {
@@ -380,7 +380,7 @@ fn keep(walk: &mut Walk<'_>, node: Node<'_>, declared: &Declared<'_>, body: Opti
     let parameters = declared.parameters.map(|list| parameters(walk, list)).unwrap_or_default();
     if let (Some(path), Some(owner)) = (declared.path, owner.as_deref()) {
         walk.prefix(path, owner);
-        walk.leave_out(path);
+        walk.skip_node(path);
     }
     let container = owner.as_deref().map(|owner| walk.collector.enter(owner));
     walk.function(&Function { node, name: declared.name, kind, reach, parameters, result, body });
@@ -473,7 +473,7 @@ fn declaration(walk: &mut Walk<'_>, node: Node<'_>) {
                 let gives = if declared.list { gives.map(listed) } else { gives };
                 let reach = reach(walk, node);
                 let at = walk.value(node, declared.name, kind, reach, gives, initial);
-                initial.into_iter().for_each(|initial| walk.inside(at, initial));
+                initial.into_iter().for_each(|initial| walk.visit_within(at, initial));
             }
         }
     }

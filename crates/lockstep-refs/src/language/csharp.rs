@@ -79,7 +79,7 @@ impl Packages for CSharp {
         bindings
     }
 
-    fn leads(&self, query: &Query<'_>, _file: FileId, import: &Import) -> Leads {
+    fn resolve_import(&self, query: &Query<'_>, _file: FileId, import: &Import) -> Leads {
         let module = &*import.module;
         let last = module.rsplit('.').next().unwrap_or(module);
         if let Some(symbol) = query.types_with(module).first() {
@@ -116,7 +116,7 @@ fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
     children(node).into_iter().find(|child| child.kind() == kind)
 }
 
-/// Handles imports and definitions; [inside] handles everything else.
+/// Handles imports and definitions; [visit_inner] handles everything else.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -161,13 +161,13 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             walk.collector.scopes.close();
         }
         "variable_declaration" => variables(walk, node),
-        _ => return inside(walk, node),
+        _ => return visit_inner(walk, node),
     }
     true
 }
 
 /// Statements and expressions.
-fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
         "foreach_statement" => {
@@ -234,7 +234,7 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "generic_name" => {
             let head = walk.head(node);
-            walk.named(head, Role::Type, None);
+            walk.use_bare_name(head, Role::Type, None);
             children(node).into_iter().filter(|child| *child != head).for_each(|held| walk.visit_type(held));
         }
         "type_parameter_list" => {}
@@ -455,7 +455,7 @@ fn variables(walk: &mut Walk<'_>, node: Node<'_>) {
                 let reach = reach(walk, holder);
                 let at = walk.value(holder, name, DefinitionKind::Field, reach, gives, initial);
                 first = first.or(at);
-                initial.into_iter().for_each(|initial| walk.inside(at, initial));
+                initial.into_iter().for_each(|initial| walk.visit_within(at, initial));
             }
             None => {
                 initial.into_iter().for_each(|initial| walk.visit(initial));

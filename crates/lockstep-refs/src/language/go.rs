@@ -66,7 +66,7 @@ static GRAMMAR: Grammar = Grammar {
     transparent: &["parenthesized_expression", "unary_expression", "expression_list"],
     skipped: &["interpreted_string_literal", "raw_string_literal", "label_name"],
     functions: &["method_elem"],
-    worth,
+    infer,
     ..Grammar::of(Language::Go, || tree_sitter_go::LANGUAGE.into(), special)
 };
 
@@ -122,7 +122,7 @@ impl Packages for Go {
         bindings
     }
 
-    fn leads(&self, query: &Query<'_>, _file: FileId, import: &Import) -> Leads {
+    fn resolve_import(&self, query: &Query<'_>, _file: FileId, import: &Import) -> Leads {
         match directory(query.world, &import.module) {
             Place::Here(directory) => Leads::To(sources(query.world, &directory)),
             Place::Missing => Leads::Missing,
@@ -275,7 +275,7 @@ fn reach(name: &str) -> Reach {
 }
 
 /// Evaluates `new(T)` and `make(T)`, which return a value of the type.
-fn worth(walk: &Walk<'_>, node: Node<'_>, _depth: usize) -> Option<Shape> {
+fn infer(walk: &Walk<'_>, node: Node<'_>, _depth: usize) -> Option<Shape> {
     if node.kind() != "call_expression" {
         return None;
     }
@@ -460,7 +460,7 @@ fn values(walk: &mut Walk<'_>, node: Node<'_>) {
         }
         first = first.or(defined);
     }
-    type_.into_iter().chain(value).for_each(|part| walk.inside(first, part));
+    type_.into_iter().chain(value).for_each(|part| walk.visit_within(first, part));
 }
 
 /// Binds the names on the left to the values on the right.
@@ -488,7 +488,7 @@ fn literal(walk: &mut Walk<'_>, node: Node<'_>) {
     let head = walk.head(type_);
     match head.kind() {
         "qualified_type" => walk.path(head, Role::Construct, None),
-        "type_identifier" if head == type_ => walk.named(head, Role::Construct, None),
+        "type_identifier" if head == type_ => walk.use_bare_name(head, Role::Construct, None),
         _ => walk.visit(type_),
     }
     let shape = walk.type_shape(type_);

@@ -100,7 +100,7 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "marker_annotation" | "annotation" => {
             field("name").into_iter().for_each(|name| match name.kind() {
-                "identifier" => walk.named(name, Role::Type, None),
+                "identifier" => walk.use_bare_name(name, Role::Type, None),
                 _ => walk.path(name, Role::Type, None),
             });
             field("arguments").into_iter().for_each(|arguments| walk.visit(arguments));
@@ -242,9 +242,9 @@ fn fields(walk: &mut Walk<'_>, node: Node<'_>) {
         let initial = declarator.child_by_field_name("value");
         let at = walk.value(node, name, DefinitionKind::Field, reach, gives.clone(), initial);
         first = first.or(at);
-        initial.into_iter().for_each(|initial| walk.inside(at, initial));
+        initial.into_iter().for_each(|initial| walk.visit_within(at, initial));
     }
-    modifiers(node).into_iter().chain(type_).for_each(|part| walk.inside(first, part));
+    modifiers(node).into_iter().chain(type_).for_each(|part| walk.visit_within(first, part));
 }
 
 fn locals(walk: &mut Walk<'_>, node: Node<'_>) {

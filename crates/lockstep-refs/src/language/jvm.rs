@@ -34,7 +34,7 @@ impl Packages for Jvm {
         bindings
     }
 
-    fn leads(&self, query: &Query<'_>, _file: FileId, import: &Import) -> Leads {
+    fn resolve_import(&self, query: &Query<'_>, _file: FileId, import: &Import) -> Leads {
         let files = match import.glob {
             true => package_files(query, &import.module).or_else(|| defining(query, &import.module)),
             false => defining(query, &import.module),

@@ -33,7 +33,7 @@ fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
     children(node).into_iter().find(|child| child.kind() == kind)
 }
 
-/// Handles imports and definitions; [inside] handles everything else.
+/// Handles imports and definitions; [visit_inner] handles everything else.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     match node.kind() {
         "package_header" => {
@@ -83,13 +83,13 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             walk.collector.scopes.close();
         }
         "property_declaration" => property(walk, node),
-        _ => return inside(walk, node),
+        _ => return visit_inner(walk, node),
     }
     true
 }
 
 /// Statements and expressions.
-fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     match node.kind() {
         "for_statement" => {
             let parts = children(node);
@@ -185,7 +185,7 @@ fn constructor_invocation(walk: &mut Walk<'_>, node: Node<'_>) {
         let simple = base.rsplit('.').next().unwrap_or(&base).to_owned();
         let count = arguments.and_then(walk::argument_count);
         let first = walk.collector.facts.uses.len();
-        walk.used(made, &simple, Role::Call, Some(Shape::Of(base.into())), count);
+        walk.record_use(made, &simple, Role::Call, Some(Shape::Of(base.into())), count);
         arguments.into_iter().for_each(|it| walk.name_arguments(first, it));
         let header = node.parent().and_then(|it| it.parent()).and_then(|it| it.parent());
         if header.is_none_or(|it| it.kind() != "class_declaration") {
@@ -456,7 +456,7 @@ fn property(walk: &mut Walk<'_>, node: Node<'_>) {
         }
         first = first.or(at);
     }
-    parts.into_iter().for_each(|part| walk.inside(first, part));
+    parts.into_iter().for_each(|part| walk.visit_within(first, part));
 }
 
 #[cfg(test)]

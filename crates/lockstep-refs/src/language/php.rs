@@ -31,7 +31,7 @@ static GRAMMAR: Grammar = Grammar {
     skipped: &["string", "heredoc", "nowdoc", "text", "primitive_type", "relative_scope"],
     functions: &["method_declaration"],
     script: true,
-    worth,
+    infer,
     ..Grammar::of(Language::Php, || tree_sitter_php::LANGUAGE_PHP.into(), special)
 };
 
@@ -53,7 +53,7 @@ impl Packages for Php {
         Bindings { names: used.map(bound).collect(), globs: Vec::new() }
     }
 
-    fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
+    fn resolve_import(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
         if import.form == ImportForm::Dynamic {
             let relative = import.module.trim_start_matches('/');
             let here =
@@ -95,7 +95,7 @@ fn is_own(world: &dyn World, module: &str) -> bool {
     })
 }
 
-fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
+fn infer(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     match node.kind() {
         "variable_name" => match walk.text(node) {
             "$this" => Some(Shape::Itself),
@@ -133,7 +133,7 @@ fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
     children(node).into_iter().find(|child| child.kind() == kind)
 }
 
-/// Handles imports and definitions; [inside] handles everything else.
+/// Handles imports and definitions; [visit_inner] handles everything else.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -177,13 +177,13 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             field("value").into_iter().for_each(|value| walk.visit(value));
         }
         "property_declaration" => property(walk, node),
-        _ => return inside(walk, node),
+        _ => return visit_inner(walk, node),
     }
     true
 }
 
 /// Statements and expressions.
-fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
         "assignment_expression" => {
@@ -460,7 +460,7 @@ fn constant(walk: &mut Walk<'_>, node: Node<'_>, name: Node<'_>, value: Option<N
         if walk.collector.container().is_some() { DefinitionKind::Field } else { DefinitionKind::Value };
     let reach = reach(node, walk);
     let at = walk.value(node, name, kind, reach, None, value);
-    value.into_iter().for_each(|value| walk.inside(at, value));
+    value.into_iter().for_each(|value| walk.visit_within(at, value));
 }
 
 fn property(walk: &mut Walk<'_>, node: Node<'_>) {
@@ -473,7 +473,7 @@ fn property(walk: &mut Walk<'_>, node: Node<'_>) {
         };
         let initial = element.child_by_field_name("default_value");
         let at = walk.value(node, name, DefinitionKind::Field, reach, gives.clone(), initial);
-        initial.into_iter().for_each(|initial| walk.inside(at, initial));
+        initial.into_iter().for_each(|initial| walk.visit_within(at, initial));
     }
     type_.into_iter().for_each(|type_| walk.visit_type(type_));
 }

@@ -1,17 +1,17 @@
 //! Python: modules and packages, imported names, attributes by light type inference.
 
-mod alias;
 mod annotations;
 mod assignment;
 mod class;
+mod control_flow;
 mod dataclasses;
 mod expression;
-mod flow;
 mod function;
 mod import;
 mod modules;
 mod statement;
-mod string;
+mod string_references;
+mod type_aliases;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -161,7 +161,7 @@ impl<'t> Walk<'t> {
                 definition.reach = Reach::Package;
             }
         }
-        facts.promised = promised(&facts, all.as_deref().unwrap_or_default());
+        facts.missing_exports = promised(&facts, all.as_deref().unwrap_or_default());
         facts.imports = offer(std::mem::take(&mut facts.imports), offered);
         facts
     }

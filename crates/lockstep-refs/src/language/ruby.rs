@@ -25,7 +25,7 @@ static GRAMMAR: Grammar = Grammar {
     skipped: &["string_content", "simple_symbol", "hash_key_symbol", "instance_variable", "global_variable"],
     functions: &["method", "singleton_method"],
     script: true,
-    worth,
+    infer,
     ..Grammar::of(Language::Ruby, || tree_sitter_ruby::LANGUAGE.into(), special)
 };
 
@@ -37,7 +37,7 @@ impl Packages for Ruby {
         Language::Ruby
     }
 
-    fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
+    fn resolve_import(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
         let world = query.world;
         let path = match import.module.ends_with(".rb") {
             true => import.module.to_string(),
@@ -76,7 +76,7 @@ impl Packages for Ruby {
     }
 }
 
-fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
+fn infer(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     match node.kind() {
         "call" => {
             let method = node.child_by_field_name("method").map(|it| walk.text(it));
@@ -137,7 +137,7 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             let symbol = node.named_child(0).filter(|it| it.kind() == "simple_symbol");
             let Some(symbol) = symbol else { return false };
             let name = walk.text(symbol).trim_start_matches(':').to_owned();
-            walk.used(symbol, &name, Role::Call, Some(Shape::Unknown), Some(0));
+            walk.record_use(symbol, &name, Role::Call, Some(Shape::Unknown), Some(0));
         }
         "exception_variable" => {
             node.named_child(0)
@@ -177,7 +177,7 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         ("attr_reader" | "attr_writer" | "attr_accessor", None) => {
             for symbol in arguments.map(children).unwrap_or_default() {
                 let name = walk.text(symbol).trim_start_matches(':').to_owned();
-                named(walk, symbol, &name, DefinitionKind::Method);
+                define_symbol(walk, symbol, &name, DefinitionKind::Method);
             }
             true
         }
@@ -189,7 +189,7 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
                 around.filter(|it| it.kind == DefinitionKind::Method).map(|it| it.name.clone())
             {
                 let count = arguments.map_or(Some(0), crate::walk::argument_count);
-                walk.used(node, &name, Role::Call, Some(Shape::Parent), count);
+                walk.record_use(node, &name, Role::Call, Some(Shape::Parent), count);
             }
             arguments.into_iter().for_each(|arguments| walk.children(arguments));
             node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
@@ -217,7 +217,7 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             }
             let name = first.map(|first| walk.text(first).trim_start_matches(':').to_owned());
             if let Some((first, name)) = first.zip(name) {
-                named(walk, first, &name, DefinitionKind::Method);
+                define_symbol(walk, first, &name, DefinitionKind::Method);
             }
             node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
             true
@@ -251,7 +251,7 @@ fn named_method(walk: &mut Walk<'_>, symbol: Node<'_>, receiver: Option<Node<'_>
     };
     if let Some(of) = of.filter(|_| symbol.kind() == "simple_symbol") {
         let name = walk.text(symbol).trim_start_matches(':').to_owned();
-        walk.used(symbol, &name, Role::Value, Some(of), None);
+        walk.record_use(symbol, &name, Role::Value, Some(of), None);
     }
 }
 
@@ -263,7 +263,7 @@ fn is_at_class_level(walk: &Walk<'_>) -> bool {
 }
 
 /// Records a definition by a symbol instead of a statement.
-fn named(walk: &mut Walk<'_>, node: Node<'_>, name: &str, kind: DefinitionKind) {
+fn define_symbol(walk: &mut Walk<'_>, node: Node<'_>, name: &str, kind: DefinitionKind) {
     let definition = walk.collector.definition(name, kind, node);
     walk.collector.define(definition);
 }
@@ -342,7 +342,7 @@ fn function(walk: &mut Walk<'_>, node: Node<'_>) {
         })
         .map(|it| walk.shape(it));
     if let Some(object) = node.child_by_field_name("object") {
-        walk.leave_out(object);
+        walk.skip_node(object);
     }
     walk.function(&Function { node, name, kind, reach: Reach::Everyone, parameters, result, body });
 }
@@ -378,7 +378,7 @@ fn assignment(walk: &mut Walk<'_>, node: Node<'_>) {
             for symbol in right.child_by_field_name("arguments").map(children).unwrap_or_default() {
                 if symbol.kind() == "simple_symbol" {
                     let name = walk.text(symbol).trim_start_matches(':').to_owned();
-                    named(walk, symbol, &name, DefinitionKind::Method);
+                    define_symbol(walk, symbol, &name, DefinitionKind::Method);
                 }
             }
             right.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
@@ -391,7 +391,7 @@ fn assignment(walk: &mut Walk<'_>, node: Node<'_>) {
                 DefinitionKind::Value
             };
             let at = walk.value(node, left, kind, Reach::Everyone, Some(shape), Some(right));
-            walk.inside(at, right);
+            walk.visit_within(at, right);
         }
         "left_assignment_list" => {
             walk.visit(right);

@@ -23,7 +23,7 @@ static GRAMMAR: Grammar = Grammar {
     transparent: &["try_expression", "await_expression", "postfix_expression", "tuple_expression"],
     skipped: &["line_str_text", "multi_line_str_text", "raw_str_part", "modifiers"],
     functions: &["function_declaration", "init_declaration", "protocol_function_declaration"],
-    worth,
+    infer,
     ..Grammar::of(Language::Swift, || tree_sitter_swift::LANGUAGE.into(), special)
 };
 
@@ -44,7 +44,7 @@ impl Packages for Swift {
         Bindings { names: Vec::new(), globs }
     }
 
-    fn leads(&self, query: &Query<'_>, _file: FileId, import: &Import) -> Leads {
+    fn resolve_import(&self, query: &Query<'_>, _file: FileId, import: &Import) -> Leads {
         let of_it = |file: &FileId| module(query.world.path(*file)) == Some(&*import.module);
         let files: Vec<FileId> = query.world.files().into_iter().filter(of_it).collect();
         if files.is_empty() { Leads::Outside } else { Leads::To(files) }
@@ -89,7 +89,7 @@ fn member_parts(node: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
     Some((target, suffix))
 }
 
-fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
+fn infer(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     match node.kind() {
         "call_expression" => {
             let (callee, _, element) = call_parts(node)?;
@@ -104,7 +104,7 @@ fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     }
 }
 
-/// Handles imports and definitions; [inside] handles everything else.
+/// Handles imports and definitions; [visit_inner] handles everything else.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -134,13 +134,13 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "function_declaration" | "protocol_function_declaration" | "init_declaration" => function(walk, node),
         "property_declaration" | "protocol_property_declaration" => property(walk, node),
-        _ => return inside(walk, node),
+        _ => return visit_inner(walk, node),
     }
     true
 }
 
 /// Statements and expressions.
-fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
         "call_expression" => call(walk, node),
@@ -198,7 +198,7 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "pattern" => {
             if let Some(name) = field("bound_identifier").filter(|_| walk.is_inside_function()) {
                 walk.collector.scopes.bind(walk.text(name), Shape::Unknown);
-                walk.leave_out(name);
+                walk.skip_node(name);
             }
             let is_case = |it: &Node<'_>| {
                 it.kind() == "simple_identifier" && it.prev_sibling().is_some_and(|dot| dot.kind() == ".")
@@ -291,7 +291,7 @@ fn function(walk: &mut Walk<'_>, node: Node<'_>) {
     let body = node.child_by_field_name("body");
     let returned = type_of(node);
     walk.function(&Function { node, name, kind, reach, parameters, result, body });
-    returned.into_iter().for_each(|type_| walk.leave_out(type_));
+    returned.into_iter().for_each(|type_| walk.skip_node(type_));
 }
 
 fn property(walk: &mut Walk<'_>, node: Node<'_>) {
@@ -336,7 +336,7 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) {
     let count = u16::try_from(written + trailing).ok();
     match callee.kind() {
         _ if element => walk.visit(callee),
-        "simple_identifier" => walk.named(callee, Role::Call, count),
+        "simple_identifier" => walk.use_bare_name(callee, Role::Call, count),
         "navigation_expression" => match member_parts(callee) {
             Some((target, name)) => walk.member(target, name, Role::Call, count),
             None => walk.visit(callee),

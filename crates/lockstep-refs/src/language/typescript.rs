@@ -3,15 +3,15 @@
 mod alias;
 mod class;
 mod config;
-mod element;
-mod exchange;
+mod destructuring;
 mod expression;
 mod function;
 mod grammar_workarounds;
+mod identifiers;
+mod imports_exports;
+mod jsx;
 mod mock;
 pub(crate) mod modules;
-mod name;
-mod pattern;
 mod statement;
 mod types;
 mod variable;
@@ -65,7 +65,7 @@ impl Rules for TypeScript {
         let mut facts = walk.finish();
         facts.problems += problems(&tree);
         facts.unread = unread_lines(&tree, text);
-        facts.unchecked = unchecked(text);
+        facts.suppressed_lines = unchecked(text);
         facts
     }
 

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use super::Packages;
 use super::names::{Query, Symbol, View};
 use super::search::container_of;
+use super::search_target::{MAX_FILES, SearchTarget, reference};
 use super::types::{Place, Value};
-use super::wanted::{MAX_FILES, Wanted, reference};
 use crate::facts::{Definition, DefinitionKind, Role, Shape, WHOLE};
 use crate::limits::Limit;
 use crate::reference::{Kind, Reference};
@@ -37,7 +37,7 @@ pub(super) enum Expected {
     Standard(String),
 }
 
-impl Wanted<'_, '_> {
+impl SearchTarget<'_, '_> {
     /// Returns the places where a value is converted to an interface, and the wanted method is part of the
     /// match.
     pub(super) fn conversions(&self, file: FileId, view: &View) -> Vec<Reference> {

@@ -450,7 +450,7 @@ impl<'w> Query<'w> {
         while let Some(file) = open.pop() {
             let Some(view) = self.view(file) else { continue };
             for import in &view.facts.imports {
-                let Leads::To(files) = self.packages.leads(self, file, import) else { continue };
+                let Leads::To(files) = self.packages.resolve_import(self, file, import) else { continue };
                 open.extend(files.into_iter().filter(|file| included.insert(*file)));
             }
             if included.len() > MAX_INCLUDED {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::{Query, Symbol, View, full_name};
-use super::wanted::{Wanted, reference};
+use super::search_target::{SearchTarget, reference};
 use super::{Leads, Packages, is_member, is_type};
 use crate::facts::{Declaration, Definition, Import, Reach, Role, Shape, Use};
 use crate::reference::{FileReferences, Kind, Place, Reference, Target};
@@ -15,7 +15,7 @@ pub(crate) fn referrers(world: &dyn World, packages: &dyn Packages, target: &Tar
     let mut found = Vec::new();
     let may_be_named = |symbol: &Definition| target.own_file || symbol.reach != Reach::File;
     for (at, symbol) in target.symbols.iter().enumerate().filter(|(_, symbol)| may_be_named(symbol)) {
-        if let Some(wanted) = Wanted::new(&query, target.file, symbol) {
+        if let Some(wanted) = SearchTarget::new(&query, target.file, symbol) {
             let files = if target.own_file { vec![target.file] } else { wanted.candidates() };
             let places = files.into_iter().flat_map(|file| wanted.places(file));
             found.extend(places.map(|reference| Reference { symbol: Some(at), ..reference }));
@@ -45,7 +45,7 @@ pub(super) fn importers(query: &Query<'_>, target: FileId) -> Vec<Reference> {
     for file in files.into_iter().filter(|file| *file != target) {
         let Some(view) = query.view(file) else { continue };
         for import in &view.facts.imports {
-            let leads = query.packages.leads(query, file, import);
+            let leads = query.packages.resolve_import(query, file, import);
             if matches!(leads, Leads::To(files) if files.len() == 1 && files.contains(&target)) {
                 found.push(reference(file, import.line, Kind::Import, Role::Import, &import.module));
             }
@@ -66,7 +66,7 @@ pub(crate) fn outgoing(world: &dyn World, packages: &dyn Packages, file: FileId)
         }
     };
     for import in &view.facts.imports {
-        match packages.leads(&query, file, import) {
+        match packages.resolve_import(&query, file, import) {
             // A package of many files is not referenced as a unit: the used parts are found below.
             Leads::To(files) if files.len() == 1 => {
                 files
@@ -89,7 +89,7 @@ pub(crate) fn unresolved_imports(world: &dyn World, packages: &dyn Packages, fil
     let query = Query::new(world, packages);
     let Some(view) = query.view(file) else { return Vec::new() };
     let imports = view.facts.imports.iter();
-    let missing = imports.filter(|import| packages.leads(&query, file, import) == Leads::Missing);
+    let missing = imports.filter(|import| packages.resolve_import(&query, file, import) == Leads::Missing);
     missing.map(unresolved).collect()
 }
 
@@ -102,7 +102,7 @@ fn used_files(query: &Query<'_>, file: FileId, view: &View) -> Vec<(u32, Box<str
     let mut known: BTreeMap<(String, Option<String>), Vec<FileId>> = BTreeMap::new();
     let mut found = Vec::new();
     for used in &view.facts.uses {
-        let Some(path) = written(used) else { continue };
+        let Some(path) = written_path(used) else { continue };
         let container = container_of(view, used.within);
         let key = (path.clone(), container.map(str::to_owned));
         let files =
@@ -158,7 +158,7 @@ pub(super) fn container_of(view: &View, within: Option<u32>) -> Option<&str> {
 }
 
 /// Returns the path by which a name is written, if there is one.
-pub(super) fn written(used: &Use) -> Option<String> {
+pub(super) fn written_path(used: &Use) -> Option<String> {
     match &used.of {
         None => Some(used.name.to_string()),
         Some(of) => path_of(of).map(|before| format!("{before}.{}", used.name)),

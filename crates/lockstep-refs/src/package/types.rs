@@ -80,7 +80,7 @@ impl Query<'_> {
 
     fn evaluate(&self, place: Place<'_>, shape: &Shape) -> Value {
         match shape {
-            Shape::Of(name) => self.written(place, name, Vec::new()),
+            Shape::Of(name) => self.written_type(place, name, Vec::new()),
             Shape::Applied(head, held) => {
                 let held: Vec<Value> = held.iter().map(|held| self.value(place, held)).collect();
                 match self.value(place, head) {
@@ -89,12 +89,13 @@ impl Query<'_> {
                     other => other,
                 }
             }
-            Shape::Name(path) => self.named(place, path),
+            Shape::Name(path) => self.named_value(place, path),
             Shape::Itself => {
-                self.itself(place).map_or(Value::Unknown, |symbol| Value::Of(symbol, Vec::new()))
+                self.enclosing_type(place).map_or(Value::Unknown, |symbol| Value::Of(symbol, Vec::new()))
             }
             Shape::Parent => {
-                let parents = self.itself(place).map(|symbol| self.parents(symbol)).unwrap_or_default();
+                let parents =
+                    self.enclosing_type(place).map(|symbol| self.parents(symbol)).unwrap_or_default();
                 parents.first().map_or(Value::Unknown, |symbol| Value::Of(*symbol, Vec::new()))
             }
             Shape::Member(of, name) => self.member(self.value(place, of), place, name),
@@ -126,7 +127,7 @@ impl Query<'_> {
     }
 
     /// A value of the type that is written so.
-    fn written(&self, place: Place<'_>, name: &str, held: Vec<Value>) -> Value {
+    fn written_type(&self, place: Place<'_>, name: &str, held: Vec<Value>) -> Value {
         let Some(symbol) = self.type_of(place.file, place.container, name) else {
             let simple = name.rsplit('.').next().unwrap_or(name);
             let open = is_parameter(name) || self.may_be_ours(place.file, name) && self.is_widespread(simple);
@@ -160,19 +161,19 @@ impl Query<'_> {
     }
 
     /// Evaluates a name that is no local variable.
-    fn named(&self, place: Place<'_>, path: &str) -> Value {
+    fn named_value(&self, place: Place<'_>, path: &str) -> Value {
         if self.type_of(place.file, place.container, path).is_some() {
             return Value::Path(path.into());
         }
         if path.contains('.') {
             let member = self.static_member(place, path);
-            return member.map_or(Value::Path(path.into()), |member| self.given(member));
+            return member.map_or(Value::Path(path.into()), |member| self.declared_value(member));
         }
-        let field = self.itself(place).map(|symbol| self.members(symbol, path)).unwrap_or_default();
+        let field = self.enclosing_type(place).map(|symbol| self.members(symbol, path)).unwrap_or_default();
         let found = field.first().copied();
         let found = found.or_else(|| self.top(place, path)).or_else(|| self.opened_member(place, path));
         match found {
-            Some(symbol) => self.given(symbol),
+            Some(symbol) => self.declared_value(symbol),
             None => Value::Path(path.into()),
         }
     }
@@ -220,7 +221,7 @@ impl Query<'_> {
     }
 
     /// Returns the result or type of a definition.
-    fn given(&self, symbol: Symbol) -> Value {
+    fn declared_value(&self, symbol: Symbol) -> Value {
         let Some(definition) = self.definition(symbol) else { return Value::Unknown };
         let place = Place { file: symbol.file, container: definition.container.as_deref() };
         definition.gives.as_ref().map_or(Value::Unknown, |gives| self.value(place, gives))
@@ -234,7 +235,7 @@ impl Query<'_> {
         let is_own = definition.container.as_deref() == Some(&*path_of(&owner));
         let parameters = if is_own && !held.is_empty() { type_parameters(&owner.header) } else { Vec::new() };
         if parameters.len() != held.len() {
-            return self.given(member);
+            return self.declared_value(member);
         }
         let argument = |shape: &Shape| match shape {
             Shape::Of(name) => parameters.iter().position(|it| **it == **name).map(|at| held[at].clone()),
@@ -251,7 +252,7 @@ impl Query<'_> {
                     other => other,
                 }
             }
-            Some(gives) => argument(gives).unwrap_or_else(|| self.given(member)),
+            Some(gives) => argument(gives).unwrap_or_else(|| self.declared_value(member)),
             None => Value::Unknown,
         }
     }
@@ -275,10 +276,11 @@ impl Query<'_> {
                 {
                     return match self.definition(*member).is_some_and(|it| is_type(&it)) {
                         true => Value::Path(longer.into()),
-                        false => self.given(*member),
+                        false => self.declared_value(*member),
                     };
                 }
-                self.top(place, &longer).map_or(Value::Path(longer.into()), |symbol| self.given(symbol))
+                self.top(place, &longer)
+                    .map_or(Value::Path(longer.into()), |symbol| self.declared_value(symbol))
             }
             Value::Outside(mut held) if ELEMENTS.contains(&name) => held.pop().unwrap_or(Value::Unknown),
             // A method of a collection returns its elements.
@@ -306,13 +308,14 @@ impl Query<'_> {
                 if let Some(symbol) = self.type_of(place.file, place.container, path) {
                     return Value::Of(symbol, Vec::new());
                 }
-                let own = self.itself(place).map(|symbol| self.members(symbol, path)).unwrap_or_default();
+                let own =
+                    self.enclosing_type(place).map(|symbol| self.members(symbol, path)).unwrap_or_default();
                 let found = own.first().copied();
                 let found =
                     found.or_else(|| self.static_member(place, path)).or_else(|| self.top(place, path));
                 let found = found.or_else(|| self.opened_member(place, path));
                 match found {
-                    Some(symbol) => self.given(symbol),
+                    Some(symbol) => self.declared_value(symbol),
                     None if FACTORIES.contains(&&**path) => Value::Outside(Vec::new()),
                     None => Value::Unknown,
                 }
@@ -340,7 +343,7 @@ impl Query<'_> {
     }
 
     /// The type around a place.
-    pub(crate) fn itself(&self, place: Place<'_>) -> Option<Symbol> {
+    pub(crate) fn enclosing_type(&self, place: Place<'_>) -> Option<Symbol> {
         let mut container = place.container?;
         loop {
             if let Some(symbol) = self.anonymous(place.file, container) {

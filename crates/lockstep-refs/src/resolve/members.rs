@@ -132,7 +132,7 @@ impl Resolver<'_> {
     ) {
         let place = Place { file: object.file, within: Some(object.at), this: None };
         for other in &definition.extends {
-            for one in self.named(&place, other) {
+            for one in self.types_of_name(&place, other) {
                 match one {
                     Type::Module(module) => {
                         for hit in self.exported(&module, name, Mode::Named) {
@@ -155,12 +155,12 @@ impl Resolver<'_> {
     }
 
     /// Returns the role of a member that a type has only through a removed base, directly or indirectly.
-    pub(crate) fn lost(&self, class: Symbol, name: &str, gone: Symbol) -> Option<Role> {
-        self.lost_by(class, name, gone, &mut Vec::new()).flatten()
+    pub(crate) fn lost_member(&self, class: Symbol, name: &str, gone: Symbol) -> Option<Role> {
+        self.find_lost_member(class, name, gone, &mut Vec::new()).flatten()
     }
 
     /// Returns `None` if the type has no such member; otherwise its role, if it is lost.
-    fn lost_by(
+    fn find_lost_member(
         &self,
         class: Symbol,
         name: &str,
@@ -178,7 +178,7 @@ impl Resolver<'_> {
         }
         for base in self.bases(class, &mut false) {
             if base != gone {
-                if let Some(found) = self.lost_by(base, name, gone, seen) {
+                if let Some(found) = self.find_lost_member(base, name, gone, seen) {
                     return Some(found);
                 }
             } else if !self.members(gone, name).symbols.is_empty() {

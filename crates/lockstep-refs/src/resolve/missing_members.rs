@@ -46,7 +46,7 @@ pub(crate) fn missing_members(
         let line = text.get((used.line as usize).saturating_sub(1)).copied().unwrap_or_default();
         matches!(used.role, Role::Call | Role::Value)
             && lines.iter().any(|range| range.contains(&used.line))
-            && !view.facts.unchecked.contains(&used.line)
+            && !view.facts.suppressed_lines.contains(&used.line)
             && !is_assigned(line, &used.name)
     };
     let mut missing = Vec::new();

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::{HashMap, HashSet};
 
-use super::built::needed;
-use super::conform::{Carriers, Conformance};
-use super::contextual::Gone;
-use super::heirs::Extended;
+use super::assignability::{Carriers, Conformance};
+use super::contextual_typing::RemovedDefinition;
+use super::indirect_users::Extended;
+use super::instantiability::needed;
 use super::names::{Entity, Mode, Resolver, View};
-use super::redefined::redeclared;
+use super::overrides::redeclared;
 use super::types::{Place as At, Type};
 use super::{Found, Module, Scheme, Symbol, position_of};
 use crate::facts::{Definition, DefinitionKind, Import, ImportForm, ImportedName, Role, Shape, Use};
@@ -99,7 +99,7 @@ pub(super) struct Search<'r, 'w> {
     /// Variables that hold something wanted; its position in the target.
     pub(super) stand_ins: HashMap<Symbol, usize>,
     /// The world without one of the wanted definitions, for each.
-    pub(super) gone: Vec<Gone<'w>>,
+    pub(super) gone: Vec<RemovedDefinition<'w>>,
     pub(super) found: Vec<Reference>,
 }
 
@@ -247,7 +247,7 @@ impl<'r, 'w> Search<'r, 'w> {
     }
 
     /// Checks a value that is used where a type is expected.
-    fn conforms(&mut self, file: FileId, it: &Use) {
+    fn check_assignability(&mut self, file: FileId, it: &Use) {
         let Some(Shape::Function(value, expected)) = &it.of else { return };
         let Some(value) = value.first() else { return };
         self.infers(file, it, value, expected);
@@ -345,7 +345,7 @@ impl<'r, 'w> Search<'r, 'w> {
             self.inherits(file, it);
             self.loses_type(file, &view, at);
             if it.role == Role::Conform {
-                self.conforms(file, it);
+                self.check_assignability(file, it);
             } else if it.role == Role::Quoted {
                 self.quoted(file, it);
             } else if it.role == Role::Key
@@ -361,7 +361,7 @@ impl<'r, 'w> Search<'r, 'w> {
             } else if locals.contains(&it.name)
                 || ((starred || self.target.own_file) && self.words.contains(&it.name))
             {
-                self.bare(file, &self.as_taken(file, it, view.facts.uses.get(at + 1)));
+                self.check_bare_name(file, &self.as_taken(file, it, view.facts.uses.get(at + 1)));
             }
         }
         self.redefinitions(file, &view);
@@ -488,7 +488,7 @@ impl<'r, 'w> Search<'r, 'w> {
     }
 
     /// Checks a bare name.
-    fn bare(&mut self, file: FileId, it: &Use) {
+    fn check_bare_name(&mut self, file: FileId, it: &Use) {
         let hits = self.resolver.lookup(file, &it.name, Mode::Inside);
         for hit in hits.iter() {
             if let Entity::Module(module) = &hit.entity {
@@ -777,7 +777,7 @@ pub(crate) fn outgoing(world: &dyn World, scheme: &dyn Scheme, file: FileId) -> 
         }
     }
     for it in &view.facts.uses {
-        for to in used(&resolver, file, it) {
+        for to in defining_files(&resolver, file, it) {
             note(to, it.line, Kind::Symbol, &it.name);
         }
     }
@@ -790,7 +790,7 @@ fn unresolved(import: &Import) -> Place {
 }
 
 /// Returns the files that define a used name.
-fn used(resolver: &Resolver<'_>, file: FileId, it: &Use) -> Vec<FileId> {
+fn defining_files(resolver: &Resolver<'_>, file: FileId, it: &Use) -> Vec<FileId> {
     let symbols = |hits: &[super::names::Hit]| -> Vec<FileId> {
         hits.iter()
             .filter_map(|hit| match hit.entity {

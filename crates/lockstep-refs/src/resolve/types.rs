@@ -10,7 +10,7 @@ use foldhash::HashMap;
 
 use super::members::TypeMembers;
 use super::names::{Defined, Entity, Hit, Mode, Resolver};
-use super::{Module, Symbol, outside, path_of};
+use super::{Module, Symbol, external_types, path_of};
 use crate::facts::{
     ALIAS, ANY_MEMBER, DECORATED, Definition, DefinitionKind, PROPERTIES, Shape, argument_position,
 };
@@ -44,7 +44,7 @@ pub(crate) enum Type {
 }
 
 impl Type {
-    pub(super) fn outside(name: &str) -> Self {
+    pub(super) fn external(name: &str) -> Self {
         Self::Outside(name.into(), Rc::new([]))
     }
 }
@@ -161,13 +161,13 @@ impl Resolver<'_> {
 
     fn evaluate(&self, place: &Place, shape: &Shape) -> Vec<Type> {
         match shape {
-            Shape::Name(name) => self.named(place, name),
-            Shape::Of(name) if argument_position(name).is_some() => vec![Type::outside(name)],
+            Shape::Name(name) => self.types_of_name(place, name),
+            Shape::Of(name) if argument_position(name).is_some() => vec![Type::external(name)],
             Shape::Of(name) => self.instances(place, name).into_iter().map(without_arguments).collect(),
             Shape::Member(of, name) => self.each(place, of, |it| self.member(it, name)),
             Shape::Call(of) => self.each(place, of, |it| self.called(it)),
-            Shape::Itself => vec![self.itself(place)],
-            Shape::Parent => match self.itself(place) {
+            Shape::Itself => vec![self.self_type(place)],
+            Shape::Parent => match self.self_type(place) {
                 Type::Instance(class) | Type::Symbol(class, _) => {
                     vec![Type::Parent(self.class_of(place).unwrap_or(class))]
                 }
@@ -179,7 +179,7 @@ impl Resolver<'_> {
             }
             Shape::Either(parts) => self.all(place, parts),
             Shape::Element(of) => self.each(place, of, |it| self.element(it)),
-            Shape::Awaited(of) => self.each(place, of, outside::awaited),
+            Shape::Awaited(of) => self.each(place, of, external_types::awaited),
             Shape::Parameter(of, argument, parameter) => {
                 self.each(place, of, |it| self.parameter(it, *argument, *parameter))
             }
@@ -197,12 +197,12 @@ impl Resolver<'_> {
         shapes.iter().flat_map(|it| self.types(place, it).to_vec()).collect()
     }
 
-    pub(super) fn named(&self, place: &Place, name: &str) -> Vec<Type> {
+    pub(super) fn types_of_name(&self, place: &Place, name: &str) -> Vec<Type> {
         let hits = self.dotted(place.file, name);
         if hits.is_empty() {
-            return vec![Type::outside(name)];
+            return vec![Type::external(name)];
         }
-        hits.into_iter().flat_map(|hit| self.worth(hit, Some(place.file))).collect()
+        hits.into_iter().flat_map(|hit| self.types_of_meaning(hit, Some(place.file))).collect()
     }
 
     fn consult(&self, entity: &Entity) {
@@ -212,13 +212,13 @@ impl Resolver<'_> {
     }
 
     /// Returns the types of a meaning of a name in a file.
-    fn worth(&self, hit: Hit, from: Option<FileId>) -> Vec<Type> {
+    fn types_of_meaning(&self, hit: Hit, from: Option<FileId>) -> Vec<Type> {
         self.consult(&hit.entity);
         match hit.entity {
             entity if self.is_gone(from, &entity) => vec![Type::Untyped],
             Entity::Module(module) => vec![Type::Module(module)],
             Entity::Symbol(symbol) => self.value(symbol, None),
-            Entity::Outside => vec![Type::outside("")],
+            Entity::Outside => vec![Type::external("")],
         }
     }
 
@@ -229,12 +229,12 @@ impl Resolver<'_> {
             DefinitionKind::Value | DefinitionKind::Field | DefinitionKind::Variant
                 if definition.gives.is_some() =>
             {
-                self.given(symbol, &definition, this)
+                self.declared_types(symbol, &definition, this)
             }
             DefinitionKind::Function if this.is_none() && is_decorated(&definition) => {
                 let place = Place { file: symbol.file, within: Some(symbol.at), this: None };
                 let made = match &definition.gives {
-                    Some(Shape::Applied(_, parts)) => self.made(&place, parts),
+                    Some(Shape::Applied(_, parts)) => self.decorator_result(&place, parts),
                     _ => Vec::new(),
                 };
                 if made.is_empty() { vec![Type::Symbol(symbol, None)] } else { made }
@@ -245,7 +245,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the type of a variable, or the result type of a function.
-    fn given(&self, symbol: Symbol, definition: &Definition, this: Option<&Type>) -> Vec<Type> {
+    fn declared_types(&self, symbol: Symbol, definition: &Definition, this: Option<&Type>) -> Vec<Type> {
         let Some(gives) = &definition.gives else { return vec![Type::Unknown] };
         let gives = match gives {
             Shape::Applied(_, parts) if is_decorated(definition) => parts.last().unwrap_or(gives),
@@ -293,11 +293,11 @@ impl Resolver<'_> {
     pub(super) fn instances(&self, place: &Place, name: &str) -> Vec<Type> {
         let hits = self.dotted(place.file, name);
         if hits.is_empty() {
-            return vec![Type::outside(name)];
+            return vec![Type::external(name)];
         }
         let outside = || {
             let last = name.rsplit(self.scheme.separator()).next().unwrap_or(name);
-            Type::outside(last)
+            Type::external(last)
         };
         let mut types = Vec::new();
         for hit in hits {
@@ -324,7 +324,7 @@ impl Resolver<'_> {
                 None => vec![Type::Instance(symbol)],
             },
             DefinitionKind::Value | DefinitionKind::Field => {
-                let types = self.given(symbol, &definition, None);
+                let types = self.declared_types(symbol, &definition, None);
                 if is_applied(definition.gives.as_ref(), ALIAS) {
                     return types;
                 }
@@ -344,7 +344,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn itself(&self, place: &Place) -> Type {
+    fn self_type(&self, place: &Place) -> Type {
         if let Some(this) = &place.this {
             return (**this).clone();
         }
@@ -374,12 +374,12 @@ impl Resolver<'_> {
             return self.properties(of);
         }
         if let Some(hidden) = name.strip_prefix('@') {
-            return self.hidden(of, hidden);
+            return self.extracted_types(of, hidden);
         }
         match of {
             Type::Module(module) => {
                 let hits = self.exported(module, name, Mode::Named);
-                hits.into_iter().flat_map(|hit| self.worth(hit, None)).collect()
+                hits.into_iter().flat_map(|hit| self.types_of_meaning(hit, None)).collect()
             }
             Type::Instance(class) if name == "__class__" => vec![Type::Symbol(*class, None)],
             Type::Symbol(class, _) | Type::Instance(class) | Type::Parent(class) => {
@@ -392,12 +392,12 @@ impl Resolver<'_> {
                 }
                 members.symbols.iter().flat_map(|it| self.value(*it, Some(of))).collect()
             }
-            Type::Outside(head, held) => vec![outside::member(head, held, name)],
+            Type::Outside(head, held) => vec![external_types::member(head, held, name)],
             Type::Untyped => vec![Type::Untyped],
-            Type::Callable(..) => vec![Type::outside("")],
+            Type::Callable(..) => vec![Type::external("")],
             Type::Object(place, properties) => match property(properties, name) {
                 Some(shape) => self.types(place, shape).to_vec(),
-                None => vec![Type::outside("")],
+                None => vec![Type::external("")],
             },
             Type::Unknown => vec![Type::Unknown],
         }
@@ -407,7 +407,7 @@ impl Resolver<'_> {
     /// checker reports the missing member itself, and nothing about its uses.
     fn nothing(&self, open: bool) -> Type {
         match (open, self.scheme.is_structural()) {
-            (true, _) => Type::outside(""),
+            (true, _) => Type::external(""),
             (false, true) => Type::Unknown,
             (false, false) => Type::Untyped,
         }
@@ -415,13 +415,13 @@ impl Resolver<'_> {
 
     /// Returns the types that a construct of the language extracts from a value: entering it, a position, an
     /// index.
-    fn hidden(&self, of: &Type, name: &str) -> Vec<Type> {
+    fn extracted_types(&self, of: &Type, name: &str) -> Vec<Type> {
         match (of, name) {
             (Type::Untyped, _) => vec![Type::Untyped],
-            (Type::Outside(head, held), _) => vec![outside::part(head, held, name)],
+            (Type::Outside(head, held), _) => vec![external_types::part(head, held, name)],
             (Type::Instance(_), "enter") => self.result(of, "__enter__"),
             (Type::Instance(_), "aenter") => {
-                self.result(of, "__aenter__").iter().flat_map(outside::awaited).collect()
+                self.result(of, "__aenter__").iter().flat_map(external_types::awaited).collect()
             }
             (Type::Instance(class), "item") if self.scheme.is_structural() => self.any_member(*class, of),
             (Type::Instance(_), name) if name.starts_with("item") => self.result(of, "__getitem__"),

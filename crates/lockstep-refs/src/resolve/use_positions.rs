@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use super::contextual::expected_of;
+use super::contextual_typing::expected_of;
 use super::types::Consulted;
 use crate::by_name::ByName;
 use crate::facts::{Facts, Role, Shape};

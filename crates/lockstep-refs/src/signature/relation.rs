@@ -118,7 +118,7 @@ pub(super) fn relation(
     if old.is_empty() || new.is_empty() {
         return if new.is_empty() { Relation::Wider } else { Relation::Unknown };
     }
-    whole(language, &old, &new)
+    relate_types(language, &old, &new)
 }
 
 /// Returns true if every type that meets one bound meets another.
@@ -159,7 +159,7 @@ fn bounded(language: Language, old: &[&str], bound: &[&str]) -> Relation {
     }
 }
 
-fn whole(language: Language, old: &[&str], new: &[&str]) -> Relation {
+fn relate_types(language: Language, old: &[&str], new: &[&str]) -> Relation {
     if is_top(language, new) {
         return Relation::Wider;
     }

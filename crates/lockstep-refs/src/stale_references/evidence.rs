@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::entity::is_generic;
+use crate::entity::is_common_file_name;
 use crate::language::Language;
 use crate::text::WrittenPath;
 use crate::world::{World, base, join, parent};
@@ -55,7 +55,7 @@ fn exists_below(world: &dyn World, from: &str, path: &WrittenPath) -> bool {
 
 /// Returns false for a path such as `src/index.ts` whose directory no longer exists: every package has one.
 pub(super) fn is_specific(folders: &BTreeSet<String>, path: &str) -> bool {
-    !is_generic(base(path)) || path.split('/').count() > 2 || folders.contains(parent(path))
+    !is_common_file_name(base(path)) || path.split('/').count() > 2 || folders.contains(parent(path))
 }
 
 /// Returns true if files of these paths may be in one project: they are below the same directory, or the
@@ -79,7 +79,7 @@ pub(super) fn is_same_project(from: &str, path: &str, module: &[&str]) -> bool {
 pub(super) fn ends_like(path: &str, module: &[&str]) -> bool {
     let stem = base(path).split('.').next().unwrap_or_default();
     let mut parts = module.iter().rev();
-    if !is_generic(base(path)) && parts.next() != Some(&stem) {
+    if !is_common_file_name(base(path)) && parts.next() != Some(&stem) {
         return false;
     }
     let folder = base(parent(path));

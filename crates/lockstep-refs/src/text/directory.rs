@@ -62,7 +62,7 @@ pub(super) fn candidates(world: &dyn World, directory: &str) -> Vec<FileId> {
 }
 
 /// Returns the file that represents the directory which a run of characters names.
-pub(super) fn named(
+pub(super) fn directory_at(
     world: &dyn World,
     document: &Document<'_>,
     from: &str,

@@ -42,8 +42,10 @@ pub(super) fn referrers(world: &dyn World, subject: &Subject<'_>, found: &mut Ve
             }
             let special = enclosed(line.line(), line.start());
             let special = special.into_iter().filter(|it| it.start <= at && end <= it.end);
-            let mut leads =
-                token(&text, at, end).into_iter().chain(special).filter_map(|it| paths.lead(from, &it));
+            let mut leads = token(&text, at, end)
+                .into_iter()
+                .chain(special)
+                .filter_map(|it| paths.resolve_path(from, &it));
             if leads.any(|lead| lead.path == subject.path) {
                 let link = reference(file, line.number, Kind::Path, Certainty::Resolved, anchor);
                 found.push(Reference { symbol: Some(symbol), ..link });

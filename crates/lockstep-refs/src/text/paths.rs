@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::entity::is_generic;
+use crate::entity::is_common_file_name;
 use crate::reference::Certainty;
 use crate::world::{World, base, join, parent};
 
@@ -143,7 +143,7 @@ impl Paths<'_> {
 
     /// Resolves a path written in the file `from`. `None` if it resolves to no file, or to more than one. A
     /// word alone resolves only to a file in the same directory or at the root.
-    pub(crate) fn lead(&self, from: &str, token: &Token<'_>) -> Option<ResolvedPath> {
+    pub(crate) fn resolve_path(&self, from: &str, token: &Token<'_>) -> Option<ResolvedPath> {
         let sure = |path: String| ResolvedPath { path, certainty: Certainty::Resolved };
         let (rest, origin) = token.origin();
         let near = || join(parent(from), rest).filter(|path| self.exists(path));
@@ -156,11 +156,11 @@ impl Paths<'_> {
             Origin::Absolute => root().map(sure).or_else(|| self.whole_end_of(rest)),
             Origin::Variable => near().or_else(root).map(sure).or_else(|| self.unambiguous(rest)),
             Origin::Free if is_word(rest) => near().or_else(root).map(sure),
-            Origin::Free if is_generic(rest) => near().filter(|_| token.is_delimited()).map(sure),
+            Origin::Free if is_common_file_name(rest) => near().filter(|_| token.is_delimited()).map(sure),
             Origin::Free => near()
                 .or_else(root)
                 .map(sure)
-                .or_else(|| self.above(from, rest))
+                .or_else(|| self.resolve_above(from, rest))
                 .or_else(|| self.unambiguous(rest)),
         }
     }
@@ -189,8 +189,8 @@ impl Paths<'_> {
     }
 
     /// Resolves a path from the nearest directory above the file in which it exists.
-    fn above(&self, from: &str, rest: &str) -> Option<ResolvedPath> {
-        if is_generic(rest) || rest.starts_with("..") {
+    fn resolve_above(&self, from: &str, rest: &str) -> Option<ResolvedPath> {
+        if is_common_file_name(rest) || rest.starts_with("..") {
             return None;
         }
         let mut directory = parent(from);
@@ -206,7 +206,7 @@ impl Paths<'_> {
     /// Returns the only file whose path ends with it.
     fn unambiguous(&self, rest: &str) -> Option<ResolvedPath> {
         let rest = rest.strip_prefix("./").unwrap_or(rest);
-        if is_generic(rest) || rest.starts_with("..") {
+        if is_common_file_name(rest) || rest.starts_with("..") {
             return None;
         }
         let mut found: Option<&str> = None;
@@ -336,7 +336,7 @@ mod tests {
     use super::*;
     use crate::world::MemoryWorld;
 
-    fn lead(from: &str, line: &str, basename: &str) -> Option<(String, Certainty)> {
+    fn resolve_path(from: &str, line: &str, basename: &str) -> Option<(String, Certainty)> {
         let world = MemoryWorld::new([
             (".claude/hooks/on-stop.sh", ""),
             (".claude/skills/a/SKILL.md", ""),
@@ -350,7 +350,7 @@ mod tests {
         ]);
         let start = line.find(basename).unwrap();
         let token = token(line, start, start + basename.len())?;
-        Paths { world: &world, also: None }.lead(from, &token).map(|lead| (lead.path, lead.certainty))
+        Paths { world: &world, also: None }.resolve_path(from, &token).map(|lead| (lead.path, lead.certainty))
     }
 
     fn sure(path: &str) -> Option<(String, Certainty)> {
@@ -370,30 +370,30 @@ mod tests {
             "$(dirname $0)/hooks/on-stop.sh",
         ] {
             let from = if written.contains("SCRIPT_DIR") { ".claude/hooks/other.sh" } else { "docs/x.md" };
-            assert_eq!(lead(from, written, "on-stop.sh"), hook, "{written}");
+            assert_eq!(resolve_path(from, written, "on-stop.sh"), hook, "{written}");
         }
-        assert_eq!(lead("docs/x.md", "[g](guide.md#top)", "guide.md"), sure("docs/guide.md"));
-        assert_eq!(lead("docs/x.md", "[g](../README.md)", "README.md"), sure("README.md"));
-        assert_eq!(lead("a/src/one.rs", "see src/one.rs", "one.rs"), sure("a/src/one.rs"));
+        assert_eq!(resolve_path("docs/x.md", "[g](guide.md#top)", "guide.md"), sure("docs/guide.md"));
+        assert_eq!(resolve_path("docs/x.md", "[g](../README.md)", "README.md"), sure("README.md"));
+        assert_eq!(resolve_path("a/src/one.rs", "see src/one.rs", "one.rs"), sure("a/src/one.rs"));
         assert_eq!(
-            lead("docs/x.md", "`two.rs`", "two.rs"),
+            resolve_path("docs/x.md", "`two.rs`", "two.rs"),
             Some(("b/src/two.rs".into(), Certainty::Possible))
         );
     }
 
     #[test]
     fn ambiguous_generic_and_foreign_paths_do_not_resolve() {
-        assert_eq!(lead("docs/x.md", "`one.rs`", "one.rs"), None);
-        assert_eq!(lead("docs/x.md", "src/one.rs", "one.rs"), None);
-        assert_eq!(lead("docs/x.md", "the README.md of it", "README.md"), None);
-        assert_eq!(lead("a/docs/y.md", "[r](README.md)", "README.md"), None);
-        assert_eq!(lead("a/y.md", "[r](README.md)", "README.md"), sure("a/README.md"));
-        assert_eq!(lead("docs/x.md", "https://example.org/docs/guide.md", "guide.md"), None);
-        assert_eq!(lead("docs/x.md", "my-guide.md", "guide.md"), None);
-        assert_eq!(lead("docs/x.md", "guide.md.bak", "guide.md"), None);
-        assert_eq!(lead("docs/x.md", "../gone/two.rs", "two.rs"), None);
+        assert_eq!(resolve_path("docs/x.md", "`one.rs`", "one.rs"), None);
+        assert_eq!(resolve_path("docs/x.md", "src/one.rs", "one.rs"), None);
+        assert_eq!(resolve_path("docs/x.md", "the README.md of it", "README.md"), None);
+        assert_eq!(resolve_path("a/docs/y.md", "[r](README.md)", "README.md"), None);
+        assert_eq!(resolve_path("a/y.md", "[r](README.md)", "README.md"), sure("a/README.md"));
+        assert_eq!(resolve_path("docs/x.md", "https://example.org/docs/guide.md", "guide.md"), None);
+        assert_eq!(resolve_path("docs/x.md", "my-guide.md", "guide.md"), None);
+        assert_eq!(resolve_path("docs/x.md", "guide.md.bak", "guide.md"), None);
+        assert_eq!(resolve_path("docs/x.md", "../gone/two.rs", "two.rs"), None);
         assert_eq!(
-            lead("docs/x.md", "/etc/docs/guide.md", "guide.md").map(|lead| lead.1),
+            resolve_path("docs/x.md", "/etc/docs/guide.md", "guide.md").map(|lead| lead.1),
             Some(Certainty::Possible)
         );
     }

@@ -24,7 +24,7 @@ pub(super) fn find(search: &Search<'_>, old: &Facts, new: &Facts, found: &mut Ve
         let restriction = Restriction {
             is_abstract: adds("abstract"),
             is_final: adds("final") || adds("sealed"),
-            takes_other: takes_other(old, new, owner),
+            changes_parameters: changes_parameters(old, new, owner),
             is_static: adds("static") && new.language == Language::CSharp,
             elements: &elements,
         };
@@ -68,7 +68,7 @@ fn new_elements<'f>(old: &Facts, new: &'f Facts, owner: &Definition) -> Vec<&'f 
 }
 
 /// Returns true if the only constructor of a class takes another number of arguments.
-fn takes_other(old: &Facts, new: &Facts, owner: &Definition) -> bool {
+fn changes_parameters(old: &Facts, new: &Facts, owner: &Definition) -> bool {
     let path = path_of(owner);
     let only = |facts: &Facts| {
         let mut own = facts.definitions.iter().filter(|it| {
@@ -87,14 +87,15 @@ struct Restriction<'r> {
     is_abstract: bool,
     is_final: bool,
     /// Set if its only constructor takes another number of arguments.
-    takes_other: bool,
+    changes_parameters: bool,
     is_static: bool,
     elements: &'r [&'r str],
 }
 
 impl Restriction<'_> {
     fn is_none(&self) -> bool {
-        !(self.is_abstract || self.is_final || self.takes_other || self.is_static) && self.elements.is_empty()
+        !(self.is_abstract || self.is_final || self.changes_parameters || self.is_static)
+            && self.elements.is_empty()
     }
 
     /// Returns the reason if the use at a leaf is not allowed any more.
@@ -109,7 +110,7 @@ impl Restriction<'_> {
         if self.is_abstract && is_constructor_reference(source, leaf) {
             return Some("is abstract now".to_owned());
         }
-        if self.takes_other && is_constructor_reference(source, leaf) {
+        if self.changes_parameters && is_constructor_reference(source, leaf) {
             return Some("takes other arguments".to_owned());
         }
         let around = leaf.parent()?;

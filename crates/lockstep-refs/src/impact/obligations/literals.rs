@@ -29,7 +29,7 @@ pub(super) fn find(search: &Search<'_>, obligation: &Obligation, found: &mut Vec
     };
     if let Some(source) = search.trees.get(search.file).filter(|it| it.language == Language::Rust) {
         let lacking = own_structs(&source, &obligation.owner.name);
-        let lacking = lacking.into_iter().filter(|it| !gives(&source, *it, &obligation.member));
+        let lacking = lacking.into_iter().filter(|it| !sets_field(&source, *it, &obligation.member));
         found.extend(lacking.map(|it| unmet(search.file, it, "Self")));
     }
     for reference in search.references(search.file, &symbols) {
@@ -48,7 +48,7 @@ pub(super) fn find(search: &Search<'_>, obligation: &Obligation, found: &mut Vec
         for literal in literals {
             let is_met = match source.language {
                 Language::Go => !is_unkeyed(literal),
-                _ => gives(&source, literal, &obligation.member),
+                _ => sets_field(&source, literal, &obligation.member),
             };
             if !is_met && seen.insert((reference.file, literal.start_byte())) {
                 found.push(unmet(reference.file, literal, &reference.pattern));
@@ -161,7 +161,7 @@ fn is_unkeyed(body: Node<'_>) -> bool {
 }
 
 /// Returns true if a literal gives a field, or takes the rest from another value.
-fn gives(source: &Source, literal: Node<'_>, member: &str) -> bool {
+fn sets_field(source: &Source, literal: Node<'_>, member: &str) -> bool {
     const REST: &[&str] = &["spread_element", "jsx_expression", "base_field_initializer"];
     literal.named_children(&mut literal.walk()).any(|part| {
         let key = ["key", "name", "field"].iter().find_map(|field| part.child_by_field_name(field));

@@ -36,7 +36,7 @@ pub(super) fn find(
             let (facts, text) = (Arc::new(old.clone()), Some(Arc::from(former)));
             let before = Overlay::new(search.world, edit.former_path(), facts, text);
             let name = base.rsplit(['.', ':', '*']).next().unwrap_or(base).trim();
-            for reference in lost(&before, search.world, new.language, name) {
+            for reference in lost_uses(&before, search.world, new.language, name) {
                 found.push(Unmet {
                     file: reference.file,
                     line: reference.line,
@@ -50,7 +50,7 @@ pub(super) fn find(
 }
 
 /// The uses of a type's members that only the former files resolve.
-fn lost(before: &dyn World, after: &dyn World, language: Language, base: &str) -> Vec<Reference> {
+fn lost_uses(before: &dyn World, after: &dyn World, language: Language, base: &str) -> Vec<Reference> {
     let now: BTreeSet<(FileId, u32, Box<str>)> =
         uses(after, language, base).into_iter().map(|it| (it.file, it.line, it.pattern)).collect();
     let mut then = uses(before, language, base);

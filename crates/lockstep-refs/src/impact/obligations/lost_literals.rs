@@ -170,7 +170,7 @@ impl Places {
                     lines.entry(reference.file).or_default().insert(reference.line);
                 }
             } else if carrier.arity.is_some() && carrier.kind != Field && reference.role == Role::Call {
-                let taken = self.taken(search, file, carrier);
+                let taken = self.accepting_parameters(search, file, carrier);
                 self.files.entry(reference.file).or_default().calls.insert(place, taken);
             } else {
                 names.values.insert(place);
@@ -216,7 +216,7 @@ impl Places {
     }
 
     /// The positions and names of the parameters of a function that have the type.
-    fn taken(&self, search: &Search<'_>, file: FileId, function: &Definition) -> Vec<Slot> {
+    fn accepting_parameters(&self, search: &Search<'_>, file: FileId, function: &Definition) -> Vec<Slot> {
         let (Some(names), Some(facts)) = (self.files.get(&file), search.world.facts(file)) else {
             return Vec::new();
         };

@@ -94,16 +94,16 @@ impl Arms {
             (Language::Kotlin, "when_expression") => {
                 of_kind(node, &["when_entry"])
                     .into_iter()
-                    .for_each(|it| arms.before(source, it, "->", "else"));
+                    .for_each(|it| arms.take_until(source, it, "->", "else"));
             }
             (Language::Swift, "switch_statement") => {
                 let entries = of_kind(node, &["switch_entry"]);
-                entries.into_iter().for_each(|it| arms.before(source, it, ":", "default_keyword"));
+                entries.into_iter().for_each(|it| arms.take_until(source, it, ":", "default_keyword"));
             }
             (Language::Java, "switch_expression") if is_value(node) => {
                 let labels = descendants(node.child_by_field_name("body")?);
                 for label in labels.into_iter().filter(|it| it.kind() == "switch_label") {
-                    arms.before(source, label, "->", "default");
+                    arms.take_until(source, label, "->", "default");
                 }
             }
             (Language::TypeScript | Language::Tsx, "switch_statement") => arms.typescript(source, node)?,
@@ -121,7 +121,7 @@ impl Arms {
     }
 
     /// Takes what comes before a token. A child of the kind `rest` takes everything.
-    fn before(&mut self, source: &Source, arm: Node<'_>, end: &str, rest: &str) {
+    fn take_until(&mut self, source: &Source, arm: Node<'_>, end: &str, rest: &str) {
         for part in arm.children(&mut arm.walk()).take_while(|it| it.kind() != end) {
             self.has_rest |= part.kind() == rest;
             self.take(source, part);

@@ -44,10 +44,12 @@ pub(super) fn find(
 
 /// Returns true if a type with parameters has another header.
 pub(super) fn may_differ(old: &Facts, new: &Facts) -> bool {
-    let is_generic = |it: &Definition| it.header.split(TOKEN_END).any(|token| token == "<");
+    let is_common_file_name = |it: &Definition| it.header.split(TOKEN_END).any(|token| token == "<");
     let differs = |it: &Definition| {
         let was = old.definitions.iter().find(|was| was.kind == it.kind && path_of(was) == path_of(it));
-        was.is_some_and(|was| was.header != it.header && (is_generic(was) || is_generic(it)))
+        was.is_some_and(|was| {
+            was.header != it.header && (is_common_file_name(was) || is_common_file_name(it))
+        })
     };
     let is_function = |it: &Definition| it.arity.is_some() && new.language != Language::Java;
     new.definitions.iter().any(|it| (is_type(it) || is_function(it)) && differs(it))

@@ -39,7 +39,7 @@ impl Packages for Includes {
         bindings
     }
 
-    fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
+    fn resolve_import(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
         match import.form {
             ImportForm::Namespace => Leads::To(Vec::new()),
             form => match find_included(query.world, file, &import.module, form == ImportForm::System) {

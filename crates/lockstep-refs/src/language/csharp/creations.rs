@@ -33,6 +33,6 @@ pub(super) fn implicit_creation(walk: &mut Walk<'_>, node: Node<'_>) {
     if let Some(type_) = type_.filter(|it| it.kind() != "implicit_type") {
         let path = dotted(walk.text(walk.head(type_)));
         let name = path.rsplit('.').next().unwrap_or(&path);
-        walk.used(node, name, Role::Call, None, arguments.and_then(walk::argument_count));
+        walk.record_use(node, name, Role::Call, None, arguments.and_then(walk::argument_count));
     }
 }

@@ -31,7 +31,7 @@ impl<'t> Walk<'t> {
     /// Records a decorator, which is called with the definition.
     fn decorator(&mut self, node: Node<'t>) -> Shape {
         match node.kind() {
-            "identifier" => self.named(node, Role::Call, Some(1)),
+            "identifier" => self.bare_name(node, Role::Call, Some(1)),
             "attribute" => self.attribute(node, Role::Call, Some(1)),
             _ => self.expression(node),
         }
@@ -92,7 +92,7 @@ impl<'t> Walk<'t> {
                     }
                 }
                 "identifier" => {
-                    self.named(base, Role::Extend, None);
+                    self.bare_name(base, Role::Extend, None);
                     bases.push(self.found.text(base).into());
                 }
                 "attribute" => {

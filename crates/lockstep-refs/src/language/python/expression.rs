@@ -26,7 +26,7 @@ impl<'t> Walk<'t> {
 
     fn shape(&mut self, node: Node<'t>) -> Shape {
         match node.kind() {
-            "identifier" => self.named(node, Role::Value, None),
+            "identifier" => self.bare_name(node, Role::Value, None),
             "attribute" => self.attribute(node, Role::Value, None),
             "call" => self.call(node),
             "await" => awaited(self.only(node)),
@@ -154,7 +154,7 @@ impl<'t> Walk<'t> {
     }
 
     /// Records a bare name.
-    pub(super) fn named(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
+    pub(super) fn bare_name(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
         let name = self.found.text(node);
         match self.found.scopes.get(name) {
             // A name that is imported inside the function is not a variable.
@@ -183,7 +183,7 @@ impl<'t> Walk<'t> {
         let Some(function) = node.child_by_field_name("function") else { return Shape::Unknown };
         let before = self.found.facts.uses.len();
         let callee = match function.kind() {
-            "identifier" => self.named(function, Role::Call, count),
+            "identifier" => self.bare_name(function, Role::Call, count),
             "attribute" => self.attribute(function, Role::Call, count),
             _ => self.expression(function),
         };

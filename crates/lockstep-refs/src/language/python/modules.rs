@@ -29,7 +29,7 @@ impl Scheme for Packages {
             }
             directory = parent(directory);
         }
-        match below(world, directory, &module[relative..]) {
+        match module_below(world, directory, &module[relative..]) {
             Some(module) => Found::Here(module),
             None => Found::Missing,
         }
@@ -46,7 +46,7 @@ impl Scheme for Packages {
             Module::File(file) => package(world.path(*file))?,
             Module::Folder(path) => path,
         };
-        below(world, directory, name)
+        module_below(world, directory, name)
     }
 
     fn hands_on_what_it_imports(&self) -> bool {
@@ -72,7 +72,7 @@ fn package(path: &str) -> Option<&str> {
 }
 
 /// A module by its dotted name below a directory; the directory itself for the empty name.
-fn below(world: &dyn World, directory: &str, dotted: &str) -> Option<Module> {
+fn module_below(world: &dyn World, directory: &str, dotted: &str) -> Option<Module> {
     let mut path = directory.to_owned();
     for part in dotted.split('.').filter(|part| !part.is_empty()) {
         if !path.is_empty() {
@@ -101,7 +101,7 @@ fn absolute(world: &dyn World, from: &str, module: &str) -> Found {
     let first = module.split('.').next().unwrap_or(module);
     let rest = module.get(first.len()..).unwrap_or_default();
     match root(world, from, first) {
-        Some(root) => match below(world, &root, &format!("{first}{rest}")) {
+        Some(root) => match module_below(world, &root, &format!("{first}{rest}")) {
             Some(module) => Found::Here(module),
             None => Found::Missing,
         },
@@ -117,7 +117,7 @@ fn namespace(world: &dyn World, from: &str, module: &str) -> Option<Module> {
         let is_package = world.find(&with(directory, "__init__.py")).is_some();
         let roots = [directory.to_owned(), with(directory, "src"), with(directory, "lib")];
         for root in roots.into_iter().filter(|_| !is_package) {
-            match below(world, &root, module) {
+            match module_below(world, &root, module) {
                 Some(Module::Folder(path)) if !has_modules(world, &path) => {}
                 Some(found) => return Some(found),
                 None => {}

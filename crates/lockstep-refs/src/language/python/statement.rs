@@ -79,7 +79,7 @@ impl<'t> Walk<'t> {
         };
         let shape = self.annotation(right);
         let name = left.named_child(0).unwrap_or(left);
-        self.value(name, None, Some(super::alias::stands_for(shape)), node);
+        self.value(name, None, Some(super::type_aliases::stands_for(shape)), node);
     }
 
     /// An expression as a statement: assignments define, the rest only uses.
@@ -96,7 +96,7 @@ impl<'t> Walk<'t> {
                             None => self.all_is_open = true,
                         }
                     } else if left.kind() == "identifier" {
-                        self.named(left, Role::Value, None);
+                        self.bare_name(left, Role::Value, None);
                     } else {
                         self.expression(left);
                     }

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::extractor::{Binding, Reader, Source, bare, called, member, operated};
+use super::extractor::{Binding, Reader, Source, called, member, operated, without_raw_prefix};
 use super::patterns::slots;
 use super::standard;
 use crate::facts::{Role, Shape};
@@ -130,7 +130,7 @@ impl Reader {
             "field_expression" => {
                 let of = self.field(source, node, "value");
                 let Some(field) = node.child_by_field_name("field") else { return (Shape::Unknown, None) };
-                let name = bare(source.of(field));
+                let name = without_raw_prefix(source.of(field));
                 if field.kind() != "integer_literal" {
                     self.put(name, source.line(field), role, Some(of.clone()), arguments);
                 }

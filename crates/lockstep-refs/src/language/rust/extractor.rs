@@ -155,7 +155,7 @@ impl Reader {
         of: Option<Shape>,
         arguments: Option<u16>,
     ) {
-        let name = bare(name);
+        let name = without_raw_prefix(name);
         if name.is_empty() || name == "_" || is_given(name) {
             return;
         }
@@ -192,7 +192,7 @@ impl Reader {
 
     pub(super) fn bind(&mut self, name: &str, binding: Binding) {
         if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(bare(name).into(), binding);
+            scope.insert(without_raw_prefix(name).into(), binding);
         }
     }
 
@@ -215,7 +215,7 @@ impl Reader {
 }
 
 /// Returns a name without the prefix of raw identifiers.
-pub(super) fn bare(name: &str) -> &str {
+pub(super) fn without_raw_prefix(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }
 
@@ -235,7 +235,7 @@ pub(super) fn member(of: Shape, name: &str) -> Shape {
     if of == Shape::Unknown || chain(&of) >= LONGEST_CHAIN {
         return Shape::Unknown;
     }
-    Shape::Member(Box::new(of), bare(name).into())
+    Shape::Member(Box::new(of), without_raw_prefix(name).into())
 }
 
 pub(super) fn called(of: Shape) -> Shape {

@@ -13,7 +13,7 @@ impl Reader {
         if name == "cfg_if" {
             return self.alternatives(inner);
         }
-        let plain = plain(inner.text);
+        let plain = plain_rust(inner.text);
         if plain != inner.text && self.reread(Source { text: &plain, line: inner.line }, "", "", true) {
             return true;
         }
@@ -139,7 +139,7 @@ fn reach_before(tokens: &[Token<'_>]) -> Reach {
 /// Rewrites the items of a macro as Rust, keeping their lines: flags (`struct A: u8 { const B = 1; }`) become
 /// a type with constants; a type after the name of an enum and marks for the macro itself (`@part`) are
 /// removed.
-fn plain(text: &str) -> String {
+fn plain_rust(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let (mut rest, mut before, mut flags) = (text, "", false);
     while let Some(c) = rest.chars().next() {
@@ -203,11 +203,14 @@ mod tests {
     #[test]
     fn flags_are_a_type_with_constants() {
         assert_eq!(
-            plain("pub struct A: u8 {\n const B = 1;\n const C = Self::B.bits();\n}\nenum D:\nu8 { E }"),
+            plain_rust("pub struct A: u8 {\n const B = 1;\n const C = Self::B.bits();\n}\nenum D:\nu8 { E }"),
             "pub struct A; impl A{\n pub const B: Self  = 1;\n pub const C: Self  = Self::B.bits();\n}\nenum D\n{ E }"
         );
-        assert_eq!(plain("trait A: B { @part type C; }"), "trait A: B {  type C; }");
-        assert_eq!(plain("trait A {\n@part type\ntype C; }"), "trait A {\n\ntype C; }");
-        assert_eq!(plain("struct A { b: u8 } const C: u8 = '{';"), "struct A { b: u8 } const C: u8 = '{';");
+        assert_eq!(plain_rust("trait A: B { @part type C; }"), "trait A: B {  type C; }");
+        assert_eq!(plain_rust("trait A {\n@part type\ntype C; }"), "trait A {\n\ntype C; }");
+        assert_eq!(
+            plain_rust("struct A { b: u8 } const C: u8 = '{';"),
+            "struct A { b: u8 } const C: u8 = '{';"
+        );
     }
 }

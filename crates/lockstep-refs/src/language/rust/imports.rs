@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::extractor::{Reader, Source, bare};
+use super::extractor::{Reader, Source, without_raw_prefix};
 use crate::facts::{Import, ImportForm, ImportedName};
 use crate::syntax::children;
 
@@ -23,7 +23,7 @@ impl Reader {
         let line = source.line(node);
         match node.kind() {
             "scoped_use_list" => {
-                let path = node.child_by_field_name("path").map(|path| plain(source.of(path)));
+                let path = node.child_by_field_name("path").map(|path| normalized_path(source.of(path)));
                 let module = joined(before, path.as_deref().unwrap_or_default());
                 if let Some(list) = node.child_by_field_name("list") {
                     self.use_clause(source, list, &module, reexport, depth + 1);
@@ -36,17 +36,17 @@ impl Reader {
             }
             "use_wildcard" => {
                 let path = children(node).into_iter().find(|child| !child.is_extra());
-                let path = path.map(|path| plain(source.of(path)));
+                let path = path.map(|path| normalized_path(source.of(path)));
                 let module = joined(before, path.as_deref().unwrap_or_default());
                 self.import(module, None, true, reexport, ImportForm::Plain, line);
             }
             "use_as_clause" => {
-                let path = node.child_by_field_name("path").map(|path| plain(source.of(path)));
+                let path = node.child_by_field_name("path").map(|path| normalized_path(source.of(path)));
                 let alias = node.child_by_field_name("alias").map(|alias| source.of(alias));
                 self.use_path(before, path.as_deref().unwrap_or_default(), alias, reexport, line);
             }
             _ => {
-                let path = plain(source.of(node));
+                let path = normalized_path(source.of(node));
                 let line = node.child_by_field_name("name").map_or(line, |name| source.line(name));
                 self.use_path(before, &path, None, reexport, line);
             }
@@ -59,7 +59,11 @@ impl Reader {
             if path == "self" && !before.is_empty() { before.to_owned() } else { joined(before, path) };
         let (module, name) = whole.rsplit_once("::").unwrap_or(("", &whole));
         let local = alias.unwrap_or(name);
-        let names = ImportedName { name: bare(name).into(), local: bare(local).into(), line };
+        let names = ImportedName {
+            name: without_raw_prefix(name).into(),
+            local: without_raw_prefix(local).into(),
+            line,
+        };
         self.import(module.to_owned(), Some(names), false, reexport, ImportForm::Plain, line);
     }
 
@@ -108,14 +112,18 @@ impl Reader {
     ) {
         let reexport = children(node).iter().any(|child| child.kind() == "visibility_modifier");
         let line = source.line(node);
-        let names = ImportedName { name: bare(name).into(), local: bare(name).into(), line };
+        let names = ImportedName {
+            name: without_raw_prefix(name).into(),
+            local: without_raw_prefix(name).into(),
+            line,
+        };
         let module = path.unwrap_or_default().to_owned();
         self.import(module, Some(names), macros, reexport, ImportForm::Child, line);
     }
 }
 
 /// A path as written, without spaces and marks.
-fn plain(text: &str) -> String {
+fn normalized_path(text: &str) -> String {
     let text: String = text.split_whitespace().collect();
     text.replace("$crate", "crate").replace("r#", "")
 }

@@ -4,7 +4,7 @@ mod members;
 
 use tree_sitter::Node;
 
-use super::extractor::{Reader, Source, bare};
+use super::extractor::{Reader, Source, without_raw_prefix};
 use super::macros::is_given;
 use super::modules::MACRO_USE;
 use crate::facts::{Arity, Definition, DefinitionKind, Reach, Role, Shape};
@@ -42,7 +42,7 @@ impl Reader {
     }
 
     pub(super) fn item(&mut self, source: Source<'_>, node: Node<'_>, attributes: &[Node<'_>]) {
-        let name = node.child_by_field_name("name").map(|name| bare(source.of(name)));
+        let name = node.child_by_field_name("name").map(|name| without_raw_prefix(source.of(name)));
         match (node.kind(), name) {
             ("mod_item", Some(name)) => self.module_item(source, node, name, attributes),
             ("function_item" | "function_signature_item", Some(name)) => {
@@ -134,7 +134,7 @@ impl Reader {
         if macros {
             self.facts.definitions[index as usize].extends = vec![MACRO_USE.into()];
         }
-        self.inside(Some(index), |reader| {
+        self.within_definition(Some(index), |reader| {
             reader.modules.push(name.into());
             let owners = std::mem::take(&mut reader.owners);
             reader.apart(|reader| reader.items(source, body));
@@ -194,7 +194,7 @@ impl Reader {
         if let Some(interface) = hidden {
             self.hide(index, interface);
         }
-        self.inside(Some(index), |reader| {
+        self.within_definition(Some(index), |reader| {
             reader.scoped(|reader| {
                 reader.bind_parameters(source, node, |_, _| None);
                 if let Some(result) = node.child_by_field_name("return_type") {
@@ -235,7 +235,7 @@ impl Reader {
         if let (true, Some(index)) = (hidden, index) {
             self.hide(index, "");
         }
-        self.inside(index.or(self.within), |reader| {
+        self.within_definition(index.or(self.within), |reader| {
             reader.scoped(|reader| {
                 if let Some(declared) = node.child_by_field_name("type") {
                     reader.type_uses(source, declared);
@@ -264,7 +264,7 @@ impl Reader {
             self.hide(index, "");
         }
         let own_positions = self.itself.is_none();
-        self.inside(Some(index), |reader| {
+        self.within_definition(Some(index), |reader| {
             reader.scoped(|reader| {
                 reader.bind_parameters(source, node, |index, _| own_positions.then_some(index));
                 let meant = node.child_by_field_name("type");
@@ -349,7 +349,7 @@ impl Reader {
         }
     }
 
-    fn inside(&mut self, within: Option<u32>, read: impl FnOnce(&mut Self)) {
+    fn within_definition(&mut self, within: Option<u32>, read: impl FnOnce(&mut Self)) {
         let outer = std::mem::replace(&mut self.within, within);
         read(self);
         self.within = outer;

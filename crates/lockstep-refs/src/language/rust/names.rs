@@ -31,7 +31,7 @@ pub(super) struct Found {
 }
 
 /// Results that are cached during one query.
-type Kept<K, V> = RefCell<HashMap<K, V>>;
+type Cache<K, V> = RefCell<HashMap<K, V>>;
 type Several = Rc<[Found]>;
 /// A name of a module, and whether it is seen from inside.
 type LookupKey = (Module, Box<str>, bool);
@@ -41,17 +41,17 @@ type Names = Rc<[Box<str>]>;
 /// The cached lookups.
 #[derive(Default)]
 pub(super) struct Memory {
-    names: Kept<LookupKey, Entry<Several>>,
+    names: Cache<LookupKey, Entry<Several>>,
     /// Names and members whose lookup depends on an open one or a limit.
     provisional: RefCell<Vec<Provisional>>,
     pub(super) progress: Progress,
-    paths: Kept<(Module, Box<str>), Several>,
-    pub(super) members: Kept<MembersKey, Entry<Rc<Members>>>,
-    pub(super) types: Kept<(Module, Box<str>), Ty>,
-    macros: Kept<Box<str>, Items>,
-    expanded: Kept<Box<str>, bool>,
-    pub(super) implementing: Kept<(FileId, u32), Names>,
-    pub(super) provided: Kept<Box<str>, Items>,
+    paths: Cache<(Module, Box<str>), Several>,
+    pub(super) members: Cache<MembersKey, Entry<Rc<Members>>>,
+    pub(super) types: Cache<(Module, Box<str>), Ty>,
+    macros: Cache<Box<str>, Items>,
+    expanded: Cache<Box<str>, bool>,
+    pub(super) implementing: Cache<(FileId, u32), Names>,
+    pub(super) provided: Cache<Box<str>, Items>,
 }
 
 /// A type, trait or variant, and the name of a member.
@@ -126,7 +126,8 @@ impl Project<'_> {
     fn rest(&self, viewer: &Module, mut found: Vec<Found>, rest: Option<&str>, steps: usize) -> Vec<Found> {
         let Some(rest) = rest else { return found };
         for segment in rest.split("::") {
-            found = found.iter().flat_map(|found| self.below(viewer, found, segment, steps)).collect();
+            found =
+                found.iter().flat_map(|found| self.resolve_segment(viewer, found, segment, steps)).collect();
             found.dedup();
             if found.is_empty() {
                 break;
@@ -173,7 +174,7 @@ impl Project<'_> {
     }
 
     /// Resolves a segment after an entity.
-    fn below(&self, viewer: &Module, found: &Found, segment: &str, steps: usize) -> Vec<Found> {
+    fn resolve_segment(&self, viewer: &Module, found: &Found, segment: &str, steps: usize) -> Vec<Found> {
         let found_below = match &found.entity {
             Entity::Outside => vec![found.clone()],
             Entity::Module(module) => match segment {
@@ -340,7 +341,7 @@ impl Project<'_> {
         let computation = progress.begin();
         let first_provisional = self.memory.count_provisional();
         names.borrow_mut().insert(key.clone(), Entry::Open(computation.position));
-        let mut found = self.own(module, name, inside, steps);
+        let mut found = self.module_meanings(module, name, inside, steps);
         if found.is_empty() {
             found = self.by_glob(module, name, inside, steps);
         }
@@ -357,7 +358,7 @@ impl Project<'_> {
     }
 
     /// Returns the meanings that a module defines or imports by name.
-    fn own(&self, module: &Module, name: &str, inside: bool, steps: usize) -> Vec<Found> {
+    fn module_meanings(&self, module: &Module, name: &str, inside: bool, steps: usize) -> Vec<Found> {
         let Some(sheet) = self.sheet(module.file) else { return Vec::new() };
         let mut found = Vec::new();
         for index in sheet.defined(name) {
@@ -384,7 +385,7 @@ impl Project<'_> {
             }
             for taken in import.names.iter().filter(|taken| *taken.local == *name) {
                 found.extend(
-                    self.taken(module, import, &taken.name, steps)
+                    self.imported_meanings(module, import, &taken.name, steps)
                         .into_iter()
                         .map(|found| Found { through: found.through.or(Some(module.file)), ..found }),
                 );
@@ -395,7 +396,13 @@ impl Project<'_> {
     }
 
     /// Returns the meanings of a name that an import takes from its module.
-    pub(super) fn taken(&self, module: &Module, import: &Import, name: &str, steps: usize) -> Vec<Found> {
+    pub(super) fn imported_meanings(
+        &self,
+        module: &Module,
+        import: &Import,
+        name: &str,
+        steps: usize,
+    ) -> Vec<Found> {
         let path =
             if import.module.is_empty() { name.to_owned() } else { format!("{}::{name}", import.module) };
         let found = self.resolve_within(module, &path, steps + 1);

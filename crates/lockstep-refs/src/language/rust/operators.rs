@@ -58,7 +58,7 @@ impl Reader {
                     let Some(argument) = at.and_then(|at| arguments.get(at)) else { continue };
                     *argument
                 }
-                name => (named(&arguments, name).unwrap_or(name), start),
+                name => (named_argument(&arguments, name).unwrap_or(name), start),
             };
             let line = lines_before(inner, start);
             if let Some(of) = self.shape_of(argument, line) {
@@ -89,7 +89,7 @@ fn lines_before(inner: Source<'_>, at: usize) -> u32 {
 }
 
 /// The value of `name = value` among a macro's arguments.
-fn named<'t>(arguments: &[(&'t str, usize)], name: &str) -> Option<&'t str> {
+fn named_argument<'t>(arguments: &[(&'t str, usize)], name: &str) -> Option<&'t str> {
     arguments.iter().find_map(|(text, _)| {
         let (left, right) = text.split_once('=')?;
         (left.trim() == name && !right.starts_with('=')).then_some(right)

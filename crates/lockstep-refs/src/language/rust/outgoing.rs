@@ -80,7 +80,7 @@ fn imported(project: &Project<'_>, module: &Module, import: &Import) -> Vec<Foun
     if import.glob {
         return project.resolve(module, &import.module).to_vec();
     }
-    import.names.iter().flat_map(|name| project.taken(module, import, &name.name, 0)).collect()
+    import.names.iter().flat_map(|name| project.imported_meanings(module, import, &name.name, 0)).collect()
 }
 
 fn file_of(found: &Found) -> Option<FileId> {

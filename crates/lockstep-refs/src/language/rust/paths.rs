@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::extractor::{Binding, Reader, Source, bare, member};
+use super::extractor::{Binding, Reader, Source, member, without_raw_prefix};
 use super::types::without_arguments;
 use crate::facts::{Role, Shape};
 use crate::syntax::children;
@@ -91,8 +91,8 @@ impl Reader {
         let mut prefix = base.map(|base| base.of);
         if let (Some(by), [], Some(of)) = (by, before, &prefix) {
             // The name is the trait's, but the type determines its shape.
-            self.put(bare(last), *line, role, Some(Shape::Name(by)), arguments);
-            return member(of.clone(), bare(last));
+            self.put(without_raw_prefix(last), *line, role, Some(Shape::Name(by)), arguments);
+            return member(of.clone(), without_raw_prefix(last));
         }
         let owner = if role == Role::Type { Role::Type } else { Role::Owner };
         // Only a dot can follow a variable.
@@ -112,7 +112,7 @@ impl Reader {
         role: Role,
         arguments: Option<u16>,
     ) -> Shape {
-        let name = bare(name);
+        let name = without_raw_prefix(name);
         let Some(prefix) = prefix else {
             return self.first_segment(alone, name, line, role, arguments);
         };

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::extractor::{Binding, Reader, Source, bare, member};
+use super::extractor::{Binding, Reader, Source, member, without_raw_prefix};
 use crate::facts::{Role, Shape};
 use crate::syntax::children;
 
@@ -65,7 +65,7 @@ impl Reader {
 
     /// Handles a bare name: a constant or a variant if it is written like one, otherwise a new variable.
     fn binding(&mut self, source: Source<'_>, node: Node<'_>, shape: &Shape) {
-        let name = bare(source.of(node));
+        let name = without_raw_prefix(source.of(node));
         if name.starts_with(|c: char| c.is_uppercase()) {
             self.path(source, node, Role::Pattern, None);
         } else {
@@ -81,7 +81,7 @@ impl Reader {
             if open { (Role::Partial, None) } else { (Role::Pattern, u16::try_from(count).ok()) };
         let path = self.path(source, of, role, count);
         for (index, part) in slots {
-            let inner = match bare(source.of(of)) {
+            let inner = match without_raw_prefix(source.of(of)) {
                 "Some" | "Ok" | "Poll::Ready" | "Ready" | "Ok::<_, _>" => member(shape.clone(), "?"),
                 "Err" => member(shape.clone(), "Err"),
                 _ => member(path.clone(), &index.to_string()),
@@ -118,7 +118,7 @@ impl Reader {
 /// Returns true if a pattern depends on the type of a value, or binds it to a name.
 fn takes(source: Source<'_>, pattern: Node<'_>) -> bool {
     match pattern.kind() {
-        "identifier" => !bare(source.of(pattern)).starts_with('_'),
+        "identifier" => !without_raw_prefix(source.of(pattern)).starts_with('_'),
         "tuple_struct_pattern"
         | "struct_pattern"
         | "tuple_pattern"

@@ -24,7 +24,7 @@ pub(super) fn find<'w>(world: &'w dyn World, target: &Target<'w>) -> Vec<Referen
             }
             search(&project, target.file, symbol, position, &mut found);
             search_associated(&project, target.file, symbol, position, &mut found);
-            let made = project.made_by(target.file, symbol);
+            let made = project.macro_output(target.file, symbol);
             for (file, item) in &made.items {
                 search(&project, *file, item, position, &mut found);
             }
@@ -286,7 +286,7 @@ impl Search<'_, '_, '_> {
     fn imported(&self, module: &Module, import: &Import, name: &str) -> Option<Found> {
         let last = import.names.first().map(|taken| &*taken.name);
         if last == Some(name) {
-            let taken = self.project.taken(module, import, name, 0);
+            let taken = self.project.imported_meanings(module, import, name, 0);
             if let Some(found) = taken.into_iter().find(|found| self.goal.is(&found.entity)) {
                 return Some(found);
             }
@@ -481,6 +481,7 @@ fn leads_to(project: &Project<'_>, from: FileId, import: &Import, file: FileId) 
     if project.resolve(&module, &import.module).iter().any(is_file) {
         return true;
     }
-    let mut taken = import.names.iter().flat_map(|name| project.taken(&module, import, &name.name, 0));
+    let mut taken =
+        import.names.iter().flat_map(|name| project.imported_meanings(&module, import, &name.name, 0));
     taken.any(|found| is_file(&found))
 }

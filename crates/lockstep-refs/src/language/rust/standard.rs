@@ -371,7 +371,7 @@ pub(super) fn is_common_method(name: &str) -> bool {
 
 /// Returns the type of a path outside the project, by naming conventions. `surely` is set if it is known
 /// to be outside.
-pub(super) fn outside(path: &str, surely: bool) -> Ty {
+pub(super) fn external_type(path: &str, surely: bool) -> Ty {
     let mut parts = path.rsplit("::");
     let last = parts.next().unwrap_or_default();
     let before = parts.next();

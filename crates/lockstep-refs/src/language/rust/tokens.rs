@@ -3,7 +3,7 @@
 
 use tree_sitter::Node;
 
-use super::extractor::{Binding, Reader, Source, bare, member, parse};
+use super::extractor::{Binding, Reader, Source, member, parse, without_raw_prefix};
 use crate::facts::{Role, Shape};
 use crate::syntax::children;
 
@@ -70,7 +70,7 @@ impl Reader {
         let name = node.child_by_field_name("macro")?;
         self.path(source, name, Role::Call, None);
         let text = source.of(name);
-        Some(bare(text.rsplit("::").next().unwrap_or(text)).to_owned())
+        Some(without_raw_prefix(text.rsplit("::").next().unwrap_or(text)).to_owned())
     }
 
     fn in_brackets(

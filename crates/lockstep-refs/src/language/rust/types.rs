@@ -5,7 +5,7 @@
 
 use tree_sitter::Node;
 
-use super::extractor::{Binding, Reader, Source, bare};
+use super::extractor::{Binding, Reader, Source, without_raw_prefix};
 use super::macros::is_given;
 use crate::facts::{Role, Shape};
 use crate::syntax::children;
@@ -72,15 +72,15 @@ impl Reader {
     /// Returns the plain form of a type. `outward` is set for users of the definition, as opposed to its own
     /// body.
     pub(super) fn type_text(&self, source: Source<'_>, node: Node<'_>, outward: bool) -> String {
-        self.plain(source, node, outward, 0)
+        self.plain_type_text(source, node, outward, 0)
     }
 
-    fn plain(&self, source: Source<'_>, node: Node<'_>, outward: bool, depth: usize) -> String {
+    fn plain_type_text(&self, source: Source<'_>, node: Node<'_>, outward: bool, depth: usize) -> String {
         if depth > 16 {
             return "_".to_owned();
         }
         let inner = |node: Option<Node<'_>>| {
-            node.map_or("_".to_owned(), |node| self.plain(source, node, outward, depth + 1))
+            node.map_or("_".to_owned(), |node| self.plain_type_text(source, node, outward, depth + 1))
         };
         match node.kind() {
             "type_identifier"
@@ -130,7 +130,7 @@ impl Reader {
         let text: String = source.of(node).split_whitespace().collect();
         let text = without_arguments(&text);
         let (first, rest) = text.split_once("::").map_or((text.as_str(), None), |(a, b)| (a, Some(b)));
-        let first = bare(first);
+        let first = without_raw_prefix(first);
         let head = match first {
             // Users of the definition know the type better.
             "Self" if outward => "Self".to_owned(),

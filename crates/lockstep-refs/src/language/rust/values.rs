@@ -56,8 +56,8 @@ impl Project<'_> {
             return Ty::Unknown;
         }
         match shape {
-            Shape::Name(path) => self.named(module, path, steps),
-            Shape::Of(text) => self.written(module, text, steps),
+            Shape::Name(path) => self.path_type(module, path, steps),
+            Shape::Of(text) => self.written_type(module, text, steps),
             Shape::Call(inner) => match self.callee(module, inner, steps) {
                 Ty::Function(result) => *result,
                 // A tuple struct or variant that is built.
@@ -142,7 +142,7 @@ impl Project<'_> {
         }
     }
 
-    fn written(&self, module: &Module, text: &str, steps: usize) -> Ty {
+    fn written_type(&self, module: &Module, text: &str, steps: usize) -> Ty {
         let key = (module.clone(), Box::from(text));
         if let Some(known) = self.memory.types.borrow().get(&key) {
             return known.clone();
@@ -158,7 +158,7 @@ impl Project<'_> {
     }
 
     /// Returns the type of a path as a value.
-    fn named(&self, module: &Module, path: &str, steps: usize) -> Ty {
+    fn path_type(&self, module: &Module, path: &str, steps: usize) -> Ty {
         let found = self.resolve(module, path);
         let items = found.iter().filter_map(|found| match &found.entity {
             Entity::Item(file, index) => Some((*file, *index)),
@@ -172,7 +172,7 @@ impl Project<'_> {
         }
         let outside = found.iter().any(|found| found.entity == Entity::Outside);
         match outside || found.is_empty() {
-            true => self.derived(module, path).unwrap_or_else(|| standard::outside(path, outside)),
+            true => self.derived(module, path).unwrap_or_else(|| standard::external_type(path, outside)),
             false => Ty::Unknown,
         }
     }
@@ -187,17 +187,17 @@ impl Project<'_> {
             }
             DefinitionKind::Variant => Ty::Own(file, index, Vec::new()),
             DefinitionKind::Function | DefinitionKind::Method => {
-                Ty::Function(Box::new(self.gives(file, definition, of, steps)))
+                Ty::Function(Box::new(self.declared_type(file, definition, of, steps)))
             }
             DefinitionKind::Value | DefinitionKind::Field | DefinitionKind::Type => {
-                self.gives(file, definition, of, steps)
+                self.declared_type(file, definition, of, steps)
             }
             _ => Ty::Unknown,
         }
     }
 
     /// Returns the declared type of a definition.
-    fn gives(&self, file: FileId, definition: &Definition, of: Option<&Ty>, steps: usize) -> Ty {
+    fn declared_type(&self, file: FileId, definition: &Definition, of: Option<&Ty>, steps: usize) -> Ty {
         let text = match &definition.gives {
             Some(Shape::Of(text)) => text,
             Some(_) => return Ty::Unknown,
@@ -283,7 +283,7 @@ impl Project<'_> {
             return self.own_member_type(of, name, true, steps);
         }
         match standard::turbofish(name, argument) {
-            Some(result) => Ty::Function(Box::new(self.written(module, &result, steps))),
+            Some(result) => Ty::Function(Box::new(self.written_type(module, &result, steps))),
             None => self.member_type(module, of, name, true, steps),
         }
     }

@@ -83,7 +83,7 @@ impl<'t> Walk<'t> {
     /// An expression that is extended.
     fn base(&mut self, node: Node<'t>) -> Box<str> {
         match node.kind() {
-            "identifier" => match self.named(node, Role::Extend, None) {
+            "identifier" => match self.bare_name(node, Role::Extend, None) {
                 Shape::Name(name) => name,
                 _ => "?".into(),
             },
@@ -300,7 +300,7 @@ impl<'t> Walk<'t> {
         }
         let shape = value.map(|it| self.expected(it, declared.clone()));
         if let (Some(node), Some(shape)) = (value, &shape) {
-            self.conform(node, shape, declared.as_ref());
+            self.expect_type(node, shape, declared.as_ref());
         }
         self.found.within = before;
         if let Some(shape) = declared.or(shape) {

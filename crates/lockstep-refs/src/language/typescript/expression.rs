@@ -34,7 +34,7 @@ impl<'t> Walk<'t> {
 
     fn shape(&mut self, node: Node<'t>, expected: Option<Shape>) -> Shape {
         match node.kind() {
-            "identifier" | "shorthand_property_identifier" => self.named(node, Role::Value, None),
+            "identifier" | "shorthand_property_identifier" => self.bare_name(node, Role::Value, None),
             "undefined" | "null" => Shape::Of("undefined".into()),
             "this" => self.this.last().cloned().unwrap_or(Shape::Untyped),
             "super" => Shape::Parent,
@@ -165,7 +165,7 @@ impl<'t> Walk<'t> {
     /// Walks a value that only has to exist: any type and any signature will do.
     fn mentioned(&mut self, node: Node<'t>) -> Shape {
         match node.kind() {
-            "identifier" => self.named(node, Role::Type, None),
+            "identifier" => self.bare_name(node, Role::Type, None),
             "member_expression" => self.member_access(node, Role::Type, None),
             _ => self.expression(node),
         }
@@ -317,7 +317,7 @@ impl<'t> Walk<'t> {
                 it.name = name;
             }
         }
-        self.named(node, Role::Call, arguments)
+        self.bare_name(node, Role::Call, arguments)
     }
 
     /// Checks `this.work()`, if `work` declares its receiver.
@@ -332,7 +332,7 @@ impl<'t> Walk<'t> {
         if let Some(Shape::Function(takes, _)) = gives
             && let Some(this) = declared_this(takes)
         {
-            self.conform(node, &Shape::Itself, Some(&this));
+            self.expect_type(node, &Shape::Itself, Some(&this));
         }
     }
 
@@ -361,13 +361,13 @@ impl<'t> Walk<'t> {
                 callee => Some(Shape::Parameter(Box::new(callee.clone()), at, WHOLE)),
             };
             let value = self.expected(argument, expected.clone().filter(|_| wants));
-            self.conform(argument, &value, expected.as_ref());
+            self.expect_type(argument, &value, expected.as_ref());
             at = at.saturating_add(1);
         }
     }
 
     /// Records that a value is used where a type is expected, if both may be types of the project.
-    pub(super) fn conform(&mut self, node: Node<'t>, value: &Shape, expected: Option<&Shape>) {
+    pub(super) fn expect_type(&mut self, node: Node<'t>, value: &Shape, expected: Option<&Shape>) {
         let Some(expected) =
             expected.filter(|it| may_be_defined(it) && may_be_defined(value) && *it != value)
         else {
@@ -512,7 +512,7 @@ impl<'t> Walk<'t> {
             if is_declared && is_open && matches!(value, Shape::Parameter(..)) {
                 self.keep_conform(right, &value, &Shape::Unknown);
             } else {
-                self.conform(right, &value, expected.as_ref());
+                self.expect_type(right, &value, expected.as_ref());
             }
         }
         // A variable without a type gets that of its first value.

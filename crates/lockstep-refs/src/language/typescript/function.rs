@@ -82,7 +82,7 @@ impl<'t> Walk<'t> {
             Some(body) if body.kind() == "statement_block" => self.statements(body, false),
             Some(body) => {
                 let value = self.expected(body, inside.clone());
-                self.conform(body, &value, inside.as_ref());
+                self.expect_type(body, &value, inside.as_ref());
                 if let Some(returns) = self.returns.last_mut() {
                     returns.values.push(value);
                 }

@@ -107,7 +107,7 @@ impl Modules {
         })?;
         let rest = module.get(package.name.len()..)?.trim_start_matches('/');
         let subpath = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
-        let found = exported(world, package, &subpath).or_else(|| plain(world, package, rest));
+        let found = exported(world, package, &subpath).or_else(|| resolve_unconfigured(world, package, rest));
         Some(found.map_or(Found::Missing, |it| Found::Here(Module::File(it))))
     }
 }
@@ -202,7 +202,7 @@ fn exported(world: &dyn World, package: &Package, subpath: &str) -> Option<FileI
 }
 
 /// Resolves a package without a configuration: its index, or the path as written.
-fn plain(world: &dyn World, package: &Package, rest: &str) -> Option<FileId> {
+fn resolve_unconfigured(world: &dyn World, package: &Package, rest: &str) -> Option<FileId> {
     let paths = if rest.is_empty() {
         vec!["src".to_owned(), String::new()]
     } else {

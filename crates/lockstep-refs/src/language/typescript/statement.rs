@@ -115,7 +115,7 @@ impl<'t> Walk<'t> {
                 let value = match node.named_child(0) {
                     Some(value) => {
                         let shape = self.expected(value, expected.clone());
-                        self.conform(value, &shape, expected.as_ref());
+                        self.expect_type(value, &shape, expected.as_ref());
                         shape
                     }
                     None => Shape::Of("undefined".into()),

@@ -290,7 +290,7 @@ impl<'t> Walk<'t> {
         let name = node.child_by_field_name("name");
         if let (Some(module), Some(name)) = (module, name) {
             let of = match module.kind() {
-                "identifier" => self.named(module, Role::Value, None),
+                "identifier" => self.bare_name(module, Role::Value, None),
                 _ => {
                     self.nested_names(module);
                     Shape::Name(self.found.text(module).into())
@@ -305,7 +305,7 @@ impl<'t> Walk<'t> {
         let parts = children(node);
         let [of, name] = parts.as_slice() else { return };
         if of.kind() == "identifier" {
-            self.named(*of, Role::Value, None);
+            self.bare_name(*of, Role::Value, None);
         } else if self.found.descend() {
             self.nested_names(*of);
             self.found.ascend();

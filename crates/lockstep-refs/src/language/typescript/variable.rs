@@ -24,7 +24,7 @@ impl<'t> Walk<'t> {
             }
             let shape = value.map(|it| self.expected(it, declared.clone()));
             if let (Some(node), Some(shape)) = (value, &shape) {
-                self.conform(node, shape, declared.as_ref());
+                self.expect_type(node, shape, declared.as_ref());
             }
             let is_declared = declared.is_some();
             let shape = declared.or(shape).unwrap_or(Shape::Unknown);
@@ -91,7 +91,7 @@ impl<'t> Walk<'t> {
                 }
                 _ => {
                     let shape = self.expected(value, declared.clone());
-                    self.conform(value, &shape, declared.as_ref());
+                    self.expect_type(value, &shape, declared.as_ref());
                     Some(if declared.is_none() { self.wrapped(value, shape) } else { shape })
                 }
             },

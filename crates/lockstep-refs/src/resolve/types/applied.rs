@@ -12,7 +12,7 @@ use crate::facts::{
 impl Resolver<'_> {
     /// Returns the result of a function's decorators, if it is a value of a type of the project: that of the
     /// outermost such decorator.
-    pub(super) fn made(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
+    pub(super) fn decorator_result(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
         let Some((_, decorators)) = parts.split_last() else { return Vec::new() };
         let values = |shape: &Shape| -> Vec<Type> {
             let mut types = self.types(place, shape).to_vec();
@@ -24,7 +24,7 @@ impl Resolver<'_> {
 
     pub(super) fn applied(&self, place: &Place, head: &Shape, arguments: &[Shape]) -> Vec<Type> {
         if is_head(head, DECORATED) {
-            let made = self.made(place, arguments);
+            let made = self.decorator_result(place, arguments);
             let function = arguments.last().filter(|_| made.is_empty());
             return function.map_or(made, |function| self.types(place, function).to_vec());
         }
@@ -35,7 +35,7 @@ impl Resolver<'_> {
             return self.all(place, arguments);
         }
         if is_head(head, REDEFINED) {
-            return self.redefined(place, arguments);
+            return self.overridden_parameter(place, arguments);
         }
         if is_head(head, OBJECT) {
             return vec![Type::Object(Rc::new(place.clone()), arguments.into())];
@@ -65,7 +65,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the type of a parameter in the overridden method; `Untyped` if that has none either.
-    fn redefined(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
+    fn overridden_parameter(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
         let types = self.all(place, parts);
         if types.iter().all(|it| *it == Type::Unknown) { vec![Type::Untyped] } else { types }
     }
@@ -115,7 +115,7 @@ impl Resolver<'_> {
         };
         // A checker does not compare attributes with a missing type.
         found.retain(|it| !matches!(it, Type::Unknown | Type::Untyped));
-        if found.is_empty() { vec![Type::outside("")] } else { found }
+        if found.is_empty() { vec![Type::external("")] } else { found }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use super::super::external_types;
 use super::super::names::{Defined, Resolver};
-use super::super::outside;
 use super::{Place, Type, is_head};
 use crate::facts::{self, DefinitionKind, Shape, THIS, THIS_PARAMETER, WHOLE};
 
@@ -12,7 +12,7 @@ impl Resolver<'_> {
     pub(super) fn element(&self, of: &Type) -> Vec<Type> {
         match of {
             Type::Untyped => vec![Type::Untyped],
-            Type::Outside(head, held) => vec![outside::part(head, held, "element")],
+            Type::Outside(head, held) => vec![external_types::part(head, held, "element")],
             // Iterating over a class yields its members: it is an enumeration.
             Type::Symbol(class, _) if self.is_class(*class) => vec![Type::Instance(*class)],
             Type::Instance(_) => {
@@ -40,7 +40,7 @@ impl Resolver<'_> {
                     _ if definition.gives.is_none() => vec![Type::Unknown],
                     _ => {
                         let this = this.as_deref().map(|this| self.receiver(this));
-                        self.given(*symbol, &definition, this.as_ref())
+                        self.declared_types(*symbol, &definition, this.as_ref())
                     }
                 }
             }
@@ -49,7 +49,7 @@ impl Resolver<'_> {
                 Shape::Function(_, result) => self.types(place, result).to_vec(),
                 _ => vec![Type::Unknown],
             },
-            Type::Outside(name, held) => vec![outside::called(name, held)],
+            Type::Outside(name, held) => vec![external_types::called(name, held)],
             Type::Untyped => vec![Type::Untyped],
             Type::Module(_) | Type::Parent(_) | Type::Object(..) | Type::Unknown => vec![Type::Unknown],
         }
@@ -72,11 +72,11 @@ impl Resolver<'_> {
             }
             Type::Untyped => return vec![Type::Untyped],
             Type::Outside(name, held) => {
-                return match held.last().filter(|_| outside::takes_item(name, argument)) {
+                return match held.last().filter(|_| external_types::takes_item(name, argument)) {
                     Some(item) if parameter == WHOLE => vec![item.clone()],
-                    Some(item) => self.taken(item, parameter),
+                    Some(item) => self.parameter_types(item, parameter),
                     None if parameter == THIS => vec![Type::Untyped],
-                    None => vec![outside::parameter(name, held, argument, parameter)],
+                    None => vec![external_types::parameter(name, held, argument, parameter)],
                 };
             }
             _ => {}
@@ -85,7 +85,7 @@ impl Resolver<'_> {
         let missing =
             || vec![if argument == THIS || parameter == THIS { Type::Untyped } else { Type::Unknown }];
         let Some(signature) = self.signature(callee) else { return missing() };
-        let takes = signature.takes();
+        let takes = signature.parameters();
         let taken = match argument {
             THIS => takes.iter().find_map(|it| match it {
                 Shape::Applied(head, held) if is_head(head, THIS_PARAMETER) => held.first(),
@@ -98,7 +98,11 @@ impl Resolver<'_> {
         if parameter == WHOLE {
             return taken.to_vec();
         }
-        taken.iter().filter(|it| **it != Type::Unknown).flat_map(|it| self.taken(it, parameter)).collect()
+        taken
+            .iter()
+            .filter(|it| **it != Type::Unknown)
+            .flat_map(|it| self.parameter_types(it, parameter))
+            .collect()
     }
 
     /// Returns the parameters and the result of a function, and the location of their shapes.
@@ -116,7 +120,7 @@ impl Resolver<'_> {
     }
 
     /// Returns the parameter types of a callable value.
-    fn taken(&self, callee: &Type, parameter: u16) -> Vec<Type> {
+    fn parameter_types(&self, callee: &Type, parameter: u16) -> Vec<Type> {
         match callee {
             Type::Outside(..) => Vec::new(),
             callee => self.parameter(callee, parameter, WHOLE),
@@ -150,11 +154,11 @@ impl Source {
 }
 
 impl Signature {
-    pub(crate) fn takes(&self) -> &[Shape] {
+    pub(crate) fn parameters(&self) -> &[Shape] {
         self.source.function().map_or(&[], |(takes, _)| takes)
     }
 
-    pub(crate) fn gives(&self) -> &Shape {
+    pub(crate) fn result(&self) -> &Shape {
         self.source.function().map_or(&Shape::Unknown, |(_, gives)| gives)
     }
 }

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::extractor::{Binding, Reader, Source, bare};
+use super::super::extractor::{Binding, Reader, Source, without_raw_prefix};
 use super::super::macros::is_given;
 use super::super::types::without_arguments;
 use super::{Visibility, macro_in, reach_of, visibility_of};
@@ -20,7 +20,7 @@ impl Reader {
         let index = self.defined(source, node, name, DefinitionKind::Type, attributes, &[], &[]);
         let body = node.child_by_field_name("body");
         self.facts.definitions[index as usize].arity = body.and_then(fields_arity);
-        self.inside(Some(index), |reader| {
+        self.within_definition(Some(index), |reader| {
             reader.scoped(|reader| {
                 reader.bind_parameters(source, node, |index, _| Some(index));
                 reader.owners.push(name.into());
@@ -51,7 +51,9 @@ impl Reader {
                 }
                 "visibility_modifier" => visibility = Some(visibility_of(source, child)),
                 "field_declaration" => {
-                    let name = child.child_by_field_name("name").map_or("", |name| bare(source.of(name)));
+                    let name = child
+                        .child_by_field_name("name")
+                        .map_or("", |name| without_raw_prefix(source.of(name)));
                     let index =
                         self.defined(source, child, name, DefinitionKind::Field, &attributes, &[], &[]);
                     attributes.clear();
@@ -81,7 +83,7 @@ impl Reader {
     fn field_type(&mut self, source: Source<'_>, index: u32, declared: Node<'_>) {
         let text = self.type_text(source, declared, true);
         self.facts.definitions[index as usize].gives = Some(Shape::Of(text.into()));
-        self.inside(Some(index), |reader| reader.type_uses(source, declared));
+        self.within_definition(Some(index), |reader| reader.type_uses(source, declared));
     }
 
     fn variants(&mut self, source: Source<'_>, body: Node<'_>, visibility: Visibility) {
@@ -94,14 +96,15 @@ impl Reader {
             if child.kind() != "enum_variant" {
                 continue;
             }
-            let name = child.child_by_field_name("name").map_or("", |name| bare(source.of(name)));
+            let name =
+                child.child_by_field_name("name").map_or("", |name| without_raw_prefix(source.of(name)));
             let index = self.defined(source, child, name, DefinitionKind::Variant, &attributes, &[], &[]);
             attributes.clear();
             self.reaching(index, visibility);
             let fields = child.child_by_field_name("body");
             let definition = &mut self.facts.definitions[index as usize];
             definition.arity = fields.and_then(fields_arity);
-            self.inside(Some(index), |reader| {
+            self.within_definition(Some(index), |reader| {
                 if let Some(fields) = fields {
                     reader.owners.push(name.into());
                     reader.fields(source, fields, Some(visibility));
@@ -128,7 +131,7 @@ impl Reader {
         let index = self.defined(source, node, name, DefinitionKind::Interface, attributes, &provided, &[]);
         let visibility = reach_of(source, node);
         let bounds = node.child_by_field_name("bounds");
-        self.inside(Some(index), |reader| {
+        self.within_definition(Some(index), |reader| {
             reader.scoped(|reader| {
                 reader.bind_parameters(source, node, |index, _| Some(index));
                 if let Some(bounds) = bounds {
@@ -229,7 +232,7 @@ impl Reader {
         };
         let of = Some(Shape::Name(interface.into()));
         self.put(source.of(name), source.line(name), Role::Override, of, None);
-        let name = bare(source.of(name));
+        let name = without_raw_prefix(source.of(name));
         match node.kind() {
             "function_item" => self.function(source, node, name, &[], Some(interface)),
             "type_item" => self.alias(source, node, name, &[], true),

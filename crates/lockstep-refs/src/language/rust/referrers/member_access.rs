@@ -165,7 +165,12 @@ impl Search<'_, '_, '_> {
         sheet.facts.imports.iter().any(|import| {
             let renamed =
                 import.names.iter().any(|it| *it.name == *self.goal.owner_name && it.local != it.name);
-            renamed && self.project.taken(module, import, &self.goal.owner_name, 0).iter().any(is_owner)
+            renamed
+                && self
+                    .project
+                    .imported_meanings(module, import, &self.goal.owner_name, 0)
+                    .iter()
+                    .any(is_owner)
         })
     }
 

@@ -8,8 +8,8 @@ use crate::facts::WRAPPED;
 /// Returns the type of a member of an outside value. A method keeps the type arguments of its value.
 pub(super) fn member(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
     match (name, held.first()) {
-        (_, None) => Type::outside(""),
-        _ if head == WRAPPED => Type::outside(""),
+        (_, None) => Type::external(""),
+        _ if head == WRAPPED => Type::external(""),
         ("value", Some(first)) if held.len() == 1 => first.clone(),
         ("exception", Some(first)) if head == "ExceptionInfo" => first.clone(),
         _ => Type::Outside(format!("{head}.{name}").into(), Rc::clone(held)),
@@ -18,7 +18,7 @@ pub(super) fn member(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
 
 /// Returns the type that a construct of the language extracts from an outside value.
 pub(super) fn part(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
-    let missing = || if held.is_empty() || head == WRAPPED { Type::outside("") } else { Type::Unknown };
+    let missing = || if held.is_empty() || head == WRAPPED { Type::external("") } else { Type::Unknown };
     match name {
         _ if head == WRAPPED => missing(),
         "element" if is_map(head) => held.first().cloned().unwrap_or_else(missing),
@@ -54,7 +54,7 @@ pub(super) fn called(name: &str, held: &Rc<[Type]>) -> Type {
     let of = |head: &str, held: Vec<Type>| Type::Outside(head.into(), held.into());
     let (Some((head, method)), Some(first), Some(last)) = (name.rsplit_once('.'), held.first(), held.last())
     else {
-        return Type::outside("");
+        return Type::external("");
     };
     match method {
         "get" | "pop" | "setdefault" | "popleft" | "at" | "shift" | "find" | "findLast" | "__getitem__"
@@ -67,7 +67,7 @@ pub(super) fn called(name: &str, held: &Rc<[Type]>) -> Type {
         "copy" | "filter" | "slice" | "splice" | "concat" | "reverse" | "sort" | "toSorted" | "union"
         | "difference" | "intersection" | "fill" | "finally" => Type::Outside(head.into(), Rc::clone(held)),
         "map" | "flatMap" | "then" | "catch" | "reduce" | "flat" | "__enter__" | "result" => Type::Unknown,
-        _ => Type::outside(""),
+        _ => Type::external(""),
     }
 }
 

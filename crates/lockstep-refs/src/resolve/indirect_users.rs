@@ -136,7 +136,7 @@ impl Search<'_, '_> {
         for (gone, at) in self.extended.types.clone() {
             let made = self.resolver.types(&place, callee).iter().any(|callee| {
                 let Some(signature) = self.resolver.signature(callee) else { return false };
-                let takes = signature.takes();
+                let takes = signature.parameters();
                 let open = takes.get(usize::from(*argument)).is_some_and(|taken| match taken {
                     Shape::Function(takes, _) => takes.get(usize::from(*parameter)) == Some(&Shape::Unknown),
                     _ => false,
@@ -146,7 +146,7 @@ impl Search<'_, '_> {
                 open && !told
                     && self
                         .resolver
-                        .types(&signature.place, signature.gives())
+                        .types(&signature.place, signature.result())
                         .contains(&Type::Instance(gone))
             });
             if made && !self.is_given_to(&place, expected, gone) {
@@ -170,9 +170,9 @@ impl Search<'_, '_> {
         }
         if let Shape::Parameter(callee, argument, WHOLE) = expected {
             let takes_any = |callee: &Type| {
-                let signature = self.resolver.signature(callee).filter(|_| self.is_generic(callee));
+                let signature = self.resolver.signature(callee).filter(|_| self.is_common_file_name(callee));
                 signature.is_some_and(|it| {
-                    it.takes().get(usize::from(*argument)).is_none_or(|taken| *taken == Shape::Unknown)
+                    it.parameters().get(usize::from(*argument)).is_none_or(|taken| *taken == Shape::Unknown)
                 })
             };
             if self.resolver.types(place, callee).iter().any(takes_any) {
@@ -209,7 +209,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns true if a function's open type parameters are its own, not those of its receiver.
-    fn is_generic(&self, callee: &Type) -> bool {
+    fn is_common_file_name(&self, callee: &Type) -> bool {
         let Type::Symbol(symbol, of) = callee else { return false };
         let Some(definition) = self.resolver.definition(*symbol) else { return false };
         let on_a_value = matches!(of.as_deref(), Some(Type::Instance(_)));
@@ -252,7 +252,7 @@ impl Search<'_, '_> {
             _ => return,
         };
         for (gone, at) in self.extended.types.clone() {
-            let lost = classes.iter().find_map(|class| self.resolver.lost(*class, name, gone));
+            let lost = classes.iter().find_map(|class| self.resolver.lost_member(*class, name, gone));
             if let Some(role) = lost {
                 self.keep_use(file, &Use { role, ..it.clone() }, at, Certainty::Resolved, None);
             }

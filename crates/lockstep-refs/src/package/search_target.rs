@@ -22,7 +22,7 @@ pub(super) const FEW_OWNERS: usize = 3;
 const MAX_HEIRS: usize = 300;
 
 /// A definition whose references are searched.
-pub(super) struct Wanted<'q, 'w> {
+pub(super) struct SearchTarget<'q, 'w> {
     pub(super) query: &'q Query<'w>,
     pub(super) file: FileId,
     pub(super) definition: &'q Definition,
@@ -45,7 +45,7 @@ pub(super) struct Wanted<'q, 'w> {
     asked_for: bool,
 }
 
-impl<'q, 'w> Wanted<'q, 'w> {
+impl<'q, 'w> SearchTarget<'q, 'w> {
     pub(super) fn new(query: &'q Query<'w>, file: FileId, definition: &'q Definition) -> Option<Self> {
         let view = query.view(file)?;
         query.ask_about(file);
@@ -187,7 +187,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
 
     /// Returns a place that names the owner, which may be converted there to an interface that requires the
     /// method.
-    fn passed(&self, file: FileId, view: &View) -> Option<Reference> {
+    fn conversion_site(&self, file: FileId, view: &View) -> Option<Reference> {
         let owner = self.full.rsplit_once('.').map(|(owner, _)| owner).filter(|_| self.asked_for)?;
         let uses = view.uses_of(owner.rsplit('.').next().unwrap_or(owner));
         let (_, used) =
@@ -220,7 +220,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
     }
 
     /// Returns the full name that users write.
-    pub(super) fn named(&self) -> &str {
+    pub(super) fn written_name(&self) -> &str {
         match self.constructs {
             true => self.full.rsplit_once('.').map_or(&self.full, |(owner, _)| owner),
             false => &self.full,
@@ -275,14 +275,15 @@ impl<'q, 'w> Wanted<'q, 'w> {
         if file != self.file {
             found.extend(self.declared_again(file, &view));
         }
-        let aliases = self.query.bindings(&view).names.iter().filter(|bound| bound.full == self.named());
+        let aliases =
+            self.query.bindings(&view).names.iter().filter(|bound| bound.full == self.written_name());
         let mut locals = self.names();
         locals.extend(aliases.map(|bound| &*bound.local));
         let named: Vec<_> = locals.into_iter().map(|name| view.uses_of(name)).collect();
         let mut uses: Vec<&(u32, Use)> = named.iter().flat_map(|uses| uses.iter()).collect();
         uses.sort_unstable_by_key(|(key, _)| *key);
         for (_, used) in uses {
-            if let Some(certainty) = self.meant(file, &view, used) {
+            if let Some(certainty) = self.certainty_of(file, &view, used) {
                 let mut place = reference(file, used.line, Kind::Symbol, self.role(used), &used.name);
                 place.certainty = certainty;
                 place.arguments = used.arguments;
@@ -292,7 +293,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
         }
         found.extend(self.conversions(file, &view));
         if found.is_empty() && file != self.file {
-            found.extend(self.unread(file, &view).or_else(|| self.passed(file, &view)));
+            found.extend(self.unread(file, &view).or_else(|| self.conversion_site(file, &view)));
         }
         found
     }
@@ -326,8 +327,9 @@ impl<'q, 'w> Wanted<'q, 'w> {
     /// Returns imports that open a type, so that its members are named alone: `using static`, `import static
     /// T.*`.
     fn openings(&self, file: FileId, view: &View) -> Vec<Reference> {
-        let opens =
-            |import: &&Import| import.glob && import.alias.is_none() && *import.module == *self.named();
+        let opens = |import: &&Import| {
+            import.glob && import.alias.is_none() && *import.module == *self.written_name()
+        };
         let imports = view.facts.imports.iter().filter(|_| is_type(self.definition)).filter(opens);
         let place =
             |import: &Import| reference(file, import.line, Kind::Import, Role::Import, &self.definition.name);
@@ -342,7 +344,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
 
     /// Returns true if an import binds it, or something inside it.
     fn is_bound(&self, full: &str) -> bool {
-        let inside = full.strip_prefix(self.named());
+        let inside = full.strip_prefix(self.written_name());
         inside.is_some_and(|rest| rest.is_empty() || is_type(self.definition) && rest.starts_with('.'))
     }
 

@@ -197,9 +197,9 @@ impl Resolver<'_> {
     ) {
         let (Some(value), Some(expected)) = (self.signature(value), self.signature(expected)) else { return };
         let of = |place, shape: &Shape| self.types(place, shape);
-        let gives = of(&value.place, value.gives());
-        self.compare(&gives, &of(&expected.place, expected.gives()), conformance, depth, found);
-        for (taken, given) in value.takes().iter().zip(expected.takes()) {
+        let gives = of(&value.place, value.result());
+        self.compare(&gives, &of(&expected.place, expected.result()), conformance, depth, found);
+        for (taken, given) in value.parameters().iter().zip(expected.parameters()) {
             if !matches!(taken, Shape::Parameter(..) | Shape::Untyped | Shape::Unknown) {
                 let given = of(&expected.place, given);
                 self.compare(&given, &of(&value.place, taken), conformance, depth, found);

@@ -114,7 +114,8 @@ impl<'t> Walk<'t> {
 
     pub(super) fn own_exports(&mut self, names: Vec<ImportedName>, node: Node<'t>) {
         if !names.is_empty() {
-            let import = Import { names, reexport: true, container: self.namespace_path(), ..plain(node) };
+            let import =
+                Import { names, reexport: true, container: self.namespace_path(), ..empty_import(node) };
             self.found.facts.imports.push(import);
         }
     }
@@ -138,7 +139,7 @@ impl<'t> Walk<'t> {
                 let import = Import {
                     module: self.string(module).into(),
                     alias: Some(self.found.text(name).into()),
-                    ..plain(node)
+                    ..empty_import(node)
                 };
                 self.found.facts.imports.push(import);
             }
@@ -148,7 +149,7 @@ impl<'t> Walk<'t> {
         let mut import = Import {
             module: self.string(source).into(),
             form: if type_only { ImportForm::TypeOnly } else { ImportForm::Plain },
-            ..plain(node)
+            ..empty_import(node)
         };
         let clause = children(node).into_iter().find(|it| it.kind() == "import_clause");
         for part in clause.map(children).unwrap_or_default() {
@@ -239,7 +240,7 @@ impl<'t> Walk<'t> {
             reexport: true,
             form,
             container: self.namespace_path(),
-            ..plain(node)
+            ..empty_import(node)
         };
         let mut found = false;
         for part in node.children(&mut node.walk()).collect::<Vec<_>>() {
@@ -301,7 +302,7 @@ impl<'t> Walk<'t> {
     pub(super) fn required(&mut self, name: Node<'t>, value: Node<'t>, node: Node<'t>) -> bool {
         let Some(module) = self.loaded(value) else { return false };
         let mut import =
-            Import { module: self.string(module).into(), form: ImportForm::Dynamic, ..plain(node) };
+            Import { module: self.string(module).into(), form: ImportForm::Dynamic, ..empty_import(node) };
         match name.kind() {
             "identifier" => import.alias = Some(self.found.text(name).into()),
             "object_pattern" => {
@@ -334,13 +335,13 @@ impl<'t> Walk<'t> {
             module,
             alias: Some(name.as_str().into()),
             form,
-            ..plain(node)
+            ..empty_import(node)
         });
         name
     }
 }
 
-pub(super) fn plain(node: Node<'_>) -> Import {
+pub(super) fn empty_import(node: Node<'_>) -> Import {
     Import {
         module: Box::default(),
         names: Vec::new(),

@@ -1,9 +1,9 @@
 //! Decides whether a use of a name means the wanted definition, with its certainty.
 
 use super::names::{Symbol, View, full_name};
-use super::search::{container_of, written};
+use super::search::{container_of, written_path};
+use super::search_target::SearchTarget;
 use super::types::{Place, Value};
-use super::wanted::Wanted;
 use super::{is_member, is_type};
 use crate::entity::is_unlikely_word;
 use crate::facts::{Definition, DefinitionKind, Reach, Role, Shape, Use};
@@ -24,9 +24,9 @@ const COMMON: &[&str] = &[
     "to", "token", "type", "unlock", "update", "url", "value", "values", "wait", "with", "write",
 ];
 
-impl Wanted<'_, '_> {
+impl SearchTarget<'_, '_> {
     /// Returns the certainty that a use means the definition. `None` if it does not.
-    pub(super) fn meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
+    pub(super) fn certainty_of(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
         if view.facts.language == Language::Java && self.is_in_other_namespace(file, used) {
             return None;
         }
@@ -38,7 +38,7 @@ impl Wanted<'_, '_> {
         }
         match self.owner.is_some() {
             true => self.member_meant(file, view, used),
-            false => self.full_name_meant(file, view, used, self.named()),
+            false => self.full_name_meant(file, view, used, self.written_name()),
         }
     }
 
@@ -77,7 +77,7 @@ impl Wanted<'_, '_> {
         if self.is_base_of(file, view, used) {
             return Some(Certainty::Resolved);
         }
-        let own = self.full_name_meant(file, view, used, self.named());
+        let own = self.full_name_meant(file, view, used, self.written_name());
         let mut heirs = self.heir_fulls.iter();
         own.or_else(|| heirs.find_map(|heir| self.full_name_meant(file, view, used, heir)))
     }
@@ -85,7 +85,8 @@ impl Wanted<'_, '_> {
     /// Returns true if the name is that of the constructor's type inside a subtype, where it needs no path.
     fn is_base_of(&self, file: FileId, view: &View, used: &Use) -> bool {
         let place = Place { file, container: container_of(view, used.within) };
-        let parents = || self.query.itself(place).map(|class| self.query.parents(class)).unwrap_or_default();
+        let parents =
+            || self.query.enclosing_type(place).map(|class| self.query.parents(class)).unwrap_or_default();
         used.of.is_none()
             && used.name == self.definition.name
             && self.owner.is_some_and(|owner| parents().contains(&owner))
@@ -133,7 +134,7 @@ impl Wanted<'_, '_> {
         named: &str,
     ) -> Option<Certainty> {
         let container = container_of(view, used.within);
-        let path = written(used)?;
+        let path = written_path(used)?;
         if !self.query.means(view, container, &path, named) {
             return None;
         }
@@ -229,7 +230,7 @@ impl Wanted<'_, '_> {
         let extended = around.filter(|around| !is_type(around)).and_then(|around| around.extends.first());
         let class = match extended {
             Some(extended) => self.query.type_of(place.file, place.container, extended),
-            None => self.query.itself(place).or_else(|| self.bare_type(place.file, around?)),
+            None => self.query.enclosing_type(place).or_else(|| self.bare_type(place.file, around?)),
         };
         match class {
             Some(class) if self.is_heir(class) => self.held_by(class, used),
@@ -257,7 +258,7 @@ impl Wanted<'_, '_> {
             if !self.query.members(inner, &used.name).is_empty() {
                 return None;
             }
-            inner = self.query.itself(Place { file: place.file, container: Some(outer) })?;
+            inner = self.query.enclosing_type(Place { file: place.file, container: Some(outer) })?;
             if self.is_heir(inner) {
                 return self.held_by(inner, used);
             }

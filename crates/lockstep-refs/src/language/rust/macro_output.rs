@@ -7,7 +7,7 @@ use crate::world::FileId;
 
 /// The items that depend on a macro.
 #[derive(Default)]
-pub(super) struct Made {
+pub(super) struct MacroOutput {
     pub(super) items: Vec<(FileId, Definition)>,
     /// Traits of the project that may have lost their implementations.
     pub(super) interfaces: Vec<(FileId, Definition)>,
@@ -15,13 +15,13 @@ pub(super) struct Made {
 
 impl Project<'_> {
     /// Returns the items that a macro of a file generates.
-    pub(super) fn made_by(&self, file: FileId, symbol: &Definition) -> Made {
-        let mut made = Made::default();
+    pub(super) fn macro_output(&self, file: FileId, symbol: &Definition) -> MacroOutput {
+        let mut made = MacroOutput::default();
         if symbol.kind != DefinitionKind::Macro {
             return made;
         }
         if self.is_expanded(&symbol.name) {
-            self.made_of_rules(file, symbol, &mut made);
+            self.add_rule_items(file, symbol, &mut made);
         }
         let mark = format!("{}!", symbol.name);
         for other in self.defining(&symbol.name) {
@@ -35,7 +35,7 @@ impl Project<'_> {
         made
     }
 
-    fn made_of_rules(&self, file: FileId, symbol: &Definition, made: &mut Made) {
+    fn add_rule_items(&self, file: FileId, symbol: &Definition, made: &mut MacroOutput) {
         let Some(sheet) = self.sheet(file) else { return };
         let rules = symbol.line..=symbol.end_line;
         let inside = |it: &&Definition| {

@@ -39,7 +39,8 @@ impl<'t> Walk<'t> {
                         self.narrow(right, false);
                     }
                     "||" => {
-                        if let (Some((one, is)), Some((other, or))) = (self.told(left), self.told(right))
+                        if let (Some((one, is)), Some((other, or))) =
+                            (self.predicate_narrowing(left), self.predicate_narrowing(right))
                             && one == other
                         {
                             self.found.scopes.bind(one, either([is, or]));
@@ -57,7 +58,7 @@ impl<'t> Walk<'t> {
                 }
             }
             "call_expression" if holds => {
-                if let Some((name, shape)) = self.told(condition) {
+                if let Some((name, shape)) = self.predicate_narrowing(condition) {
                     self.found.scopes.bind(name, shape);
                 }
             }
@@ -66,7 +67,7 @@ impl<'t> Walk<'t> {
     }
 
     /// Returns the narrowed shape of a call's first argument, if the function is a predicate: `isNode(x)`.
-    fn told(&mut self, call: Node<'t>) -> Option<(&'t str, Shape)> {
+    fn predicate_narrowing(&mut self, call: Node<'t>) -> Option<(&'t str, Shape)> {
         let function = call.child_by_field_name("function").filter(|_| call.kind() == "call_expression")?;
         let about = call.child_by_field_name("arguments")?.named_child(0)?;
         if !self.found.scopes.is_inside() || !matches!(about.kind(), "identifier" | "member_expression") {
@@ -101,7 +102,7 @@ impl<'t> Walk<'t> {
     }
 
     /// Records the use of a name.
-    pub(super) fn named(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
+    pub(super) fn bare_name(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
         let name = self.found.text(node);
         if let Some(shape) = self.found.scopes.get(name) {
             return shape.clone();

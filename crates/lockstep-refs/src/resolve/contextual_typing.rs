@@ -22,7 +22,7 @@ const MAX_NAMES: usize = 24;
 const MAX_FILES: usize = 200;
 
 /// A world without one of the wanted definitions.
-pub(super) struct Gone<'w> {
+pub(super) struct RemovedDefinition<'w> {
     /// The index in the target.
     at: usize,
     /// The removed definitions.
@@ -49,7 +49,7 @@ impl<'w> Search<'_, 'w> {
                 let (elsewhere, everywhere) = (without(false), without(true));
                 let symbols =
                     symbols.iter().fold(Consulted::default(), |all, it| all.and(Consulted::of(*it)));
-                self.gone.push(Gone { at, symbols, elsewhere, everywhere, told: None });
+                self.gone.push(RemovedDefinition { at, symbols, elsewhere, everywhere, told: None });
             }
         }
         if self.gone.len() > MAX_GONE {

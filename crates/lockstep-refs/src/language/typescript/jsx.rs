@@ -40,7 +40,7 @@ impl<'t> Walk<'t> {
         let component = name.filter(|it| it.kind() != "identifier" || is_own(it));
         let properties = component.map(|name| {
             let component = match name.kind() {
-                "identifier" => self.named(name, Role::Call, None),
+                "identifier" => self.bare_name(name, Role::Call, None),
                 "member_expression" => self.member_access(name, Role::Call, None),
                 _ => self.expression(name),
             };
@@ -68,7 +68,7 @@ impl<'t> Walk<'t> {
                 "jsx_expression" => {
                     for inner in children(value) {
                         let shape = self.expected(inner, expected.clone());
-                        self.conform(inner, &shape, expected.as_ref());
+                        self.expect_type(inner, &shape, expected.as_ref());
                     }
                 }
                 _ => drop(self.expression(value)),

@@ -235,11 +235,11 @@ impl<'t> Walk<'t> {
                     let parts = children(child);
                     match parts.as_slice() {
                         [name] if node.kind() == "class_pattern" => {
-                            self.named(*name, crate::facts::Role::Pattern, None);
+                            self.bare_name(*name, crate::facts::Role::Pattern, None);
                         }
                         [name] => self.found.scopes.bind(self.found.text(*name), Shape::Unknown),
                         [first, rest @ ..] => {
-                            let mut shape = self.named(*first, crate::facts::Role::Value, None);
+                            let mut shape = self.bare_name(*first, crate::facts::Role::Value, None);
                             for part in rest {
                                 self.found.use_name(
                                     *part,
