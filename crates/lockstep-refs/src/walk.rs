@@ -3,16 +3,24 @@
 //!
 //! Paths of names have `.` between their parts in all languages.
 
+mod calls;
+mod definitions;
+mod shapes;
+
+use calls::invocation;
+
+pub(crate) use calls::argument_count;
+pub(crate) use definitions::{Function, Parameter, Type, arity};
+
 use std::collections::HashSet;
 
 use tree_sitter::{Language as Parser, Node};
 
 use crate::fact_builder::FactBuilder;
-use crate::facts::{Arity, DefinitionKind, Facts, Import, ImportForm, ImportedName, Reach, Role, Shape, Use};
+use crate::facts::{Facts, Import, ImportForm, ImportedName, Role, Shape, Use};
 use crate::language::Language;
-use crate::package::is_type;
 use crate::scope;
-use crate::syntax::{children, digest, header, line_of, parse, problems, unread, unread_lines};
+use crate::syntax::{children, digest, line_of, parse, problems, unread, unread_lines};
 
 /// The node kinds of a language, and the names of their fields. An empty field means the first child, or for
 /// arguments the last.
@@ -122,32 +130,6 @@ pub(crate) struct Walk<'t> {
     seen: HashSet<usize>,
 }
 
-pub(crate) struct Function<'n> {
-    pub(crate) node: Node<'n>,
-    pub(crate) name: Node<'n>,
-    pub(crate) kind: DefinitionKind,
-    pub(crate) reach: Reach,
-    pub(crate) parameters: Vec<Parameter<'n>>,
-    pub(crate) result: Option<Shape>,
-    pub(crate) body: Option<Node<'n>>,
-}
-
-pub(crate) struct Parameter<'n> {
-    pub(crate) name: Option<Node<'n>>,
-    pub(crate) shape: Shape,
-    pub(crate) optional: bool,
-    pub(crate) rest: bool,
-}
-
-pub(crate) struct Type<'n> {
-    pub(crate) node: Node<'n>,
-    pub(crate) name: Node<'n>,
-    pub(crate) kind: DefinitionKind,
-    pub(crate) reach: Reach,
-    pub(crate) extends: Vec<Node<'n>>,
-    pub(crate) body: Option<Node<'n>>,
-}
-
 impl<'t> Walk<'t> {
     pub(crate) fn text(&self, node: Node<'_>) -> &'t str {
         self.collector.text(node)
@@ -232,42 +214,6 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Records a call of `callee`.
-    pub(crate) fn call(&mut self, callee: Node<'_>, arguments: Option<Node<'_>>) {
-        let count = arguments.and_then(argument_count);
-        let grammar = self.grammar;
-        let first = self.collector.facts.uses.len();
-        if let Some((object, name)) = parts(grammar.members, callee) {
-            self.member(object, name, Role::Call, count);
-        } else if grammar.paths.contains(&callee.kind()) {
-            self.path(callee, Role::Call, count);
-        } else if grammar.names.contains(&callee.kind()) || grammar.types.contains(&callee.kind()) {
-            self.use_bare_name(callee, Role::Call, count);
-        } else if grammar.generics.contains(&callee.kind()) {
-            self.creation(callee, arguments);
-            return;
-        } else {
-            self.visit(callee);
-        }
-        if let Some(arguments) = arguments {
-            self.name_arguments(first, arguments);
-            self.children(arguments);
-        }
-    }
-
-    /// Sets the argument names of the call among the uses from `first` on.
-    pub(crate) fn name_arguments(&mut self, first: usize, arguments: Node<'_>) {
-        let named: Vec<Box<str>> = children(arguments)
-            .into_iter()
-            .filter_map(argument_name)
-            .map(|it| self.text(it).into())
-            .collect();
-        let mut uses = self.collector.facts.uses.iter_mut().skip(first);
-        if let Some(call) = uses.rfind(|it| it.role == Role::Call).filter(|_| !named.is_empty()) {
-            call.keywords = named;
-        }
-    }
-
     /// Records the use of a member of an object.
     pub(crate) fn member(&mut self, object: Node<'_>, name: Node<'_>, role: Role, arguments: Option<u16>) {
         self.visit(object);
@@ -280,106 +226,6 @@ impl<'t> Walk<'t> {
                 .filter(|child| *child != simple)
                 .for_each(|child| self.visit_type(child));
         }
-    }
-
-    /// Records a call of a member, or of a name.
-    pub(crate) fn invocation(
-        &mut self,
-        object: Option<Node<'_>>,
-        name: Node<'_>,
-        arguments: Option<Node<'_>>,
-    ) {
-        let count = arguments.map_or(Some(0), argument_count);
-        let first = self.collector.facts.uses.len();
-        match object {
-            Some(object) => self.member(object, name, Role::Call, count),
-            None => self.use_bare_name(name, Role::Call, count),
-        }
-        if let Some(arguments) = arguments {
-            self.name_arguments(first, arguments);
-            self.children(arguments);
-        }
-    }
-
-    /// Records the creation of an object of the type at `made`: a call of the type.
-    pub(crate) fn creation(&mut self, made: Node<'_>, arguments: Option<Node<'_>>) {
-        let count = arguments.and_then(argument_count);
-        let first = self.collector.facts.uses.len();
-        let head = self.head(made);
-        if self.grammar.paths.contains(&head.kind()) {
-            self.path(head, Role::Call, count);
-        } else {
-            self.use_bare_name(head, Role::Call, count);
-        }
-        if head != made {
-            for child in children(made).into_iter().filter(|child| *child != head) {
-                self.visit(child);
-            }
-        }
-        if let Some(arguments) = arguments {
-            self.name_arguments(first, arguments);
-            self.children(arguments);
-        }
-    }
-
-    /// Records the creation of an object of the enclosing type: `new self`.
-    pub(crate) fn own_creation(&mut self, node: Node<'_>, arguments: Option<Node<'_>>) {
-        let count = arguments.map_or(Some(0), argument_count);
-        let first = self.collector.facts.uses.len();
-        if let Some(around) = self.collector.container() {
-            let name = around.rsplit('.').next().unwrap_or(&around);
-            self.record_use(node, name, Role::Call, None, count);
-        }
-        if let Some(arguments) = arguments {
-            self.name_arguments(first, arguments);
-            self.children(arguments);
-        }
-    }
-
-    /// Records a call of the base type's constructor, in languages whose constructors have the names of their
-    /// types.
-    pub(crate) fn super_constructor_call(&mut self, node: Node<'_>, arguments: Option<Node<'_>>) {
-        let count = arguments.and_then(argument_count);
-        let around = self.collector.container();
-        let is_around = |it: &&crate::facts::Definition| {
-            is_type(it) && around.as_deref() == Some(&*crate::resolve::path_of(it))
-        };
-        let parent =
-            self.collector.facts.definitions.iter().rfind(is_around).and_then(|it| it.extends.first());
-        if let Some(parent) = parent.and_then(|it| it.split('<').next()).map(str::to_owned) {
-            // It is a call of the constructor, and no use of the type's name.
-            let name = parent.rsplit('.').next().unwrap_or(&parent).to_owned();
-            self.record_use(node, &name, Role::Call, Some(Shape::Of(parent.into())), count);
-        }
-        if let Some(arguments) = arguments {
-            self.children(arguments);
-        }
-    }
-
-    /// Records the calls of the base type's constructor that are not written: in constructors that call no other one, and in a class
-    /// without constructors.
-    pub(crate) fn default_calls(
-        &mut self,
-        name: Node<'_>,
-        base: Node<'_>,
-        constructors: &[Node<'_>],
-        calls_another: impl Fn(Node<'_>) -> bool,
-    ) {
-        let base = dotted(self.text(self.head(base)));
-        let simple = base.rsplit('.').next().unwrap_or(&base);
-        let mut places: Vec<Node<'_>> =
-            constructors.iter().filter(|it| !calls_another(**it)).copied().collect();
-        if constructors.is_empty() {
-            places.push(name);
-        }
-        let is_class = |it: &crate::facts::Definition| is_type(it) && it.line == line_of(name);
-        let class = self.collector.facts.definitions.iter().rposition(is_class);
-        let before = self.collector.within;
-        self.collector.within = class.and_then(|at| u32::try_from(at).ok()).or(before);
-        for place in places.into_iter().map(|it| it.child_by_field_name("name").unwrap_or(it)) {
-            self.record_use(place, simple, Role::Call, Some(Shape::Of(base.as_str().into())), Some(0));
-        }
-        self.collector.within = before;
     }
 
     /// Records the use of a bare name, unless it is a local variable.
@@ -441,251 +287,6 @@ impl<'t> Walk<'t> {
         self.collector.facts.uses.push(Use { name, line, role, of, arguments, keywords, within });
     }
 
-    pub(crate) fn shape(&self, node: Node<'_>) -> Shape {
-        self.shape_at(node, 0)
-    }
-
-    /// Returns the shape of a part of an expression at this depth.
-    pub(crate) fn shape_within(&self, node: Node<'_>, depth: usize) -> Shape {
-        self.shape_at(node, depth + 1)
-    }
-
-    fn shape_at(&self, node: Node<'_>, depth: usize) -> Shape {
-        let (grammar, kind) = (self.grammar, node.kind());
-        if depth > 24 {
-            return Shape::Unknown;
-        }
-        if let Some(shape) = (grammar.infer)(self, node, depth) {
-            return shape;
-        }
-        if grammar.itself.contains(&kind) {
-            return Shape::Itself;
-        }
-        if grammar.parent.contains(&kind) {
-            return Shape::Parent;
-        }
-        if let Some((object, name, _)) = invocation(grammar, node) {
-            let name = self.text(name);
-            return scope::call(match object {
-                Some(object) => scope::member(self.shape_at(object, depth + 1), name),
-                None => Shape::Name(name.into()),
-            });
-        }
-        if let Some((callee, _)) = parts(grammar.calls, node) {
-            return scope::call(self.shape_at(callee, depth + 1));
-        }
-        if let Some((made, _)) = parts(grammar.creations, node) {
-            return self.type_shape(made);
-        }
-        if let Some((object, name)) = parts(grammar.members, node) {
-            let name = if grammar.generics.contains(&name.kind()) { self.head(name) } else { name };
-            return scope::member(self.shape_at(object, depth + 1), self.text(name));
-        }
-        if let Some((_, field)) = grammar.elements.iter().find(|(element, _)| *element == kind) {
-            let object = if field.is_empty() { node.named_child(0) } else { node.child_by_field_name(field) };
-            return object.map_or(Shape::Unknown, |object| scope::element(self.shape_at(object, depth + 1)));
-        }
-        if let Some((_, field)) = grammar.casts.iter().find(|(cast, _)| *cast == kind) {
-            return node.child_by_field_name(field).map_or(Shape::Unknown, |type_| self.type_shape(type_));
-        }
-        if grammar.transparent.contains(&kind) {
-            let inner =
-                node.named_child(u32::try_from(node.named_child_count()).unwrap_or(1).saturating_sub(1));
-            return inner.map_or(Shape::Unknown, |inner| self.shape_at(inner, depth + 1));
-        }
-        if grammar.names.contains(&kind) || grammar.types.contains(&kind) {
-            let name = self.text(node);
-            return self.collector.scopes.get(name).cloned().unwrap_or_else(|| Shape::Name(name.into()));
-        }
-        if grammar.paths.contains(&kind) {
-            let path = dotted(self.text(node));
-            let (first, rest) = path.split_once('.').unwrap_or((&path, ""));
-            return match self.collector.scopes.get(first) {
-                Some(local) => rest.split('.').filter(|p| !p.is_empty()).fold(local.clone(), scope::member),
-                None => Shape::Name(path.into()),
-            };
-        }
-        if grammar.generics.contains(&kind) {
-            return self.type_shape(node);
-        }
-        Shape::Unknown
-    }
-
-    /// Returns the shape of values of the type at a node.
-    pub(crate) fn type_shape(&self, node: Node<'_>) -> Shape {
-        self.type_shape_at(node, 0)
-    }
-
-    fn type_shape_at(&self, node: Node<'_>, depth: usize) -> Shape {
-        if depth > 8 {
-            return Shape::Unknown;
-        }
-        let head = self.head(node);
-        let grammar = self.grammar;
-        // The C++ node around a type argument.
-        let node =
-            node.child_by_field_name("type").filter(|_| node.kind() == "type_descriptor").unwrap_or(node);
-        let shape = match head.kind() {
-            kind if grammar.paths.contains(&kind)
-                || grammar.types.contains(&kind)
-                || grammar.names.contains(&kind) =>
-            {
-                Shape::Of(dotted(self.text(head)).into())
-            }
-            _ => Shape::Unknown,
-        };
-        // The arguments of a path are those of its last part.
-        let mut node = node;
-        while let Some(last) =
-            node.child_by_field_name("name").filter(|_| grammar.paths.contains(&node.kind()))
-        {
-            node = last;
-        }
-        if !grammar.generics.contains(&node.kind()) {
-            return shape;
-        }
-        let is_list = ["array", "slice", "map", "channel"].iter().any(|part| node.kind().contains(part));
-        let mut held = Vec::new();
-        for child in children(node) {
-            match child.kind().contains("argument") {
-                true => held.extend(
-                    children(child).into_iter().take(4).map(|held| self.type_shape_at(held, depth + 1)),
-                ),
-                false if is_list => held.push(self.type_shape_at(child, depth + 1)),
-                false => {}
-            }
-        }
-        held.retain(|shape| *shape != Shape::Unknown);
-        match (is_list, held.is_empty()) {
-            (true, _) => Shape::Applied(Box::new(Shape::Of("[]".into())), held),
-            (false, true) => shape,
-            (false, false) => Shape::Applied(Box::new(shape), held),
-        }
-    }
-
-    /// Returns the first name of a written type.
-    pub(crate) fn head<'n>(&self, node: Node<'n>) -> Node<'n> {
-        let grammar = self.grammar;
-        let is_name = |kind| {
-            grammar.paths.contains(&kind) || grammar.types.contains(&kind) || grammar.names.contains(&kind)
-        };
-        let mut node = node;
-        for _ in 0..8 {
-            if is_name(node.kind()) {
-                break;
-            }
-            let named = children(node);
-            let next =
-                named.iter().find(|child| is_name(child.kind()) || grammar.generics.contains(&child.kind()));
-            match next.or(named.first()) {
-                Some(next) => node = *next,
-                None => break,
-            }
-        }
-        node
-    }
-
-    pub(crate) fn function(&mut self, function: &Function<'_>) {
-        let mut definition =
-            self.collector.definition(self.text(function.name), function.kind, function.node);
-        let text = self.collector.text;
-        let body = function.body;
-        let name = function.name;
-        definition.reach = function.reach;
-        definition.signature = digest([function.node], text, |node| Some(node) == body || node == name);
-        definition.body = digest(body, text, |_| false);
-        definition.header = header(function.node, Some(name), body.as_slice(), text);
-        // Annotations may come first, but the line of a definition is that of its name.
-        definition.line = line_of(name);
-        definition.arity = arity(&function.parameters);
-        definition.gives = function.result.clone();
-        let before = self.collector.within;
-        self.collector.within = self.collector.define(definition);
-        self.collector.scopes.open();
-        for parameter in &function.parameters {
-            if let Some(name) = parameter.name {
-                self.collector.scopes.bind(self.text(name), parameter.shape.clone());
-            }
-        }
-        self.skip_node(name);
-        self.children(function.node);
-        self.collector.scopes.close();
-        self.collector.within = before;
-    }
-
-    pub(crate) fn type_(&mut self, type_: &Type<'_>) {
-        let text = self.collector.text;
-        let grammar = self.grammar;
-        let name = self.text(type_.name);
-        let mut definition = self.collector.definition(name, type_.kind, type_.node);
-        let inside = |node: Node<'_>| grammar.functions.contains(&node.kind());
-        let (body, name_node) = (type_.body, type_.name);
-        // Its constructor is a definition of its own.
-        let constructor = match grammar.language {
-            Language::Java => type_.node.child_by_field_name("parameters"),
-            Language::Kotlin => {
-                children(type_.node).into_iter().find(|it| it.kind() == "primary_constructor")
-            }
-            _ => None,
-        };
-        let whole = type_.kind == DefinitionKind::Interface;
-        definition.line = line_of(name_node);
-        definition.reach = type_.reach;
-        // Subtypes must implement these. Another signature of one concerns its overrides, not every subtype.
-        let members = body.map(children).unwrap_or_default().into_iter().filter(|it| is_asked(*it));
-        let demanded = members.filter(|member| whole || is_demanded(*member, text));
-        let demanded: Vec<Node<'_>> = demanded.map(|member| demand(member, grammar)).collect();
-        definition.signature = digest(std::iter::once(type_.node).chain(demanded), text, |node| {
-            Some(node) == body || node == name_node || Some(node) == constructor
-        });
-        definition.body = digest(body, text, inside);
-        let left_out: Vec<Node<'_>> = body.into_iter().chain(constructor).collect();
-        definition.header = header(type_.node, Some(name_node), &left_out, text);
-        definition.extends =
-            type_.extends.iter().map(|node| dotted(self.text(self.head(*node))).into()).collect();
-        let before = self.collector.within;
-        self.collector.within = self.collector.define(definition);
-        for node in &type_.extends {
-            self.extended(*node);
-        }
-        let container = self.collector.enter(&dotted(name));
-        self.skip_node(name_node);
-        self.children(type_.node);
-        self.collector.leave(container);
-        self.collector.within = before;
-    }
-
-    /// Records a type that another one extends.
-    pub(crate) fn extended(&mut self, node: Node<'_>) {
-        let head = self.head(node);
-        self.skip_node(head);
-        match self.grammar.paths.contains(&head.kind()) {
-            true => self.path(head, Role::Extend, None),
-            false => self.use_bare_name(head, Role::Extend, None),
-        }
-    }
-
-    /// Records a variable, constant or field.
-    pub(crate) fn value(
-        &mut self,
-        node: Node<'_>,
-        name: Node<'_>,
-        kind: DefinitionKind,
-        reach: Reach,
-        gives: Option<Shape>,
-        initial: Option<Node<'_>>,
-    ) -> Option<u32> {
-        let text = self.collector.text;
-        let mut definition = self.collector.definition(self.text(name), kind, name);
-        definition.reach = reach;
-        let left_out: Vec<Node<'_>> = sibling_names(node, name).into_iter().chain(initial).collect();
-        definition.signature = digest([node], text, |it| it == name || left_out.contains(&it));
-        definition.body = digest(initial, text, |_| false);
-        definition.header = header(node, Some(name), &left_out, text);
-        definition.gives = gives;
-        self.collector.define(definition)
-    }
-
     /// Walks a node as a part of the definition at `within`.
     pub(crate) fn visit_within(&mut self, within: Option<u32>, node: Node<'_>) {
         let before = self.collector.within;
@@ -744,16 +345,6 @@ impl<'a> ImportOf<'a> {
     }
 }
 
-/// Returns the object, name and arguments of a call of a member.
-fn invocation<'n>(
-    grammar: &Grammar,
-    node: Node<'n>,
-) -> Option<(Option<Node<'n>>, Node<'n>, Option<Node<'n>>)> {
-    let (_, object, name, arguments) = grammar.invocations.iter().find(|(kind, ..)| *kind == node.kind())?;
-    let field = |name: &str| node.child_by_field_name(name);
-    Some((field(object), field(name)?, field(arguments)))
-}
-
 /// Returns the two parts of a node that a table names.
 fn parts<'n>(table: &[(&str, &str, &str)], node: Node<'n>) -> Option<(Node<'n>, Node<'n>)> {
     let (_, first, second) = table.iter().find(|(kind, ..)| *kind == node.kind())?;
@@ -761,87 +352,6 @@ fn parts<'n>(table: &[(&str, &str, &str)], node: Node<'n>) -> Option<(Node<'n>, 
     let first = if first.is_empty() { node.named_child(0) } else { node.child_by_field_name(first) }?;
     let second = if second.is_empty() { last() } else { node.child_by_field_name(second) }?;
     (first != second).then_some((first, second))
-}
-
-/// Returns true if a member of an interface must be implemented: it is neither a type nor a constant, and has no body.
-fn is_asked(member: Node<'_>) -> bool {
-    const OTHERS: &[&str] =
-        &["class", "interface", "enum", "record", "struct", "object", "const", "annotation"];
-    let kind = member.kind();
-    let has_body = children(member).iter().any(|part| part.kind().contains("body"));
-    !OTHERS.iter().any(|it| kind.starts_with(it)) && !has_body && member.child_by_field_name("body").is_none()
-}
-
-/// The part of a demanded member that concerns every subtype: the name of a function, else all of it.
-fn demand<'n>(member: Node<'n>, grammar: &Grammar) -> Node<'n> {
-    let is_function = grammar.functions.contains(&member.kind()) || member.kind().contains("function");
-    let mut declarator = member.child_by_field_name("declarator");
-    while let Some(inner) = declarator.and_then(|it| it.child_by_field_name("declarator")) {
-        declarator = Some(inner);
-    }
-    let declared = declarator.filter(|it| it.kind() == "field_identifier");
-    member.child_by_field_name("name").filter(|_| is_function).or(declared).unwrap_or(member)
-}
-
-/// Returns true if a member has no body, so that subtypes must implement it: `abstract`, `= 0`.
-fn is_demanded(member: Node<'_>, text: &str) -> bool {
-    let written = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
-    let is_abstract = |part: Node<'_>| {
-        part.kind() == "abstract"
-            || part.kind().contains("modifier") && written(part).split_whitespace().any(|it| it == "abstract")
-    };
-    let pure = || {
-        let compact: String = written(member).split_whitespace().collect();
-        compact.starts_with("virtual") && compact.trim_end_matches(';').ends_with("=0")
-    };
-    member.children(&mut member.walk()).any(is_abstract) || pure()
-}
-
-/// Returns the other names that a declaration introduces beside one, with the commas between them.
-fn sibling_names<'n>(declaration: Node<'n>, name: Node<'n>) -> Vec<Node<'n>> {
-    let holds = |it: &Node<'_>| it.start_byte() <= name.start_byte() && name.end_byte() <= it.end_byte();
-    let parts: Vec<Node<'n>> = declaration.children(&mut declaration.walk()).collect();
-    let field = |at: usize| declaration.field_name_for_child(u32::try_from(at).unwrap_or(u32::MAX));
-    let Some(own) = parts.iter().position(holds) else { return Vec::new() };
-    let Some(own_field) = field(own) else { return Vec::new() };
-    let is_other = |at: usize| at != own && field(at) == Some(own_field);
-    if !(0..parts.len()).any(is_other) {
-        return Vec::new();
-    }
-    let left_out = (0..parts.len()).filter(|at| is_other(*at) || parts[*at].kind() == ",");
-    left_out.map(|at| parts[at]).collect()
-}
-
-/// Returns the number of written arguments. `None` if some of them expand to any number.
-pub(crate) fn argument_count(arguments: Node<'_>) -> Option<u16> {
-    const MANY: &[&str] = &["spread", "variadic", "splat", "unpack", "block_argument"];
-    let all = children(arguments);
-    let many = |node: &Node<'_>| MANY.iter().any(|part| node.kind().contains(part));
-    if all.iter().any(|child| many(child) || child.named_child(0).is_some_and(|inner| many(&inner))) {
-        return None;
-    }
-    let count = all.iter().filter(|child| !child.kind().contains("comment")).count();
-    u16::try_from(count).ok()
-}
-
-/// Returns the name by which an argument is passed: `name = value`, `name: value`.
-fn argument_name(argument: Node<'_>) -> Option<Node<'_>> {
-    match argument.kind() {
-        "value_argument" => {
-            argument.named_child(0).filter(|_| argument.child(1).is_some_and(|it| it.kind() == "="))
-        }
-        "argument" => argument.child_by_field_name("name"),
-        "pair" => argument.child_by_field_name("key").filter(|it| it.kind() == "hash_key_symbol"),
-        _ => None,
-    }
-}
-
-/// Returns the number of arguments that the parameters accept.
-pub(crate) fn arity(parameters: &[Parameter<'_>]) -> Option<Arity> {
-    let needed = parameters.iter().filter(|parameter| !parameter.optional && !parameter.rest).count();
-    let rest = parameters.iter().any(|parameter| parameter.rest);
-    let all = u16::try_from(parameters.len()).ok()?;
-    Some(Arity { least: u16::try_from(needed).ok()?, most: (!rest).then_some(all) })
 }
 
 /// Returns a path with `.` between its parts, without spaces and type arguments: `a::b<c>::d` is `a.b.d`.

@@ -1,6 +1,7 @@
 //! TypeScript and JavaScript: modules, imported names, members by light type inference.
 
 mod alias;
+mod call;
 mod class;
 mod config;
 mod destructuring;

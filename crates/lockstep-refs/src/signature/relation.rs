@@ -1,5 +1,10 @@
 //! Relations between two written types, as far as their texts show.
 
+mod c;
+mod containers;
+mod rust;
+mod typescript;
+
 use std::borrow::Cow;
 
 use super::header::{closing, depth_zero, split};
@@ -226,9 +231,9 @@ fn is_within(language: Language, old: &[&str], new: &[&str]) -> bool {
 /// Relates two types that are no unions.
 fn one(language: Language, old: &[&str], new: &[&str]) -> Relation {
     let special = match language {
-        Rust => rust(old, new),
-        C | Cpp => c(language, old, new),
-        TypeScript | Tsx => typescript(old, new),
+        Rust => rust::rust(old, new),
+        C | Cpp => c::c(language, old, new),
+        TypeScript | Tsx => typescript::typescript(old, new),
         Go => go(old, new),
         _ => None,
     };
@@ -240,7 +245,7 @@ fn one(language: Language, old: &[&str], new: &[&str]) -> Relation {
     {
         return relation;
     }
-    if let Some(relation) = containers(language, old, new) {
+    if let Some(relation) = containers::containers(language, old, new) {
         return relation;
     }
     // A literal number fits several types.
@@ -460,249 +465,6 @@ fn simple(language: Language, from: &str, to: &str) -> Option<Relation> {
     }
 }
 
-/// Collections with their supertypes of the same elements.
-const CONTAINERS: &[(&[Language], &str, &[&str])] = &[
-    (&[Python], "list", &["MutableSequence", "Sequence", "Collection", "Iterable", "Reversible", "Sized"]),
-    (&[Python], "set", &["AbstractSet", "MutableSet", "Collection", "Iterable", "Container"]),
-    (&[Python], "Sequence", &["Collection", "Iterable", "Reversible"]),
-    (&[Python], "Collection", &["Iterable", "Container"]),
-    (&[Python], "dict", &["MutableMapping", "Mapping"]),
-    (&[Python], "MutableMapping", &["Mapping"]),
-    (&[Python], "Iterator", &["Iterable"]),
-    (&[Java], "ArrayList", &["List", "Collection", "Iterable"]),
-    (&[Java], "LinkedList", &["List", "Deque", "Queue", "Collection", "Iterable"]),
-    (&[Java], "List", &["Collection", "Iterable"]),
-    (&[Java], "Set", &["Collection", "Iterable"]),
-    (&[Java], "HashSet", &["Set", "Collection", "Iterable"]),
-    (&[Java], "Collection", &["Iterable"]),
-    (&[Java], "HashMap", &["Map"]),
-    (&[Java], "TreeMap", &["SortedMap", "NavigableMap", "Map"]),
-    (&[Java], "LinkedHashMap", &["HashMap", "Map"]),
-    (&[Kotlin], "ArrayList", &["MutableList", "List", "Collection", "Iterable"]),
-    (&[Kotlin], "MutableList", &["List", "Collection", "Iterable", "MutableCollection"]),
-    (&[Kotlin], "List", &["Collection", "Iterable"]),
-    (&[Kotlin], "Set", &["Collection", "Iterable"]),
-    (&[Kotlin], "MutableSet", &["Set", "Collection", "Iterable"]),
-    (&[Kotlin], "Collection", &["Iterable"]),
-    (&[Kotlin], "MutableMap", &["Map"]),
-    (&[Kotlin], "HashMap", &["MutableMap", "Map"]),
-    (&[CSharp], "List", &["IList", "ICollection", "IEnumerable", "IReadOnlyList", "IReadOnlyCollection"]),
-    (&[CSharp], "IList", &["ICollection", "IEnumerable"]),
-    (&[CSharp], "IReadOnlyList", &["IReadOnlyCollection", "IEnumerable"]),
-    (&[CSharp], "ICollection", &["IEnumerable"]),
-    (&[CSharp], "Dictionary", &["IDictionary", "IReadOnlyDictionary"]),
-    (&[CSharp], "HashSet", &["ISet", "ICollection", "IEnumerable"]),
-    (&[TypeScript, Tsx], "Array", &["ReadonlyArray", "Iterable", "ArrayLike"]),
-    (&[TypeScript, Tsx], "Map", &["ReadonlyMap"]),
-    (&[TypeScript, Tsx], "Set", &["ReadonlySet", "Iterable"]),
-];
-
-fn containers(language: Language, old: &[&str], new: &[&str]) -> Option<Relation> {
-    let (head, arguments) = old.split_first()?;
-    let (wider, others) = new.split_first()?;
-    let known = |from: &str, to: &str| {
-        CONTAINERS.iter().any(|(of, it, up)| of.contains(&language) && *it == from && up.contains(&to))
-    };
-    // Elements that are not written may be anything.
-    let same = arguments == others || arguments.is_empty() || others.is_empty();
-    match same && (arguments.first().is_none_or(|it| matches!(*it, "[" | "<"))) {
-        true if known(head, wider) => Some(Relation::Wider),
-        true if *head == "str" && language == Python && matches!(*wider, "Iterable" | "Sequence") => {
-            Some(Relation::Wider)
-        }
-        _ => None,
-    }
-}
-
-fn rust(old: &[&str], new: &[&str]) -> Option<Relation> {
-    if let Some(rest) = old.strip_prefix(&["&", "mut"])
-        && new.strip_prefix(&["&"]) == Some(rest)
-    {
-        return Some(Relation::Converts);
-    }
-    if let ["impl", bound @ .., ">"] = new
-        && let Some(open) = bound.iter().position(|it| *it == "<").filter(|at| *at > 0)
-        && let [.., target] = &bound[open + 1..]
-        && matches!(bound[open - 1], "AsRef" | "Into")
-        && (open > 1 || bound.len() > open + 2)
-        && target.starts_with(char::is_alphabetic)
-    {
-        return rust(old, &["impl", bound[open - 1], "<", target, ">"]);
-    }
-    if let ["impl", "Into" | "From", "<", target @ .., ">"] = new {
-        let text = target == ["String"] && matches!(old, ["&", "str"] | ["&", "String"]);
-        return (target == old || text).then_some(Relation::Converts);
-    }
-    if let ["impl", "AsRef", "<", target @ .., ">"] = new {
-        let borrowed = old.strip_prefix(&["&"]).unwrap_or(old);
-        let owns = matches!(
-            (borrowed, target),
-            (["String"], ["str" | "Path" | "OsStr"])
-                | (["PathBuf"], ["Path" | "OsStr"])
-                | (["str"], ["Path" | "OsStr"])
-        );
-        return (borrowed == target || owns).then_some(Relation::Converts);
-    }
-    if let ["impl", "IntoIterator", "<", "Item", "=", item @ .., ">"] = new {
-        let holds = matches!(old, ["Vec", "<", held @ .., ">"] if held == item);
-        return holds.then_some(Relation::Converts);
-    }
-    let (from, to) = (old.strip_prefix(&["&"])?, new.strip_prefix(&["&"])?);
-    let derefs = match (from, to) {
-        (["String"], ["str"]) | (["PathBuf"], ["Path"]) | (["OsString"], ["OsStr"]) => true,
-        (["Vec", "<", held @ .., ">"], ["[", slice @ .., "]"]) => held == slice,
-        (["Box" | "Arc" | "Rc", "<", held @ .., ">"], to) => held == to,
-        _ => false,
-    };
-    derefs.then_some(Relation::Converts)
-}
-
-fn c(language: Language, old: &[&str], new: &[&str]) -> Option<Relation> {
-    let bare = |tokens: &[&str]| -> Vec<String> {
-        tokens.iter().filter(|it| **it != "const").map(|it| (*it).to_owned()).collect()
-    };
-    let is_const = |tokens: &[&str]| tokens.contains(&"const");
-    let indirect = |tokens: &[&str]| tokens.iter().any(|it| matches!(*it, "*" | "&" | "&&"));
-    if is_arithmetic(old) && is_arithmetic(new) {
-        return Some(Relation::Converts);
-    }
-    if bare(old) == bare(new) && is_const(new) && !is_const(old) {
-        return Some(Relation::Converts);
-    }
-    if let ["const", inner @ .., "&"] = new
-        && (inner == old || old.strip_suffix(&["&&"]) == Some(inner))
-    {
-        return Some(Relation::Converts);
-    }
-    if let ["const", inner @ .., "&"] = old
-        && inner == new
-    {
-        return Some(Relation::Converts);
-    }
-    if let [inner @ .., "&&"] = new
-        && inner == old
-    {
-        return Some(Relation::Unknown);
-    }
-    let void = matches!(new, ["void", "*"] | ["const", "void", "*"]) && old.last() == Some(&"*");
-    if void && (!is_const(old) || is_const(new)) {
-        return Some(Relation::Converts);
-    }
-    let differs = indirect(old) != indirect(new);
-    if differs && is_arithmetic_or_pointer(old) && is_arithmetic_or_pointer(new) {
-        return Some(Relation::Unrelated);
-    }
-    if language == Cpp {
-        let text = |tokens: &[&str]| tokens.join("").replace("std::", "");
-        let (from, to) = (text(old), text(new));
-        let strings = ["constchar*", "conststring&", "string", "string&"];
-        let takes = match &*to {
-            "string_view" => strings.contains(&&*from),
-            "string" | "conststring&" => matches!(&*from, "constchar*" | "char*" | "string" | "conststring&"),
-            _ => to.strip_prefix("optional<").and_then(|it| it.strip_suffix('>')) == Some(&from),
-        };
-        return takes.then_some(Relation::Converts);
-    }
-    None
-}
-
-fn is_arithmetic_or_pointer(tokens: &[&str]) -> bool {
-    let base: Vec<&str> = tokens.iter().copied().filter(|it| !matches!(*it, "*" | "const")).collect();
-    is_arithmetic(&base) || base == ["void"]
-}
-
-fn is_arithmetic(tokens: &[&str]) -> bool {
-    const WORDS: &[&str] = &[
-        "int",
-        "char",
-        "long",
-        "short",
-        "float",
-        "double",
-        "bool",
-        "_Bool",
-        "unsigned",
-        "signed",
-        "size_t",
-        "ssize_t",
-        "ptrdiff_t",
-        "uint8_t",
-        "uint16_t",
-        "uint32_t",
-        "uint64_t",
-        "int8_t",
-        "int16_t",
-        "int32_t",
-        "int64_t",
-        "uintptr_t",
-        "intptr_t",
-        "off_t",
-        "time_t",
-        "std",
-        "::",
-    ];
-    !tokens.is_empty() && tokens.iter().all(|it| WORDS.contains(it))
-}
-
-fn typescript(old: &[&str], new: &[&str]) -> Option<Relation> {
-    // `T[]` is `Array<T>`.
-    let list = |tokens: &[&str]| -> Option<Vec<String>> {
-        let held = match tokens {
-            [held @ .., "[", "]"] => held,
-            ["Array", "<", held @ .., ">"] => held,
-            _ => return None,
-        };
-        Some(held.iter().map(|it| (*it).to_owned()).collect())
-    };
-    let readonly = |tokens: &[&str]| match tokens {
-        ["readonly", rest @ ..] => list(rest),
-        ["ReadonlyArray" | "Iterable" | "ArrayLike", "<", held @ .., ">"] => {
-            Some(held.iter().map(|it| (*it).to_owned()).collect())
-        }
-        _ => None,
-    };
-    match (list(old), list(new), readonly(new)) {
-        (Some(from), Some(to), _) if from == to => return Some(Relation::Same),
-        (Some(from), _, Some(to)) if from == to => return Some(Relation::Wider),
-        _ => {}
-    }
-    let is_text = |tokens: &[&str]| tokens.len() > 1 && matches!(tokens[0], "\"" | "'" | "`");
-    let is_digits = |tokens: &[&str]| matches!(tokens, [it] if it.starts_with(|c: char| c.is_ascii_digit()));
-    match (old, new) {
-        (literal, ["string"]) if is_text(literal) => Some(Relation::Wider),
-        (literal, ["number"]) if is_digits(literal) => Some(Relation::Wider),
-        (["true"] | ["false"], ["boolean"]) => Some(Relation::Wider),
-        (["{", before @ .., "}"], ["{", now @ .., "}"]) => Some(objects(before, now)),
-        _ => None,
-    }
-}
-
-/// Relates two object types by their properties.
-fn objects(old: &[&str], new: &[&str]) -> Relation {
-    let read = |tokens: &[&str]| -> Vec<(String, bool, Vec<String>)> {
-        let unified: Vec<&str> = tokens.iter().map(|it| if *it == ";" { "," } else { *it }).collect();
-        let property = |part: &Vec<&str>| {
-            let at = depth_zero(part, |it| it == ":")?;
-            let optional = at > 0 && part[at - 1] == "?";
-            let name = part[..at - usize::from(optional)].join(" ");
-            Some((name, optional, part[at + 1..].iter().map(|it| (*it).to_owned()).collect()))
-        };
-        split(&unified).iter().filter_map(property).collect()
-    };
-    let (before, now) = (read(old), read(new));
-    let fits = |from: &[(String, bool, Vec<String>)], to: &[(String, bool, Vec<String>)]| {
-        to.iter().all(|(name, optional, type_)| match from.iter().find(|(it, ..)| it == name) {
-            Some((_, was_optional, was)) => was == type_ && (*optional || !was_optional),
-            None => *optional,
-        })
-    };
-    match (fits(&before, &now), fits(&now, &before)) {
-        (true, _) if before.iter().all(|(name, ..)| now.iter().any(|(it, ..)| it == name)) => Relation::Wider,
-        (_, true) => Relation::Narrower,
-        _ => Relation::Unknown,
-    }
-}
-
 fn is_built_in(language: Language, tokens: &[&str]) -> bool {
     let words: &[&str] = match language {
         Java => &["byte", "short", "int", "long", "float", "double", "boolean", "char", "String", "void"],
@@ -719,7 +481,7 @@ fn is_built_in(language: Language, tokens: &[&str]) -> bool {
         Php => &["bool", "float", "int", "string", "array", "void", "null"],
         C | Cpp => {
             let is_text = matches!(tokens, ["std", "::", "string"] | ["const", "std", "::", "string", "&"]);
-            return is_arithmetic(tokens) || is_text || tokens == ["void"];
+            return c::is_arithmetic(tokens) || is_text || tokens == ["void"];
         }
         _ => return false,
     };
