@@ -35,8 +35,8 @@ pub(crate) fn public_facts(facts: &Facts) -> Facts {
         implementations,
         // Conditions concern only lines of the file itself.
         conditions: Vec::new(),
-        promised: Vec::new(),
-        unchecked: Vec::new(),
+        missing_exports: Vec::new(),
+        suppressed_lines: Vec::new(),
         problems: 0,
         unread: Vec::new(),
         omitted: 0,
