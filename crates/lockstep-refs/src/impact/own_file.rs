@@ -19,11 +19,12 @@ use std::sync::Arc;
 
 use super::call_compat;
 use super::dependents::Evidence;
+use super::direct_dependents::passes_by_place;
 use super::edit::{Before, Edit};
 use super::edited_places::{Edited, keywords};
 use super::still_resolves::StillResolving;
 use super::tree::Trees;
-use super::{independent_places, modifiers, overloads, passes_by_place, receivers, results, subtypes};
+use super::{independent_places, modifiers, overloads, receivers, results, subtypes};
 use crate::definition_diff::{
     DefinitionChangeKind, SymbolChange, compare_reaching, is_implicit, renamed_path, renamed_types,
 };

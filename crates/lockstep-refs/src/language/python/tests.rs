@@ -1,5 +1,6 @@
 //! Python in small projects of several files: resolved and unresolved references, and effects of changes.
 
+mod declared_types;
 mod inferred;
 mod strings;
 mod typed;
