@@ -1,19 +1,14 @@
 //! Reading the crate's data files: those of a project, YAML, within bounds, since they can cost neither a second nor the stack; those
 //! that ship, from JSON, which is read ten times as fast: gates read them in every hook.
 
-use lockstep_text::yaml;
+use lockstep_text::yaml::{self, YamlLimits};
 use serde::de::DeserializeOwned;
 
-/// The longest file that is read.
-pub(crate) const MAX_BYTES: usize = 256 * 1024;
+const LIMITS: YamlLimits = YamlLimits { bytes: 256 * 1024, depth: 16, nodes: 20_000, words_are_text: false };
 
-/// Reads `text` as one document of this type. The error has its position and reason.
+/// Reads `text` as one document of this type.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    if text.len() > MAX_BYTES {
-        return Err(format!("it has {} bytes, more than the {MAX_BYTES} that are read", text.len()));
-    }
-    yaml::read(text, yaml::options(16, 20_000))
-        .map_err(|error| error.without_snippet().to_string().replace('\n', " "))
+    yaml::read(text.as_bytes(), LIMITS).map_err(|error| error.to_string())
 }
 
 /// Reads a table that ships, from its copy in JSON.

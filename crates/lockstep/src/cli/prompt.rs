@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use lockstep_steps::markers::{MarkerKind, MarkerNames};
 use lockstep_steps::template::{EXECUTE_STEP_TEMPLATE, TemplateValues, render};
-use lockstep_text::yaml;
+use lockstep_text::yaml::{self, YamlLimits};
 use serde_json::{Map, Value};
 
 use super::step::{refused, resolve_step};
@@ -118,13 +118,11 @@ fn with_names(template: &str, names: &MarkerNames) -> String {
 }
 
 /// Limits of an agent's data.
-const MAX_DEPTH: usize = 16;
-const MAX_NODES: usize = 20_000;
+const LIMITS: YamlLimits = YamlLimits { bytes: usize::MAX, depth: 16, nodes: 20_000, words_are_text: false };
 
 fn agent_data(context: &CommandContext, path: &std::path::Path) -> CommandResult<Map<String, Value>> {
-    let text = text_of(context, path)?;
     // JSON is YAML.
-    yaml::read(&text, yaml::options(MAX_DEPTH, MAX_NODES)).map_err(|error| {
+    yaml::read(&read_input(context, path)?, LIMITS).map_err(|error| {
         CommandError::usage(format!("{} holds no names with values: {error}", path.display()))
     })
 }
