@@ -6,7 +6,6 @@
 //! the Lead's.
 //!
 //! ```no_run
-//! use lockstep_rehearsal::client::NEWEST;
 //! use lockstep_rehearsal::{ClientBinary, Rehearsal, RequestAgent, Scenario};
 //!
 //! let scenario = Scenario::parse(r#"
@@ -14,7 +13,7 @@
 //!     [[lead]]
 //!     text = "Hello."
 //! "#)?;
-//! let outcome = Rehearsal::new(ClientBinary::obtain_version(NEWEST)?, scenario, "/tmp/project").run()?;
+//! let outcome = Rehearsal::new(ClientBinary::at("/usr/bin/claude"), scenario, "/tmp/project").run()?;
 //! assert!(outcome.success(), "{}", outcome.stderr);
 //! assert_eq!(outcome.transcript.lead().count("Say hello."), 1);
 //! assert_eq!(outcome.transcript.recipients_of("Say hello."), [RequestAgent::Lead].into());
@@ -23,35 +22,15 @@
 //!
 //! Read [`scenario`] first, then [`run`].
 
-/// Makes two tests of each function: one with each pinned version of the client.
-#[macro_export]
-macro_rules! on_each_client {
-    ($($test:ident),+ $(,)?) => {
-        $(
-            mod $test {
-                #[test]
-                fn newest() {
-                    $crate::client::with_version($crate::client::VERSIONS[0], super::$test);
-                }
-
-                #[test]
-                fn older() {
-                    $crate::client::with_version($crate::client::VERSIONS[1], super::$test);
-                }
-            }
-        )+
-    };
-}
-
 pub mod client;
 pub mod network_sandbox;
-mod process_group;
+pub mod process_group;
 pub mod run;
 pub mod scenario;
 pub mod scripted_model;
 pub mod transcript;
 
-pub use client::{ClientBinary, ClientError};
+pub use client::ClientBinary;
 pub use network_sandbox::NetworkAccess;
 pub use run::{ExitReason, Rehearsal, RehearsalError, RehearsalResult, RunningRehearsal};
 pub use scenario::{Scenario, ScenarioError, ScriptedToolCall, Turn};

@@ -24,7 +24,6 @@ pub enum NetworkAccess {
     },
 }
 
-/// A network that can be entered.
 #[derive(Debug)]
 pub(crate) enum NetworkSandbox {
     Host {

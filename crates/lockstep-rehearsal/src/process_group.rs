@@ -17,31 +17,29 @@ use lockstep_fs::process::{has_exited, in_own_group, kill_group};
 const GROUP_ID_VAR: &str = "LOCKSTEP_REHEARSAL";
 const POLL: Duration = Duration::from_millis(5);
 
-/// The end of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitReason {
     Exited(ExitStatus),
-    /// The process was killed at the time limit.
     TimeLimit,
 }
 
 /// A running process and its descendants. Dropping it kills them all.
 #[derive(Debug)]
-pub(crate) struct ProcessGroup {
+pub struct ProcessGroup {
     child: Child,
     mark: String,
     ended: bool,
 }
 
 impl ProcessGroup {
-    pub(crate) fn spawn(mut command: Command) -> io::Result<Self> {
+    pub fn spawn(mut command: Command) -> io::Result<Self> {
         let mark = new_mark();
         let child = in_own_group(command.env(GROUP_ID_VAR, &mark)).spawn()?;
         Ok(Self { child, mark, ended: false })
     }
 
     /// Waits for the process itself; descendants that are still running are killed then.
-    pub(crate) fn wait(mut self, limit: Duration) -> io::Result<ExitReason> {
+    pub fn wait(mut self, limit: Duration) -> io::Result<ExitReason> {
         let start = Instant::now();
         // Not reaped yet: signalling the group of a reaped process could hit another one.
         while !has_exited(&self.child)? {

@@ -76,7 +76,6 @@ pub struct RehearsalResult {
 /// The reason why a run did not take place.
 #[derive(Debug, thiserror::Error)]
 pub enum RehearsalError {
-    /// The scenario is of no use.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
     /// Something of the system was missing.

@@ -33,14 +33,12 @@ use std::path::{Component, Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The placeholder for the project directory.
 const PROJECT: &str = "{project}";
 
 /// One rehearsal: files, a prompt, and the turns of every agent.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// The user's prompt.
     pub prompt: String,
     /// Files to create before the run: path relative to the project → content.
     #[serde(default)]
@@ -56,13 +54,10 @@ pub struct Scenario {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Turn {
-    /// The model's text.
     pub text: String,
-    /// The tools it calls, all in one message.
     pub tools: Vec<ScriptedToolCall>,
 }
 
-/// A call of one of the client's tools.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedToolCall {
@@ -76,7 +71,6 @@ pub struct ScriptedToolCall {
 /// The reason why a scenario cannot be played.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
-    /// The file could not be read.
     #[error("cannot read the scenario {path}")]
     Read { path: PathBuf, source: io::Error },
     /// The text is not a scenario: bad TOML, an unknown or a missing key.
@@ -115,14 +109,12 @@ impl Scenario {
         Self { prompt: prompt.into(), files: BTreeMap::new(), lead: Vec::new(), subagents: BTreeMap::new() }
     }
 
-    /// Reads a scenario file.
     pub fn read(path: &Path) -> Result<Self, ScenarioError> {
         let text = fs::read_to_string(path)
             .map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
         Self::parse(&text)
     }
 
-    /// Parses a scenario and checks it.
     pub fn parse(text: &str) -> Result<Self, ScenarioError> {
         let scenario: Self = toml::from_str(text)?;
         scenario.check()?;

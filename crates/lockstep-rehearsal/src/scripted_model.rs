@@ -38,7 +38,6 @@ pub struct ScriptedModel {
     acceptor: Option<JoinHandle<()>>,
 }
 
-/// The state that connections share.
 #[derive(Debug)]
 struct ServerState {
     cast: Mutex<ScriptPlayer>,

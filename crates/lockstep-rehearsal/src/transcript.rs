@@ -14,7 +14,6 @@ use serde_json::Value;
 pub enum RequestAgent {
     /// The client's main agent.
     Lead,
-    /// A subagent of the scenario, by its tag.
     Subagent(String),
     /// A subagent whose prompt has no tag of the scenario, by the client's id for it.
     Unscripted(String),
@@ -34,7 +33,6 @@ pub struct ModelRequest {
     pub body: Value,
 }
 
-/// The position of a text in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextSource {
     /// The system prompt, or a system message amid the conversation (this client sends both).
@@ -67,7 +65,6 @@ pub struct Transcript {
 }
 
 impl RequestAgent {
-    /// The scripted subagent with this tag.
     pub fn subagent(tag: impl Into<String>) -> Self {
         Self::Subagent(tag.into())
     }
@@ -103,7 +100,6 @@ impl ModelRequest {
 }
 
 impl<'a> Conversation<'a> {
-    /// Requests, oldest first.
     pub fn requests(&self) -> &[&'a ModelRequest] {
         &self.requests
     }
@@ -135,7 +131,6 @@ impl Transcript {
         &self.requests
     }
 
-    /// The Lead's conversation.
     pub fn lead(&self) -> Conversation<'_> {
         Conversation {
             requests: self.requests.iter().filter(|request| request.agent == RequestAgent::Lead).collect(),

@@ -10,11 +10,12 @@ use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lockstep_rehearsal::client::{NEWEST, version_of_test};
 use lockstep_rehearsal::{
     ClientBinary, ExitReason, NetworkAccess, Rehearsal, RehearsalResult, RequestAgent, Scenario, TextSource,
-    Turn, on_each_client,
+    Turn,
 };
+use lockstep_testkit::client::{NEWEST, find_client_or_skip, version_of_test};
+use lockstep_testkit::on_each_client;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -49,7 +50,7 @@ fn short(event: &Value) -> String {
 }
 
 fn tools_and_hooks_of_lead_and_subagent_run() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let (outcome, project) = play(client, Scenario::parse(LEAD_AND_SUBAGENT).unwrap());
     let transcript = &outcome.transcript;
 
@@ -93,7 +94,7 @@ fn tools_and_hooks_of_lead_and_subagent_run() {
 }
 
 fn a_background_subagent_that_outlives_the_leads_turn_wakes_it_as_a_prompt() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let (outcome, project) = play(client, Scenario::parse(BACKGROUND).unwrap());
 
     let expected = [
@@ -126,7 +127,7 @@ fn a_background_subagent_that_outlives_the_leads_turn_wakes_it_as_a_prompt() {
 }
 
 fn a_background_subagent_that_ends_during_a_tool_of_the_leads_is_reported_after_it() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let mut scenario = Scenario::parse(BACKGROUND).unwrap();
     let wait = "until grep -q SubagentStop hooks.jsonl; do sleep 0.1; done; sleep 5";
     scenario.lead[1] = Turn::call("Bash", json!({"command": wait, "description": "wait"}));
@@ -149,7 +150,7 @@ fn a_background_subagent_that_ends_during_a_tool_of_the_leads_is_reported_after_
 }
 
 fn arguments_environment_and_path_reach_the_client_also_without_a_namespace() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let (project, tools) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let tool = tools.path().join("tool-of-ours");
     fs::write(&tool, "#!/bin/sh\necho \"tool says $OURS in $PWD\"\n").unwrap();
@@ -176,7 +177,7 @@ fn arguments_environment_and_path_reach_the_client_also_without_a_namespace() {
 }
 
 fn a_resumed_session_plays_its_own_scenario_from_the_start() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let (project, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for (prompt, answer) in [("One?", "FIRST"), ("Two?", "SECOND")] {
         let mut scenario = Scenario::new(prompt);
@@ -192,7 +193,7 @@ fn a_resumed_session_plays_its_own_scenario_from_the_start() {
 }
 
 fn neither_the_time_limit_nor_a_drop_leaves_anything_running() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let project = tempfile::tempdir().unwrap();
     let mut scenario = Scenario::new("Wait.");
     let command = "setsid sleep 300 & echo $! > started; echo $$ >> started; mv started pids; sleep 300";

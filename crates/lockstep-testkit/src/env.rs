@@ -98,7 +98,6 @@ impl TestEnv {
         &self.root
     }
 
-    /// The project's root.
     pub fn project(&self) -> PathBuf {
         self.root.join(&self.name)
     }
@@ -112,7 +111,6 @@ impl TestEnv {
         self.root.join("tmp")
     }
 
-    /// Returns a directory outside the others.
     pub fn outside_dir(&self) -> PathBuf {
         self.root.join("elsewhere")
     }
@@ -122,7 +120,6 @@ impl TestEnv {
         self.project().join(".lockstep")
     }
 
-    /// A session's journal.
     pub fn journal(&self, session: &str) -> PathBuf {
         self.tmp().join(format!("src-changes-{session}.log"))
     }
@@ -132,7 +129,6 @@ impl TestEnv {
         self.text(&self.journal(session))
     }
 
-    /// Returns the lines of the log of hook failures.
     pub fn log_lines(&self) -> Vec<String> {
         self.text(&self.state().join("log/hooks.log")).lines().map(str::to_owned).collect()
     }

@@ -11,7 +11,6 @@ const RECORDED_ROOT: &str = "/repo";
 /// The session of an event where a test does not choose one.
 const SESSION: &str = "s1";
 
-/// One event of Claude Code.
 #[derive(Debug, Clone)]
 pub struct HookEvent(Value);
 
@@ -54,7 +53,6 @@ impl HookEvent {
         Self::from_sample(samples::SUBAGENT_STOP).by_agent(id, agent_type)
     }
 
-    /// The Lead stops.
     pub fn stop() -> Self {
         Self::from_sample(samples::STOP)
     }
@@ -64,7 +62,6 @@ impl HookEvent {
         Self::from_sample(samples::USER_PROMPT_SUBMIT)
     }
 
-    /// A session begins.
     pub fn session_start() -> Self {
         Self::from_sample(samples::SESSION_START)
     }
@@ -77,7 +74,6 @@ impl HookEvent {
         self.with("session_id", id)
     }
 
-    /// By this subagent.
     pub fn by_agent(self, id: &str, agent_type: &str) -> Self {
         self.with("agent_id", id).with("agent_type", agent_type)
     }
@@ -101,19 +97,16 @@ impl HookEvent {
         self
     }
 
-    /// With this field.
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.0[key] = value.into();
         self
     }
 
-    /// Without this field.
     pub fn without(mut self, key: &str) -> Self {
         self.0.as_object_mut().unwrap().remove(key);
         self
     }
 
-    /// The JSON, for a project at `root`.
     pub fn json(&self, root: &Path) -> String {
         let mut value = self.0.clone();
         relocate(&mut value, root.to_str().unwrap());

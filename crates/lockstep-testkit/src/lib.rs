@@ -2,12 +2,13 @@
 //!
 //! [`TestEnv`] is the environment, [`HookEvent`] a client's input for a hook, [`ProcessOutput`] its result, [`DirSnapshot`]
 //! the state of the disk, and [`attacks`] the actions of a hostile repository or agent. On failure,
-//! everything panics with the command and a listing of the environment. [`npm`] installs other programs that
-//! tests drive.
+//! everything panics with the command and a listing of the environment. [`client`] installs
+//! the real client, and [`npm`] other programs that tests drive.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)] // A helper that panics fails its test, which is its purpose.
 
 pub mod attacks;
+pub mod client;
 mod dir_snapshot;
 mod env;
 mod executable;

@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lockstep_rehearsal::client::{ClientError, cache_folder, npm_install};
+use crate::client::{ClientError, cache_folder, npm_install};
 
 pub use codex::CodexBinary;
 pub use sdk::McpSdk;

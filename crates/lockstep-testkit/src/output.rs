@@ -10,7 +10,6 @@ use crate::{DirSnapshot, TestEnv};
 #[derive(Debug)]
 pub struct ProcessOutput {
     pub stdout: Vec<u8>,
-    /// Standard error.
     pub stderr: Vec<u8>,
     /// The exit code; `None` for a process that a signal ended.
     pub code: Option<i32>,

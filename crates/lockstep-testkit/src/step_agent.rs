@@ -24,7 +24,6 @@ pub fn prompt(env: &TestEnv) -> String {
     env.lockstep(args).assert_success()
 }
 
-/// The start of an agent with a prompt.
 pub fn invoke(prompt: &str) -> HookEvent {
     HookEvent::from_sample(samples::PRE_TOOL_USE_AGENT)
         .with("tool_input", json!({"description": "work", "prompt": prompt, "subagent_type": "implementer"}))

@@ -22,10 +22,12 @@ pub(super) struct HttpRequest {
 /// The reason why no request could be read from a connection.
 #[derive(Debug)]
 pub(super) enum HttpReadError {
-    /// The connection broke.
     Io(io::Error),
     /// The request is refused, and the connection must be closed.
-    Refused { status: u16, why: &'static str },
+    Refused {
+        status: u16,
+        why: &'static str,
+    },
 }
 
 impl From<io::Error> for HttpReadError {

@@ -51,7 +51,6 @@ impl ScriptPlayer {
         ScriptedReply { agent, turn, content, id: format!("{:x}_{}", self.run, self.replies) }
     }
 
-    /// Fills in the ids of the subagents that have spoken.
     fn fill_ids(&self, mut turn: Turn) -> Turn {
         let ids: Vec<(String, &str)> = self
             .given

@@ -29,7 +29,6 @@ pub fn task_command(numbers: &mut Numbers) -> String {
     wrapped(numbers, plain)
 }
 
-/// One program with one verb, each in a disguise.
 fn simple_command(numbers: &mut Numbers, program: &str, verb: &str, rest: &[&str]) -> String {
     let (before, name) = match numbers.below(10) {
         0 => (format!("p={program}; "), "$p".to_owned()),

@@ -8,7 +8,6 @@ use std::path::Path;
 /// A name, and the function that plants it at a path.
 pub type Plant = (&'static str, fn(&Path));
 
-/// Makes a named pipe.
 pub fn make_fifo(path: &Path) {
     rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
 }

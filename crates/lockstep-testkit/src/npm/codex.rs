@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::NpmPackage;
+use crate::client::{ClientError, ok_or_skip_test};
 use lockstep_rehearsal::ScriptedModel;
-use lockstep_rehearsal::client::{ClientError, ok_or_skip_test};
 
 /// The version that rehearsals use.
 const PACKAGE: NpmPackage = NpmPackage { name: "@openai/codex", version: "0.166.0", folder: "codex" };

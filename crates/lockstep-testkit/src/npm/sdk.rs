@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use super::NpmPackage;
-use lockstep_rehearsal::client::{ClientError, ok_or_skip_test};
+use crate::client::{ClientError, ok_or_skip_test};
 
 /// The version that tests use.
 const PACKAGE: NpmPackage =
@@ -27,7 +27,6 @@ impl McpSdk {
         ok_or_skip_test("MCP SDK", Self::obtain())
     }
 
-    /// Returns its `node_modules`.
     pub fn modules(&self) -> PathBuf {
         self.folder.join("node_modules")
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::NpmPackage;
-use lockstep_rehearsal::client::ok_or_skip_test;
+use crate::client::ok_or_skip_test;
 
 const PACKAGE: NpmPackage = NpmPackage { name: "typescript", version: "5.9.3", folder: "typescript" };
 

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use lockstep_rehearsal::client::{ClientBinary, VERSIONS, version_of_test};
 use lockstep_rehearsal::run::{Rehearsal, RehearsalResult};
 use lockstep_rehearsal::scenario::{Scenario, Turn};
 use lockstep_rehearsal::transcript::RequestAgent;
 use lockstep_testkit::TestEnv;
+use lockstep_testkit::client::{ClientBinary, VERSIONS, find_client_or_skip, version_of_test};
 use serde_json::{Value, json};
 
 use crate::inactive;
@@ -94,7 +94,7 @@ fn change(file: &str, agent: &str) -> (String, String, String) {
 
 /// There is no index, and no editing tool is used.
 fn the_first_session_with_edits_through_bash_only_names_the_dependent() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let env = project();
     let mut scenario = Scenario::new("Rename hello.");
     scenario.lead = vec![agent("RENAMER: rename hello", false), Turn::text("Renamed.")];
@@ -111,7 +111,7 @@ fn the_first_session_with_edits_through_bash_only_names_the_dependent() {
 
 /// The agent ends while the Lead is at work.
 fn a_background_agent_that_ends_first_is_reported_once() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let env = project();
     let mut scenario = Scenario::new("Rename hello in the background.");
     scenario.lead = vec![agent("RENAMER: rename hello", true), wait_for_reports(1), Turn::text("Renamed.")];
@@ -129,7 +129,7 @@ fn a_background_agent_that_ends_first_is_reported_once() {
 
 /// The Lead stops while the agent is at work. Its end reaches the Lead as a notification, and the alert with it.
 fn a_stop_of_the_lead_is_not_the_end_of_its_agents() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let env = project();
     let mut scenario = Scenario::new("Rename hello in the background.");
     scenario.lead =
@@ -149,7 +149,7 @@ fn a_stop_of_the_lead_is_not_the_end_of_its_agents() {
 
 /// The Lead stops while its own command runs. The notification is the first event after the change.
 fn a_command_in_the_background_is_attributed_to_the_lead() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let env = project();
     let mut scenario = Scenario::new("Rename hello in the background.");
     let command = "sleep 2; sed -i s/hello/greet/ a.py; sleep 1";
@@ -168,7 +168,7 @@ fn a_command_in_the_background_is_attributed_to_the_lead() {
 
 /// Files in a worktree are not read, and the Lead is told where to ask.
 fn an_agent_in_a_worktree_of_its_own_is_not_passed_over() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let env = project();
     let mut scenario = Scenario::new("Rename hello in a worktree.");
     let input = json!({"description": "work", "subagent_type": "general-purpose", "prompt": "RENAMER: rename hello",
@@ -185,7 +185,7 @@ fn an_agent_in_a_worktree_of_its_own_is_not_passed_over() {
 
 /// Two notifications under one id, and one alert for the new changes of each.
 fn a_continued_agent_reports_only_what_is_new() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let env = project();
     let mut scenario = Scenario::new("Rename hello, then load.");
     // Both versions know a finished agent by its id, and only the newest knows it by its name.
@@ -223,7 +223,7 @@ fn a_continued_agent_reports_only_what_is_new() {
 
 /// Every way to start or continue an agent with a prompt that gate 1 refuses.
 fn no_tool_starts_an_agent_with_an_incomplete_step_prompt() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let env = project();
     let prompt = step_prompt(&env, "01-01", "REFUSED").replace("## TASK_CONTEXT", "## REFUSED");
     let script = |name: &str| {
@@ -272,7 +272,7 @@ fn step_prompt(env: &TestEnv, step: &str, tag: &str) -> String {
 
 /// Both agents leave a phase open, are asked once, and leave it open again.
 fn gate_2_finds_the_steps_of_a_workflow_and_of_a_message() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let env = project();
     let by_workflow = serde_json::to_string(&step_prompt(&env, "01-01", "FLOW")).unwrap();
     let by_message = step_prompt(&env, "01-02", "LATER");
@@ -318,7 +318,7 @@ fn gate_2_finds_the_steps_of_a_workflow_and_of_a_message() {
 
 /// The commands of two agents, twenty in all and each with pauses of its own: every one overlaps with others in another way.
 fn overlapping_commands_of_two_agents_are_not_attributed_to_a_wrong_one() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let env = project();
     let mut scenario = Scenario::new("Work side by side.");
     let start = |tag: &str, background: bool| json!({"description": "work", "subagent_type": "general-purpose", "prompt": tag, "run_in_background": background});

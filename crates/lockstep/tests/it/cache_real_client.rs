@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use lockstep_cache::fixture::{self, FixtureSize};
-use lockstep_rehearsal::client::ClientBinary;
 use lockstep_rehearsal::run::{Rehearsal, RehearsalResult};
 use lockstep_rehearsal::scenario::Scenario;
 use lockstep_rehearsal::transcript::RequestAgent;
 use lockstep_testkit::TestEnv;
+use lockstep_testkit::client::find_client_or_skip;
 use serde_json::Value;
 
 use crate::cache::cache_text;
@@ -19,7 +19,7 @@ const PREVIEWS: [&str; 2] = ["saved to", "Output too large"];
 
 /// A project with a cache of about 170,000 characters, and a session in it that starts a subagent of the type `agent-03`.
 fn play(env: &TestEnv, deliver: &str) -> Option<RehearsalResult> {
-    let client = ClientBinary::find_or_skip_test()?;
+    let client = find_client_or_skip()?;
     fixture::write(&env.project(), FixtureSize::USUAL).unwrap();
     env.configure(&format!("[cache]\nbudget_chars = 200000\ndeliver = \"{deliver}\"\n"));
     env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();

@@ -3,9 +3,9 @@
 
 use std::fs;
 
-use lockstep_rehearsal::client::ClientBinary;
 use lockstep_rehearsal::scenario::{Scenario, Turn};
 use lockstep_rehearsal::scripted_model::ScriptedModel;
+use lockstep_testkit::client::{ClientBinary, find_client_or_skip};
 use lockstep_testkit::npm::CodexBinary;
 use lockstep_testkit::{ProcessOutput, TestEnv, write_script};
 use serde_json::json;
@@ -62,7 +62,7 @@ fn run_preset(env: &TestEnv, preset: &str) -> ProcessOutput {
 }
 
 fn two_real_clients_work_side_by_side_and_one_oversteps() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let env = active();
     env.write("src/f0.rs", "pub fn f0_old() {}\n");
     env.write("src/lib.rs", "mod a;\nmod b;\nmod f0;\nmod other;\nmod user;\n");

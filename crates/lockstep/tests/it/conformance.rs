@@ -7,10 +7,10 @@ use std::process::Command;
 
 use lockstep_cli::hook::known::{IGNORED_EVENTS, TOOLS};
 use lockstep_cli::hook::routing::REGISTRATIONS;
-use lockstep_rehearsal::client::{ClientBinary, VERSIONS, version_of_test};
 use lockstep_rehearsal::run::Rehearsal;
 use lockstep_rehearsal::scenario::{Scenario, Turn};
 use lockstep_rehearsal::transcript::ModelRequest;
+use lockstep_testkit::client::{VERSIONS, find_client_or_skip, version_of_test};
 
 use crate::inactive;
 
@@ -40,7 +40,7 @@ fn longest_list(program: &Path, list: &str) -> BTreeSet<String> {
 }
 
 fn every_tool_of_the_client_is_known() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let env = inactive();
     let mut scenario = Scenario::new("Say hello.");
     scenario.lead = vec![Turn::text("Hello.")];
@@ -60,7 +60,7 @@ fn every_tool_of_the_client_is_known() {
 }
 
 fn every_hook_event_of_the_client_is_known() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let found = events(client.program());
     assert!(found.len() >= 30, "{found:?}");
     let registered = REGISTRATIONS.iter().map(|registration| registration.event);

@@ -4,7 +4,7 @@
 
 // Macros that make a test for each pinned version of the client.
 #[macro_use]
-extern crate lockstep_rehearsal;
+extern crate lockstep_testkit;
 
 mod agents_client;
 mod attribution;

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lockstep_rehearsal::client::ClientBinary;
 use lockstep_rehearsal::run::Rehearsal;
 use lockstep_rehearsal::scenario::{Scenario, Turn};
 use lockstep_rehearsal::transcript::RequestAgent;
 use lockstep_testkit::TestEnv;
+use lockstep_testkit::client::find_client_or_skip;
 use serde_json::{Value, json};
 
 use crate::active;
@@ -26,7 +26,7 @@ fn mcp_config(env: &TestEnv) -> PathBuf {
 }
 
 fn every_tool_answers_a_real_session_and_says_which_arguments_are_wrong() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let env = workshop();
     let mut scenario = Scenario::new("Call every tool");
     for (name, good, bad) in calls() {
@@ -50,7 +50,7 @@ fn every_tool_answers_a_real_session_and_says_which_arguments_are_wrong() {
 }
 
 fn tool_results_reach_the_model() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let env = active();
     env.git(["init", "--quiet"]);
     env.write("a.py", "def hello():\n    pass\n");

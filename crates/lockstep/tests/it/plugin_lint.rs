@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lockstep_cli::plugin::{FILES, HOOKS_FILE, hooks_json};
-use lockstep_rehearsal::client::ClientBinary;
 use lockstep_task::access::{AccessTable, AgentRule, CreatePermission, Principal, SkillRule};
+use lockstep_testkit::client::find_client_or_skip;
 use serde_json::Value;
 
 use crate::doc_examples::repository;
@@ -365,7 +365,7 @@ fn manifests_name_this_version_and_nothing_is_left_out() {
 /// The client's own judgement, with its warnings as errors.
 #[test]
 fn the_client_finds_nothing_wrong_with_it() {
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     let home = tempfile::tempdir().unwrap();
     for folder in [repository().join("plugin"), repository().to_owned()] {
         let output = std::process::Command::new(client.program())

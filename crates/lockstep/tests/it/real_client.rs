@@ -5,11 +5,11 @@
 use std::fs;
 use std::path::Path;
 
-use lockstep_rehearsal::client::ClientBinary;
 use lockstep_rehearsal::run::{Rehearsal, RehearsalResult};
 use lockstep_rehearsal::scenario::Scenario;
 use lockstep_rehearsal::transcript::RequestAgent;
 use lockstep_testkit::TestEnv;
+use lockstep_testkit::client::{ClientBinary, find_client_or_skip};
 use serde_json::Value;
 
 use crate::inactive;
@@ -19,7 +19,7 @@ const ALERT: &str = "SRC IMPACT ALERT:";
 
 /// Plays a scenario in a project that `lockstep init` has set up; `None` if the client cannot be had.
 fn play(env: &TestEnv, scenario: &str) -> Option<RehearsalResult> {
-    let client = ClientBinary::find_or_skip_test()?;
+    let client = find_client_or_skip()?;
     env.git(["init", "--quiet"]);
     env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();
     env.lockstep(["index", "--quiet"]).assert_success();
@@ -103,7 +103,7 @@ fn a_session_that_changes_nothing_gets_no_text_at_all() {
 
 fn registered_hooks_do_nothing_where_the_project_is_not_active() {
     let env = inactive();
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();
     fs::remove_file(env.project().join("lockstep.toml")).unwrap();
     fs::remove_dir_all(env.state()).unwrap();
@@ -118,7 +118,7 @@ fn registered_hooks_do_nothing_where_the_project_is_not_active() {
 
 fn doctor_proves_it_live() {
     let env = inactive();
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     env.git(["init", "--quiet"]);
     env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();
     let mut doctor = env.command(["doctor", "--live", "--format", "json"]);

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use lockstep_rehearsal::client::ClientBinary;
 use lockstep_rehearsal::run::Rehearsal;
 use lockstep_rehearsal::scenario::Scenario;
 use lockstep_rehearsal::transcript::{RequestAgent, TextSource};
 use lockstep_testkit::TestEnv;
+use lockstep_testkit::client::find_client_or_skip;
 use serde_json::Value;
 
 use crate::inactive;
@@ -24,7 +24,7 @@ fn prompt(env: &TestEnv, step: &str, tag: &str) -> String {
 
 fn a_session_with_every_gate() {
     let env = inactive();
-    let Some(client) = ClientBinary::find_or_skip_test() else { return };
+    let Some(client) = find_client_or_skip() else { return };
     env.git(["init", "--quiet"]);
     for (key, value) in [("user.name", "Test"), ("user.email", "test@example.org")] {
         env.git(["config", key, value]);

@@ -6,10 +6,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use lockstep_rehearsal::client::ClientBinary;
 use lockstep_rehearsal::run::{Rehearsal, RehearsalResult};
 use lockstep_rehearsal::scenario::Scenario;
 use lockstep_rehearsal::transcript::{RequestAgent, TextSource};
+use lockstep_testkit::client::{ClientBinary, find_client_or_skip};
 use lockstep_testkit::{ProcessOutput, TestEnv};
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ pub(crate) struct Stage {
 impl Stage {
     /// Nothing is set up yet; `None` if the client cannot be had.
     pub(crate) fn bare() -> Option<Self> {
-        let client = ClientBinary::find_or_skip_test()?;
+        let client = find_client_or_skip()?;
         let env = inactive();
         env.git(["init", "--quiet"]);
         for (key, value) in [("user.name", "Test"), ("user.email", "test@example.org")] {

@@ -3,18 +3,18 @@
 
 use std::path::Path;
 
-use lockstep_rehearsal::client::ClientBinary;
 use lockstep_rehearsal::run::{Rehearsal, RehearsalResult};
 use lockstep_rehearsal::scenario::Scenario;
 use lockstep_rehearsal::transcript::{RequestAgent, TextSource};
 use lockstep_testkit::TestEnv;
+use lockstep_testkit::client::find_client_or_skip;
 use serde_json::Value;
 
 use crate::inactive;
 
 /// Plays a scenario in a project that `lockstep init` has set up. The client keeps its lists in this test's home.
 fn play(env: &TestEnv, scenario: &str) -> Option<RehearsalResult> {
-    let client = ClientBinary::find_or_skip_test()?;
+    let client = find_client_or_skip()?;
     env.git(["init", "--quiet"]);
     env.lockstep(["init", "--client", "claude", "--quiet"]).assert_success();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios").join(scenario);
