@@ -11,7 +11,7 @@ use crate::pointer::PointerResolver;
 use crate::problem::DocumentProblem;
 use crate::value::Value;
 use crate::version::compare_and_swap::{
-    CurrentVersion, SwapDecision, SwapError, VersionProposal, compare_and_swap,
+    CurrentVersion, NextVersion, SwapError, VersionProposal, compare_and_swap,
 };
 use crate::version::diff::diff;
 
@@ -19,7 +19,6 @@ use crate::version::diff::diff;
 pub struct WriteRequest<'a> {
     pub principal: &'a Principal,
     pub skill: Option<&'a str>,
-    /// The present version.
     pub current: CurrentVersion<'a>,
     pub proposal: VersionProposal<'a>,
     /// Set if the subject changes apart from its version.
@@ -56,12 +55,12 @@ impl fmt::Display for RefusalReason {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct AcceptedWrite {
-    pub swap: SwapDecision,
+    /// `None` if the content equals the current version.
+    pub next: Option<NextVersion>,
     /// Problems that do not prevent the write.
     pub warnings: Vec<DocumentProblem>,
 }
 
-/// Judges an update of the task.
 pub fn evaluate_update(
     update: &WriteRequest<'_>,
     rules: WriteRules<'_>,
@@ -72,14 +71,14 @@ pub fn evaluate_update(
     let current = CurrentVersion { delivered: update.current.delivered && !reopened, ..update.current };
     let swapped = compare_and_swap(current, proposal);
     let result = match &swapped {
-        Ok(SwapDecision::Next(next)) => &next.document,
+        Ok(Some(next)) => &next.document,
         _ => proposal.document,
     };
     let findings = result.check(rules.limits, rules.lookup);
     reasons.extend(findings.problems.into_iter().map(RefusalReason::Invalid));
     reasons.extend(update_denial(update, rules.access));
     match swapped {
-        Ok(swap) if reasons.is_empty() => Ok(AcceptedWrite { swap, warnings: findings.warnings }),
+        Ok(next) if reasons.is_empty() => Ok(AcceptedWrite { next, warnings: findings.warnings }),
         Ok(_) => Err(reasons),
         Err(refusal) => {
             reasons.push(RefusalReason::Version(refusal));

@@ -4,7 +4,7 @@ use super::{KnownTask, ListWriteEffect, VersionWrite, parsed, wrong_version};
 use crate::access::{AccessDecision, AccessRequest, Principal, TaskAction};
 use crate::document::{SUBJECT, TaskDocument};
 use crate::problem::DocumentProblem;
-use crate::version::compare_and_swap::{SwapDecision, VersionProposal};
+use crate::version::compare_and_swap::VersionProposal;
 use crate::version::delivery;
 use crate::version::subject::TaskSubject;
 use crate::write_check::{self, RefusalReason, WriteRequest, WriteRules};
@@ -16,7 +16,6 @@ pub(super) struct TaskUpdateFields<'a> {
     pub(super) status: Option<&'a str>,
 }
 
-/// Decides an update of the task.
 pub(super) fn evaluate_list_update(
     known: KnownTask<'_>,
     revision: &TaskUpdateFields<'_>,
@@ -43,7 +42,6 @@ pub(super) fn evaluate_list_update(
     write(known, subject, document, principal, rules, reasons)
 }
 
-/// The subject before and after.
 struct SubjectChange {
     old: Option<TaskSubject>,
     new: Option<TaskSubject>,
@@ -115,10 +113,7 @@ fn write(
             return Err(reasons);
         }
     };
-    let mut sections = match &judged.swap {
-        SwapDecision::Next(next) => next.diff.sections(),
-        SwapDecision::Unchanged => Vec::new(),
-    };
+    let mut sections = judged.next.map(|next| next.diff.sections()).unwrap_or_default();
     if subject.changes {
         sections.push(SUBJECT.to_owned());
     }

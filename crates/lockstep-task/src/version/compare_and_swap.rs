@@ -18,7 +18,6 @@ pub struct CurrentVersion<'a> {
     pub document: &'a TaskDocument,
 }
 
-/// A requested next version.
 #[derive(Debug, Clone, Copy)]
 pub struct VersionProposal<'a> {
     pub base: u64,
@@ -29,14 +28,6 @@ pub struct VersionProposal<'a> {
     pub merge: bool,
     /// The places that it drops on purpose.
     pub drops: &'a [KeyPath],
-}
-
-/// The result of an accepted proposal.
-#[derive(Debug, Clone, PartialEq)]
-pub enum SwapDecision {
-    Next(NextVersion),
-    /// The proposal equals the current version: nothing is written.
-    Unchanged,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -56,20 +47,12 @@ pub struct NextVersion {
 #[serde(tag = "refused", rename_all = "snake_case")]
 pub enum SwapError {
     /// The task is delivered, and final.
-    Delivered {
-        /// The present version.
-        present: u64,
-    },
+    Delivered { present: u64 },
     /// The base has not been written yet.
-    NoSuchBase {
-        base: u64,
-        /// The present version.
-        present: u64,
-    },
+    NoSuchBase { base: u64, present: u64 },
     /// Someone was first.
     Conflict {
         base: u64,
-        /// The present version.
         present: u64,
         /// Set if the sides conflict, or a merge was not requested.
         clashes: bool,
@@ -81,11 +64,12 @@ pub enum SwapError {
     WouldLose { losses: Vec<Loss> },
 }
 
-/// Decides about `proposal` when `current` is the present version.
+/// Returns the version that follows from `proposal` when `current` is the present one. `None` if it has the same
+/// content.
 pub fn compare_and_swap(
     current: CurrentVersion<'_>,
     proposal: VersionProposal<'_>,
-) -> Result<SwapDecision, SwapError> {
+) -> Result<Option<NextVersion>, SwapError> {
     let present = current.version;
     if current.delivered {
         return Err(SwapError::Delivered { present });
@@ -97,7 +81,7 @@ pub fn compare_and_swap(
     let document = if merged { merge_with_current(current, proposal)? } else { proposal.document.clone() };
     let diff = diff(current.document, &document);
     if diff.is_empty() {
-        return Ok(SwapDecision::Unchanged);
+        return Ok(None);
     }
     let lost = losses(current.document, &document);
     let idle_drops = unused_drops(proposal.drops, &lost);
@@ -105,7 +89,7 @@ pub fn compare_and_swap(
     if !lost.is_empty() {
         return Err(SwapError::WouldLose { losses: lost });
     }
-    Ok(SwapDecision::Next(NextVersion { version: present + 1, document, merged, diff, idle_drops }))
+    Ok(Some(NextVersion { version: present + 1, document, merged, diff, idle_drops }))
 }
 
 fn merge_with_current(

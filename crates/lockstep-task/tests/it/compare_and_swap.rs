@@ -5,7 +5,7 @@ use lockstep_task::key_path::KeyPath;
 use lockstep_task::phase::TaskPhase;
 use lockstep_task::value::{Map, MapExt};
 use lockstep_task::version::compare_and_swap::{
-    CurrentVersion, NextVersion, SwapDecision, SwapError, VersionProposal, compare_and_swap,
+    CurrentVersion, NextVersion, SwapError, VersionProposal, compare_and_swap,
 };
 use lockstep_task::version::delivery::{deliver, reopen};
 
@@ -19,11 +19,8 @@ fn propose<'a>(
     VersionProposal { base, base_document: Some(base_document), document, merge: false, drops: &[] }
 }
 
-fn next(result: Result<SwapDecision, SwapError>) -> NextVersion {
-    match result.unwrap() {
-        SwapDecision::Next(next) => next,
-        SwapDecision::Unchanged => panic!("it changes something"),
-    }
+fn next(result: Result<Option<NextVersion>, SwapError>) -> NextVersion {
+    result.unwrap().expect("it changes something")
 }
 
 /// A real update: it marks P4 complete and drops the L2 pointers of P2 and P3 unnoticed.
@@ -47,7 +44,7 @@ fn the_first_writer_wins() {
 #[test]
 fn identical_write_creates_no_version() {
     let base = after_p3();
-    assert_eq!(compare_and_swap(held(3, &base), propose(3, &base, &base)), Ok(SwapDecision::Unchanged));
+    assert_eq!(compare_and_swap(held(3, &base), propose(3, &base, &base)), Ok(None));
 }
 
 #[test]
@@ -178,7 +175,7 @@ fn everything_another_phase_relies_on_is_missed() {
             Err(SwapError::WouldLose { losses }) => {
                 losses.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
             }
-            Ok(SwapDecision::Next(_)) => String::new(),
+            Ok(Some(_)) => String::new(),
             other => panic!("{other:?}"),
         };
         assert_eq!(told, expected);

@@ -2,7 +2,7 @@
 
 use lockstep_task::access::{AccessTable, Principal};
 use lockstep_task::document::{DocumentLimits, TaskDocument};
-use lockstep_task::version::compare_and_swap::{SwapDecision, VersionProposal};
+use lockstep_task::version::compare_and_swap::{NextVersion, VersionProposal};
 use lockstep_task::write_check::{
     RefusalReason, WriteRequest, WriteRules, evaluate_creation, evaluate_update,
 };
@@ -16,7 +16,7 @@ fn judged(
     base: &TaskDocument,
     new: &TaskDocument,
     merge: bool,
-) -> Result<SwapDecision, String> {
+) -> Result<Option<NextVersion>, String> {
     let access = AccessTable::default();
     let lookup = all();
     let rules = WriteRules { access: &access, limits: DocumentLimits::default(), lookup: &lookup };
@@ -25,7 +25,7 @@ fn judged(
         VersionProposal { base: base_version, base_document: Some(base), document: new, merge, drops: &[] };
     let update =
         WriteRequest { principal, skill, current: held(4, present), proposal, changes_subject: false };
-    evaluate_update(&update, rules).map(|judged| judged.swap).map_err(|reasons| told(&reasons))
+    evaluate_update(&update, rules).map(|judged| judged.next).map_err(|reasons| told(&reasons))
 }
 
 fn told(reasons: &[RefusalReason]) -> String {
@@ -53,7 +53,7 @@ fn a_writer_answers_for_their_own_changes_only() {
         crate::fixture::value("{l3_path: plan/, task_count: 3, file_ownership: []}"),
     );
     let new = edited(&new, "status: IN_PROGRESS", "status: BLOCKED");
-    let Ok(SwapDecision::Next(next)) =
+    let Ok(Some(next)) =
         judged(&Principal::Lead, Some("agent-teams-write-plan"), &present, &base, &new, true)
     else {
         panic!("what others wrote since is not this skill's change");

@@ -14,7 +14,7 @@ use lockstep_task::version::subject::TaskSubject;
 
 use super::HookRun;
 use super::error::{HookError, HookResult};
-use crate::task::write::{PreparedVersion, WriteDecision, WriteResult};
+use crate::task::write::{PreparedVersion, WriteResult};
 use crate::task::writer::TaskWriter;
 use crate::task::{CurrentTask, TaskContext, limits};
 
@@ -85,7 +85,7 @@ impl HookRun {
         let written = tasks.write(&writer, |present, rules| {
             let known = present.map(|present| present.known(task_id.as_deref()));
             let effect = evaluate_list_write(call, &writer.principal, known, rules)?;
-            Ok(write_decision(effect, matches!(call, ListWrite::Create { .. }) || known.is_none(), present))
+            Ok(prepared_version(effect, matches!(call, ListWrite::Create { .. }) || known.is_none(), present))
         })?;
         let Some(present) = tasks.present()? else { return Ok(Decision::Silent) };
         self.note_list(&mut tasks, &present, list, session)?;
@@ -259,10 +259,14 @@ fn list_task_id(
     }
 }
 
-fn write_decision(effect: ListWriteEffect, first: bool, present: Option<&CurrentTask>) -> WriteDecision {
-    let ListWriteEffect::Write(write) = effect else { return WriteDecision::Unchanged };
+fn prepared_version(
+    effect: ListWriteEffect,
+    first: bool,
+    present: Option<&CurrentTask>,
+) -> Option<PreparedVersion> {
+    let ListWriteEffect::Write(write) = effect else { return None };
     let first = first && present.is_none_or(|present| present.record.delivered);
-    WriteDecision::Write(Box::new(PreparedVersion {
+    Some(PreparedVersion {
         title: write.subject.title,
         delivered: write.subject.delivered,
         document: write.document,
@@ -271,5 +275,5 @@ fn write_decision(effect: ListWriteEffect, first: bool, present: Option<&Current
         warnings: write.warnings,
         idle_drops: Vec::new(),
         first,
-    }))
+    })
 }

@@ -7,13 +7,13 @@ use lockstep_task::key_path::KeyPath;
 use lockstep_task::phase::TaskPhase;
 use lockstep_task::problem::DocumentProblem;
 use lockstep_task::value::Map;
-use lockstep_task::version::compare_and_swap::{SwapDecision, VersionProposal};
+use lockstep_task::version::compare_and_swap::VersionProposal;
 use lockstep_task::version::delivery;
 use lockstep_task::version::diff::diff;
 use lockstep_task::write_check::{self, RefusalReason, WriteRequest, WriteRules};
 
 use super::update_request::UpdateRequest;
-use super::write::{PreparedVersion, WriteDecision, WriteResult};
+use super::write::{PreparedVersion, WriteResult};
 use super::writer::TaskWriter;
 use super::{CurrentTask, TaskContext, TaskError};
 
@@ -31,7 +31,7 @@ impl TaskContext<'_> {
             let warnings = write_check::evaluate_creation(&writer.principal, skill, open, document, rules)?;
             let mut sections: Vec<_> = document.root().keys().cloned().collect();
             sections.push(SUBJECT.to_owned());
-            Ok(WriteDecision::Write(Box::new(PreparedVersion {
+            Ok(Some(PreparedVersion {
                 title: title.to_owned(),
                 delivered: false,
                 document: document.clone(),
@@ -40,7 +40,7 @@ impl TaskContext<'_> {
                 warnings,
                 idle_drops: Vec::new(),
                 first: true,
-            })))
+            }))
         })
     }
 
@@ -94,14 +94,9 @@ impl TaskContext<'_> {
             let document =
                 delivery::deliver(present.as_current_version(), metrics, assumed).map_err(invalid)?;
             let judged = evaluate(writer, present, from_present(present, &document, &[]), true, rules)?;
-            let next = match judged {
-                WriteDecision::Write(next) => PreparedVersion { delivered: true, ..*next },
-                WriteDecision::Unchanged => PreparedVersion {
-                    delivered: true,
-                    ..PreparedVersion::of(present, document, vec![SUBJECT.to_owned()])
-                },
-            };
-            Ok(WriteDecision::Write(Box::new(next)))
+            let next =
+                judged.unwrap_or_else(|| PreparedVersion::of(present, document, vec![SUBJECT.to_owned()]));
+            Ok(Some(PreparedVersion { delivered: true, ..next }))
         })
     }
 
@@ -123,10 +118,7 @@ impl TaskContext<'_> {
             }
             let mut sections = changes.sections();
             sections.push(SUBJECT.to_owned());
-            Ok(WriteDecision::Write(Box::new(PreparedVersion {
-                delivered: false,
-                ..PreparedVersion::of(present, document, sections)
-            })))
+            Ok(Some(PreparedVersion { delivered: false, ..PreparedVersion::of(present, document, sections) }))
         })
     }
 
@@ -159,38 +151,34 @@ fn evaluate(
     proposal: VersionProposal<'_>,
     changes_subject: bool,
     rules: WriteRules<'_>,
-) -> Result<WriteDecision, Vec<RefusalReason>> {
+) -> Result<Option<PreparedVersion>, Vec<RefusalReason>> {
     let (principal, skill) = (&writer.principal, writer.skill.as_deref());
     let update =
         WriteRequest { principal, skill, current: present.as_current_version(), proposal, changes_subject };
     let judged = write_check::evaluate_update(&update, rules)?;
-    Ok(match judged.swap {
-        SwapDecision::Unchanged => WriteDecision::Unchanged,
-        SwapDecision::Next(next) => {
-            let mut sections = next.diff.sections();
-            if changes_subject {
-                sections.push(SUBJECT.to_owned());
-            }
-            WriteDecision::Write(Box::new(PreparedVersion {
-                merged: next.merged,
-                warnings: judged.warnings,
-                idle_drops: next.idle_drops,
-                ..PreparedVersion::of(present, next.document, sections)
-            }))
+    Ok(judged.next.map(|next| {
+        let mut sections = next.diff.sections();
+        if changes_subject {
+            sections.push(SUBJECT.to_owned());
         }
-    })
+        PreparedVersion {
+            merged: next.merged,
+            warnings: judged.warnings,
+            idle_drops: next.idle_drops,
+            ..PreparedVersion::of(present, next.document, sections)
+        }
+    }))
 }
 
 /// Applies a new title. A title alone is a change too.
-fn with_title(judged: WriteDecision, present: &CurrentTask, title: Option<String>) -> WriteDecision {
+fn with_title(
+    judged: Option<PreparedVersion>,
+    present: &CurrentTask,
+    title: Option<String>,
+) -> Option<PreparedVersion> {
     let Some(title) = title.filter(|title| *title != present.title()) else { return judged };
-    let next = match judged {
-        WriteDecision::Write(next) => *next,
-        WriteDecision::Unchanged => {
-            PreparedVersion::of(present, present.document.clone(), vec![SUBJECT.to_owned()])
-        }
-    };
-    WriteDecision::Write(Box::new(PreparedVersion { title, ..next }))
+    let unchanged = || PreparedVersion::of(present, present.document.clone(), vec![SUBJECT.to_owned()]);
+    Some(PreparedVersion { title, ..judged.unwrap_or_else(unchanged) })
 }
 
 fn invalid(problems: Vec<DocumentProblem>) -> Vec<RefusalReason> {

@@ -39,13 +39,6 @@ impl PreparedVersion {
     }
 }
 
-/// The result of judging a write.
-pub(crate) enum WriteDecision {
-    Write(Box<PreparedVersion>),
-    /// The content equals the current version.
-    Unchanged,
-}
-
 #[derive(Debug)]
 pub(crate) enum WriteResult {
     Version {
@@ -64,20 +57,23 @@ pub(crate) enum WriteResult {
 }
 
 impl TaskContext<'_> {
-    /// Judges and writes. If another writer is first, the write is judged again: each round, some writer has
-    /// made progress.
+    /// Judges and writes. `judge` returns the version to write, or `None` if its content is the current one. If
+    /// another writer is first, the write is judged again: each round, some writer has made progress.
     pub(crate) fn write(
         &mut self,
         writer: &TaskWriter,
-        mut judge: impl FnMut(Option<&CurrentTask>, WriteRules<'_>) -> Result<WriteDecision, Vec<RefusalReason>>,
+        mut judge: impl FnMut(
+            Option<&CurrentTask>,
+            WriteRules<'_>,
+        ) -> Result<Option<PreparedVersion>, Vec<RefusalReason>>,
     ) -> Result<WriteResult, TaskError> {
         loop {
             let present = self.present()?;
             let judged = self.with_rules(|rules| judge(present.as_ref(), rules));
             let number = present.as_ref().map(|present| present.record.version);
             let next = match judged {
-                Ok(WriteDecision::Write(next)) => next,
-                Ok(WriteDecision::Unchanged) => {
+                Ok(Some(next)) => next,
+                Ok(None) => {
                     return Ok(WriteResult::Unchanged { version: number.unwrap_or(0) });
                 }
                 Err(reasons) => {
@@ -86,7 +82,7 @@ impl TaskContext<'_> {
                 }
             };
             if let Some((version, subject)) = self.swap(present.as_ref(), writer, &next)? {
-                return Ok(WriteResult::Version { version, subject, next });
+                return Ok(WriteResult::Version { version, subject, next: Box::new(next) });
             }
         }
     }

@@ -17,9 +17,7 @@ use jiff::Timestamp;
 use lockstep_store::task_versions::{ExpectedVersion, NewVersion, SwapOutcome, VersionAuthor};
 use lockstep_store::{StateDir, Store};
 use lockstep_task::document::{DocumentLimits, TaskDocument};
-use lockstep_task::version::compare_and_swap::{
-    CurrentVersion, SwapDecision, VersionProposal, compare_and_swap,
-};
+use lockstep_task::version::compare_and_swap::{CurrentVersion, VersionProposal, compare_and_swap};
 use lockstep_testkit::TestEnv;
 use serde_json::Value;
 
@@ -73,7 +71,7 @@ fn one_writer() {
                 merge: false,
                 drops: &[],
             };
-            let Ok(SwapDecision::Next(next)) = compare_and_swap(held, proposal) else {
+            let Ok(Some(next)) = compare_and_swap(held, proposal) else {
                 panic!("it follows the present version")
             };
             let follows = ExpectedVersion::Version { task: present.task, version: present.version };
