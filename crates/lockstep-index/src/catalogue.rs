@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockstep_store::StateDir;
+use lockstep_text::bytes::ByteReader;
 
 use crate::stamp::CatalogueStamp;
 use crate::{IndexError, IndexResult};
@@ -34,7 +35,6 @@ pub struct CataloguedFile {
     pub size: u64,
     /// In nanoseconds since 1970.
     pub mtime: i64,
-    /// Inode number.
     pub inode: u64,
 }
 
@@ -52,12 +52,10 @@ pub(crate) struct CataloguedDirectory {
 }
 
 impl Catalogue {
-    /// Returns the path of the catalogue's file.
     pub fn file(state: &StateDir) -> PathBuf {
         state.index().join("catalogue")
     }
 
-    /// Returns the number of files.
     pub fn len(&self) -> usize {
         self.directories.iter().map(|dir| dir.files.len()).sum()
     }
@@ -101,7 +99,6 @@ impl Catalogue {
         Some(&self.directories[at])
     }
 
-    /// Returns the stamp of the file at `path`.
     pub(crate) fn get(&self, path: &Path) -> Option<CatalogueStamp> {
         let files = &self.directory(path.parent()?)?.files;
         let name = path.file_name()?;
@@ -191,49 +188,30 @@ fn put_name(out: &mut Vec<u8>, name: &OsStr) {
     out.extend_from_slice(name.as_encoded_bytes());
 }
 
-/// The bytes that remain to be read. Every step is checked: a damaged file yields `None`, never a panic.
-struct CatalogueReader<'a>(&'a [u8]);
+fn read_name(bytes: &mut ByteReader<'_>) -> Option<OsString> {
+    let length = usize::try_from(bytes.u64()?).ok()?;
+    Some(lockstep_text::path_of_bytes(bytes.take(length)?.to_vec()).into())
+}
 
-impl<'a> CatalogueReader<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (head, tail) = self.0.split_at_checked(count)?;
-        self.0 = tail;
-        Some(head)
-    }
+/// Reads a count of items of at least `each` bytes. Returns `None` if the remaining bytes are too few for
+/// it, so that a damaged count allocates nothing.
+fn read_count(bytes: &mut ByteReader<'_>, each: usize) -> Option<usize> {
+    usize::try_from(bytes.u64()?).ok().filter(|count| *count <= bytes.0.len() / each)
+}
 
-    fn number(&mut self) -> Option<u64> {
-        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
-    }
+fn read_directory(bytes: &mut ByteReader<'_>) -> Option<CataloguedDirectory> {
+    let path = PathBuf::from(read_name(bytes)?);
+    let mtime = bytes.i64()?;
+    let files = Arc::new((0..read_count(bytes, 40)?).map(|_| read_file(bytes)).collect::<Option<_>>()?);
+    let unread = (0..read_count(bytes, 8)?).map(|_| read_name(bytes)).collect::<Option<_>>()?;
+    Some(CataloguedDirectory { path, mtime, files, unread })
+}
 
-    fn name(&mut self) -> Option<OsString> {
-        let length = usize::try_from(self.number()?).ok()?;
-        Some(lockstep_text::path_of_bytes(self.take(length)?.to_vec()).into())
-    }
-
-    /// Reads a count of items of at least `each` bytes. Returns `None` if the remaining bytes are too few for
-    /// it, so that a damaged count allocates nothing.
-    fn count(&mut self, each: usize) -> Option<usize> {
-        usize::try_from(self.number()?).ok().filter(|count| *count <= self.0.len() / each)
-    }
-
-    fn directory(&mut self) -> Option<CataloguedDirectory> {
-        let path = PathBuf::from(self.name()?);
-        let mtime = self.number()?.cast_signed();
-        let files = Arc::new((0..self.count(40)?).map(|_| self.file()).collect::<Option<_>>()?);
-        let unread = (0..self.count(8)?).map(|_| self.name()).collect::<Option<_>>()?;
-        Some(CataloguedDirectory { path, mtime, files, unread })
-    }
-
-    fn file(&mut self) -> Option<(OsString, CatalogueStamp)> {
-        let name = self.name()?;
-        let stamp = CatalogueStamp {
-            size: self.number()?,
-            mtime: self.number()?.cast_signed(),
-            inode: self.number()?,
-            digest: self.number()?,
-        };
-        Some((name, stamp))
-    }
+fn read_file(bytes: &mut ByteReader<'_>) -> Option<(OsString, CatalogueStamp)> {
+    let name = read_name(bytes)?;
+    let stamp =
+        CatalogueStamp { size: bytes.u64()?, mtime: bytes.i64()?, inode: bytes.u64()?, digest: bytes.u64()? };
+    Some((name, stamp))
 }
 
 fn decode(bytes: &[u8]) -> Option<Catalogue> {
@@ -241,13 +219,10 @@ fn decode(bytes: &[u8]) -> Option<Catalogue> {
     if blake3::hash(body).as_bytes() != checksum {
         return None;
     }
-    let mut reader = CatalogueReader(body);
-    if reader.take(MAGIC.len())? != MAGIC {
-        return None;
-    }
-    let taken_at = reader.number()?.cast_signed();
-    let accounts_read = reader.number()?;
-    let directories = (0..reader.count(32)?).map(|_| reader.directory()).collect::<Option<_>>()?;
+    let mut bytes = ByteReader(body.strip_prefix(MAGIC)?);
+    let (taken_at, accounts_read) = (bytes.i64()?, bytes.u64()?);
+    let directories =
+        (0..read_count(&mut bytes, 32)?).map(|_| read_directory(&mut bytes)).collect::<Option<_>>()?;
     Some(Catalogue { taken_at, accounts_read, directories })
 }
 

@@ -1,5 +1,6 @@
 //! Pure functions over text that every crate may use.
 
+pub mod bytes;
 mod count;
 mod decoding;
 pub mod glob;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::codec::{ByteReader, put_varint};
+use lockstep_text::bytes::{ByteReader, put_varint};
+
 use super::facts::document_of;
 use super::sorted_table::{CorruptTable, SortedTable, TableCursor, TableWriter};
 

@@ -15,8 +15,9 @@ use std::io::{self, Write};
 use std::sync::OnceLock;
 
 use lockstep_fs::PositionedIo as _;
+use lockstep_text::bytes::{ByteReader, put_varint};
 
-use super::codec::{ByteReader, check, put_varint};
+use super::codec::check;
 
 const MAGIC: &[u8; 8] = b"LSTABLE1";
 const FOOTER: usize = 32;
@@ -203,7 +204,6 @@ impl SortedTable {
         Self { source, block_index: OnceLock::new() }
     }
 
-    /// Returns the size in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.source.len()
     }
@@ -238,7 +238,6 @@ impl SortedTable {
         if check(&block) == entry.check { Ok(block) } else { Err(CorruptTable) }
     }
 
-    /// Returns the payload of `key`.
     pub(crate) fn get(&self, key: u64) -> Result<Option<Vec<u8>>, CorruptTable> {
         let block_index = self.block_index()?;
         let Some(at) = block_index.partition_point(|entry| entry.first <= key).checked_sub(1) else {

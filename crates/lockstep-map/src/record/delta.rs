@@ -5,7 +5,7 @@ use super::encoding::{put_names_of, take_names_of};
 use super::renumber::Renumbering;
 use super::row::{flags, put_flags};
 use super::{EntrySpan, MapMetadata, MapRecord, MapRecordEntry, TraceRange};
-use crate::codec::{ByteInput, ByteWriter};
+use crate::codec::{ByteReader, ByteWriter, put_date, read_date};
 
 /// The changes of one update, by places of entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,7 +17,6 @@ pub struct MapRecordDelta {
 }
 
 impl MapRecordDelta {
-    /// Adds changed entries.
     pub fn mark_changed(&mut self, places: impl IntoIterator<Item = u32>) {
         self.touched.extend(places);
         self.touched.sort_unstable();
@@ -59,7 +58,7 @@ impl MapRecord {
 
     /// Applies an amendment, except for block starts. Returns true if it moved entries.
     fn take(&mut self, amendment: &[u8]) -> Option<bool> {
-        let mut bytes = ByteInput(amendment);
+        let mut bytes = ByteReader(amendment);
         self.about = MapMetadata::decode(&mut bytes)?;
         let moves = Renumbering { removed: take_places(&mut bytes)?, added: take_places(&mut bytes)? };
         if !moves.is_empty() {
@@ -89,7 +88,7 @@ impl MapRecord {
     }
 }
 
-fn take_places(bytes: &mut ByteInput<'_>) -> Option<Vec<u32>> {
+fn take_places(bytes: &mut ByteReader<'_>) -> Option<Vec<u32>> {
     let count = bytes.count()?;
     let places: Vec<u32> =
         bytes.fixed_width::<4>(count)?.iter().map(|place| u32::from_le_bytes(*place)).collect();
@@ -103,7 +102,7 @@ fn put_entry(out: &mut ByteWriter, record: &MapRecord, place: usize, is_new: boo
     }
     out.u32(entry.name_bytes);
     [entry.version, entry.content, entry.interface].into_iter().for_each(|it| out.u64(it));
-    out.date(entry.updated);
+    put_date(out, entry.updated);
     put_flags(out, entry);
     out.u32(entry.block.bytes);
     out.count(refs.len());
@@ -113,13 +112,13 @@ fn put_entry(out: &mut ByteWriter, record: &MapRecord, place: usize, is_new: boo
 }
 
 /// Reads the data of an entry. Its references are returned.
-fn take_entry(bytes: &mut ByteInput<'_>, entry: &mut MapRecordEntry, is_new: bool) -> Option<Vec<u32>> {
+fn take_entry(bytes: &mut ByteReader<'_>, entry: &mut MapRecordEntry, is_new: bool) -> Option<Vec<u32>> {
     if is_new {
         entry.path = bytes.text()?.into();
     }
     entry.name_bytes = bytes.u32()?;
     (entry.version, entry.content, entry.interface) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
-    entry.updated = bytes.date()?;
+    entry.updated = read_date(bytes)?;
     (entry.text_was_read, entry.changed_every_run) = flags(bytes.u8()?);
     entry.block = EntrySpan { start: 0, bytes: bytes.u32()? };
     let count = bytes.count()?;

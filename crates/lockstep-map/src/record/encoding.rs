@@ -18,7 +18,7 @@ use lockstep_refs::entity::EntityKind;
 
 use super::row::{self, ROW, RowReader};
 use super::{DocumentStamp, MapMetadata, MapRecord, MapRecordEntry};
-use crate::codec::{ByteInput, ByteWriter};
+use crate::codec::{ByteReader, ByteWriter, put_date, read_date};
 use crate::fast_hash::{Digester, STEP};
 use crate::view::SizeLimit;
 
@@ -65,7 +65,6 @@ impl RecordWriter<'_> {
     }
 }
 
-/// The header of the file.
 struct RecordHeader {
     entries: usize,
     path_bytes: usize,
@@ -83,7 +82,7 @@ impl RecordHeader {
 
     /// `None` if a file of so many bytes has no such head.
     fn decode(bytes: &[u8; Self::BYTES], length: u64) -> Option<Self> {
-        let mut bytes = ByteInput(bytes.strip_prefix(MAGIC)?);
+        let mut bytes = ByteReader(bytes.strip_prefix(MAGIC)?);
         let mut next = || usize::try_from(bytes.u32()?).ok();
         let head = Self { entries: next()?, path_bytes: next()?, refs: next()?, end_bytes: next()? };
         let parts = [head.path_bytes, head.refs.checked_mul(4)?, head.entries.checked_mul(ROW)?];
@@ -154,7 +153,7 @@ impl MapRecord {
         }
         let mut end = vec![0; head.end_bytes];
         source.fill(&mut end)?;
-        let mut end = ByteInput(&end);
+        let mut end = ByteReader(&end);
         take_names(&mut end, &mut entries)?;
         let about = MapMetadata::decode(&mut end)?;
         let check = source.check()?;
@@ -212,8 +211,8 @@ impl MapMetadata {
     pub(super) fn encode(&self, out: &mut ByteWriter) {
         out.u64(self.settings);
         out.u64(self.next_run);
-        out.date(self.full);
-        out.date(self.incremental);
+        put_date(out, self.full);
+        put_date(out, self.incremental);
         out.text(&self.scope);
         out.text(&self.commit);
         let limit =
@@ -225,12 +224,12 @@ impl MapMetadata {
         out.u64(self.answer_bytes);
     }
 
-    pub(super) fn decode(bytes: &mut ByteInput<'_>) -> Option<Self> {
+    pub(super) fn decode(bytes: &mut ByteReader<'_>) -> Option<Self> {
         Some(Self {
             settings: bytes.u64()?,
             next_run: bytes.u64()?,
-            full: bytes.date()?,
-            incremental: bytes.date()?,
+            full: read_date(bytes)?,
+            incremental: read_date(bytes)?,
             scope: bytes.text()?.to_owned(),
             commit: bytes.text()?.to_owned(),
             limit: {
@@ -266,7 +265,7 @@ fn put_name(out: &mut ByteWriter, kind: EntityKind, name: &str) {
     out.text(name);
 }
 
-fn take_name(bytes: &mut ByteInput<'_>) -> Option<(EntityKind, Box<str>)> {
+fn take_name(bytes: &mut ByteReader<'_>) -> Option<(EntityKind, Box<str>)> {
     let kind = *KINDS.get(usize::from(bytes.u8()?))?;
     Some((kind, bytes.text()?.into()))
 }
@@ -276,11 +275,11 @@ pub(super) fn put_names_of(out: &mut ByteWriter, entry: &MapRecordEntry) {
     entry.names.iter().for_each(|(kind, name)| put_name(out, *kind, name));
 }
 
-pub(super) fn take_names_of(bytes: &mut ByteInput<'_>) -> Option<Vec<(EntityKind, Box<str>)>> {
+pub(super) fn take_names_of(bytes: &mut ByteReader<'_>) -> Option<Vec<(EntityKind, Box<str>)>> {
     (0..bytes.count()?).map(|_| take_name(bytes)).collect()
 }
 
-fn take_names(bytes: &mut ByteInput<'_>, entries: &mut [MapRecordEntry]) -> Option<()> {
+fn take_names(bytes: &mut ByteReader<'_>, entries: &mut [MapRecordEntry]) -> Option<()> {
     for _ in 0..bytes.count()? {
         let at = bytes.u32()? as usize;
         entries.get_mut(at)?.names.push(take_name(bytes)?);

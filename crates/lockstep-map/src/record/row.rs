@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use super::{EntrySpan, MapRecordEntry, TraceRange};
-use crate::codec::{ByteInput, ByteWriter, date};
+use crate::codec::{ByteReader, ByteWriter, date, put_date};
 use crate::shared_str::{IndexRange, SharedStr};
 
 /// The number of bytes of a row.
@@ -28,7 +28,7 @@ impl RowEnds {
         out.u32(entry.name_bytes);
         out.u32(entry.block.bytes);
         [entry.version, entry.content, entry.interface].into_iter().for_each(|it| out.u64(it));
-        out.date(entry.updated);
+        put_date(out, entry.updated);
         put_flags(out, entry);
         out.0.extend_from_slice(&[0; 3]);
         entry.answers.encode(out);
@@ -54,7 +54,7 @@ impl<'a> RowReader<'a> {
 
     /// Decodes the next entry without names, or returns `None` if the row is invalid.
     pub(super) fn entry(&mut self, row: &[u8; ROW]) -> Option<MapRecordEntry> {
-        let mut row = ByteInput(row);
+        let mut row = ByteReader(row);
         let (path_end, ref_end, name_bytes) = (row.u32()?, row.u32()?, row.u32()?);
         let block = EntrySpan { start: self.block_start, bytes: row.u32()? };
         let (version, content, interface) = (row.u64()?, row.u64()?, row.u64()?);
@@ -98,7 +98,7 @@ impl TraceRange {
         [self.offset, self.asked, self.offered, self.check].into_iter().for_each(|it| out.u32(it));
     }
 
-    pub(super) fn decode(bytes: &mut ByteInput<'_>) -> Option<Self> {
+    pub(super) fn decode(bytes: &mut ByteReader<'_>) -> Option<Self> {
         Some(Self { offset: bytes.u32()?, asked: bytes.u32()?, offered: bytes.u32()?, check: bytes.u32()? })
     }
 }

@@ -3,17 +3,17 @@
 
 use std::io::Read;
 
-use super::super::codec::{ByteReader, check, checker, sum};
+use lockstep_text::bytes::ByteReader;
+
+use super::super::codec::{check, checker, sum};
 use super::super::content::ContentClass;
 use super::super::version::FileVersion;
 use super::{DirectoryRow, FileRow, FileTable, PackedStrings};
 
 const MAGIC: &[u8; 8] = b"LSFILES1";
 
-/// Size of a record in bytes.
 const RECORD: usize = 41;
 
-/// Size of a directory in bytes.
 const DIRECTORY: usize = 28;
 
 /// Size of the checksum at the end, in bytes.
