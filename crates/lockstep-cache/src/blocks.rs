@@ -6,12 +6,10 @@
 use crate::external_skills::{HEADING, SEPARATOR, unescape_headings};
 use crate::skill_index::AGENT;
 
-/// An agent's block in the skill index.
 pub fn agent_block<'a>(skill_index: &'a str, agent: &str) -> Option<&'a str> {
     agents(skill_index).find(|(name, _)| *name == agent).map(|(_, block)| block)
 }
 
-/// The agents of a skill index, each with its block.
 pub(crate) fn agents(skill_index: &str) -> impl Iterator<Item = (&str, &str)> {
     blocks(skill_index, AGENT, "\n\n")
 }

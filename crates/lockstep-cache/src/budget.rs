@@ -28,7 +28,6 @@ const EXTERNAL_CAP: usize = 3_000;
 /// The maximum length of a topic over budget.
 const TOPIC_CAP: usize = 2_000;
 
-/// A section before the budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionDraft {
     pub name: SectionName,

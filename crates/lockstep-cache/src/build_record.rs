@@ -20,7 +20,6 @@ const LAST: &str = "end";
 /// The file's name in the cache's state directory.
 pub(crate) const FILE: &str = "inputs";
 
-/// The checked inputs of a build.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct BuildRecord {
     /// The digest of the cache file's bytes.
@@ -28,7 +27,6 @@ pub(crate) struct BuildRecord {
     pub(crate) looks: BTreeMap<String, TrackedInput>,
 }
 
-/// A checked path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TrackedInput {
     /// A file, and its content's digest.

@@ -21,11 +21,9 @@ pub struct BuildOptions {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildReport {
-    /// The cache file.
     pub path: PathBuf,
     /// In characters.
     pub chars: usize,
-    /// The full content hash.
     pub hash: Hash,
     /// False if the file already had this content and was not written.
     pub written: bool,
@@ -59,7 +57,6 @@ pub enum Freshness {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckReport {
     pub freshness: Freshness,
-    /// The mitigations needed to keep the budget.
     pub mitigations: Vec<BudgetMitigation>,
     pub findings: Vec<BuildFinding>,
     pub sources: Vec<SectionSources>,

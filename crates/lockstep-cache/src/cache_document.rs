@@ -12,10 +12,8 @@ use crate::escape::{escape, unescape};
 use crate::section::SectionName;
 use crate::text_length::{one_line, prefix};
 
-/// The beginning of every cache.
 pub const HEADER_PREFIX: &str = "<!-- SESSION CACHE: Generated ";
 
-/// The longest reason in a marker.
 const MAX_REASON: usize = 300;
 
 /// The first line.
@@ -56,7 +54,6 @@ pub enum SectionContent {
     Skipped(String),
 }
 
-/// Writes a cache.
 pub fn render<'a>(
     header: &CacheHeader,
     sections: impl IntoIterator<Item = (&'a SectionName, &'a SectionContent)>,
@@ -91,7 +88,6 @@ pub struct CacheDocument<'a> {
     pub sections: Vec<CacheSectionView<'a>>,
 }
 
-/// One section of a cache that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheSectionView<'a> {
     pub name: &'a str,
@@ -123,12 +119,10 @@ impl CacheSectionView<'_> {
 #[error("line {line}: {what}")]
 pub struct ParseCacheError {
     pub line: usize,
-    /// The expected text.
     pub what: &'static str,
 }
 
 impl<'a> CacheDocument<'a> {
-    /// Reads a cache.
     pub fn parse(text: &'a str) -> Result<Self, ParseCacheError> {
         let (first, _) =
             text.split_once('\n').ok_or(ParseCacheError { line: 1, what: "the header is missing" })?;

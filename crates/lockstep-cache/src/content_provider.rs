@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 /// Provides the text of sections with the strategy `given`.
 pub trait ContentProvider {
-    /// The text for a section, by its name.
     fn given(&self, section: &str) -> ProvidedText;
 
     /// Returns a stamp that stays the same while all texts are unchanged, computed without the texts.
@@ -19,7 +18,6 @@ pub trait ContentProvider {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProvidedText {
     Text(String),
-    /// The provider has no content.
     Nothing,
     /// The text could not be determined, for this reason.
     Unknown(String),

@@ -22,7 +22,6 @@ pub enum CacheError {
     /// The cache file cannot be read or written.
     #[error("cannot {what} the session cache {}", path.display())]
     Target {
-        /// The attempted operation.
         what: &'static str,
         path: PathBuf,
         /// The system's answer.
@@ -43,10 +42,7 @@ pub enum CacheError {
     Write(#[from] StoreError),
     /// Another process builds, and does not end.
     #[error("another process has been building this cache for {} s ({} is locked)", PATIENCE.as_secs(), path.display())]
-    Busy {
-        /// The lock file.
-        path: PathBuf,
-    },
+    Busy { path: PathBuf },
     /// Reading took longer than was allowed; the cache is as it was.
     #[error("the session cache could not be built in the time that was allowed")]
     DeadlineExceeded,

@@ -10,7 +10,6 @@ use std::ops::Range;
 /// The exact beginnings of our markers.
 const MARKER_PREFIXES: [&str; 3] = ["<!-- SECTION: ", "<!-- /SECTION: ", "<!-- SESSION CACHE: "];
 
-/// Escapes every marker in `content`.
 pub fn escape(content: &str) -> String {
     rewrite(content, |tildes| tildes + 1)
 }

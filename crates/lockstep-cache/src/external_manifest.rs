@@ -15,10 +15,8 @@ pub struct BindingUpdate {
     pub delivery_type: Option<String>,
 }
 
-/// The reason why a manifest was not edited.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestEditError {
-    /// The manifest cannot be read.
     #[error("the external skills manifest cannot be edited: {why}; mend it first")]
     Manifest { why: String },
     /// There is such a skill already.
@@ -26,11 +24,7 @@ pub enum ManifestEditError {
     Exists { name: String },
     /// There is no such skill.
     #[error("no external skill is called `{name}`{}", suggestion.as_ref().map(|s| format!("; did you mean `{s}`?")).unwrap_or_default())]
-    Unknown {
-        name: String,
-        /// A name like it.
-        suggestion: Option<String>,
-    },
+    Unknown { name: String, suggestion: Option<String> },
     /// The name does not fit on a line.
     #[error("a skill's name must be one line and not empty")]
     Name,

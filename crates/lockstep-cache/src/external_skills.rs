@@ -14,7 +14,6 @@ use crate::text_length::{chars, one_line};
 /// Stands between two skills.
 pub(crate) const SEPARATOR: &str = "\n\n---\n\n";
 
-/// Begins a skill.
 pub(crate) const HEADING: &str = "### External Skill: ";
 
 /// Stands where bindings are missing altogether.
@@ -108,7 +107,6 @@ pub struct ExternalSkillSource {
 }
 
 impl ExternalSkillSource {
-    /// The block of a skill and its content.
     pub fn new(skill: &ExternalSkill, content: ExternalSkillContent) -> Self {
         let title = one_line(skill.title());
         let source = skill.source.as_deref().filter(|source| !source.is_empty()).unwrap_or("unknown");

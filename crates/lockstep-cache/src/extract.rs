@@ -47,7 +47,6 @@ impl fmt::Display for ExtractSource {
     }
 }
 
-/// The answer to a [`ExtractQuery`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extracted {
     pub answer: ExtractResult,
@@ -118,7 +117,6 @@ impl SessionCache {
     }
 }
 
-/// Answers a query from sections.
 pub fn extract_from_sections(
     sections: &[(String, SectionContent)],
     query: ExtractQuery<'_>,

@@ -10,8 +10,10 @@ pub struct BuildFinding {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildFindingKind {
-    /// An agent owns an id that no skill has.
-    MissingSkill { agent: String, id: String },
+    MissingSkill {
+        agent: String,
+        id: String,
+    },
     /// Several skills have one id; the first is used.
     DuplicateId {
         id: String,
@@ -20,15 +22,29 @@ pub enum BuildFindingKind {
         other: String,
     },
     /// No agent owns a skill.
-    UnownedId { id: String, path: String },
+    UnownedId {
+        id: String,
+        path: String,
+    },
     /// A file could not be used.
-    Unusable { path: String, why: String },
+    Unusable {
+        path: String,
+        why: String,
+    },
     /// Bytes of a file were not UTF-8 and were replaced by U+FFFD.
-    NotUtf8 { path: String },
+    NotUtf8 {
+        path: String,
+    },
     /// An entry of a manifest could not be used.
-    BadEntry { entry: String, why: String },
+    BadEntry {
+        entry: String,
+        why: String,
+    },
     /// An external skill names a file that points outside the skill folder.
-    OutsideSkillDir { skill: String, file: String },
+    OutsideSkillDir {
+        skill: String,
+        file: String,
+    },
     /// Content has section markers; they are escaped.
     Markers {
         /// The position within the section.

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-/// The size of a generated framework.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixtureSize {
     /// Skills, one in twenty with a heading instead of a frontmatter.
@@ -32,17 +31,14 @@ impl FixtureSize {
         Self { skills: 6, agents: 2, external: 2, personas: 2, topics: 2, phases: 2, prose_lines: 3 };
 }
 
-/// The name of an agent of the fixture.
 pub fn agent(number: usize) -> String {
     format!("agent-{number:02}")
 }
 
-/// The id of a skill of the fixture.
 pub fn skill_id(number: usize) -> String {
     format!("FIX-{number:03}")
 }
 
-/// The key of a phase of the fixture.
 pub fn phase(number: usize) -> String {
     format!("{number:02}-phase")
 }
@@ -162,7 +158,6 @@ fn put_json(root: &Path, path: &str, value: &Value) -> io::Result<()> {
     write_file(root, path, &format!("{value:#}\n"))
 }
 
-/// Writes a file and its directories.
 pub fn write_file(root: &Path, path: &str, text: &str) -> io::Result<()> {
     let path = root.join(path);
     fs::create_dir_all(path.parent().unwrap_or(root))?;

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-/// Places of the constitution.
 pub const CONSTITUTION: [&str; 2] = ["docs/isdlc/constitution.md", ".isdlc/constitution.md"];
 
 /// Directories of configuration files.
@@ -34,12 +33,10 @@ pub const LOOKUP_TABLES: [&str; 2] = ["path_lookup", "skill_paths"];
 /// The directory that marks a project of the framework.
 pub const FRAMEWORK_DIR: &str = ".isdlc";
 
-/// The places of a configuration file.
 pub fn config_file(name: &str) -> Vec<String> {
     CONFIG_DIRS.iter().map(|dir| format!("{dir}/{name}")).collect()
 }
 
-/// Returns the default path of the cache.
 pub fn default_target(root: &Path) -> String {
     let dir = if root.join(FRAMEWORK_DIR).is_dir() { FRAMEWORK_DIR } else { lockstep_store::StateDir::NAME };
     format!("{dir}/session-cache.md")

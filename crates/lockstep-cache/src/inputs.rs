@@ -66,7 +66,6 @@ impl BuildInputs {
         hasher.finalize()
     }
 
-    /// Returns the differences of `now`.
     pub fn changes(&self, now: &Self) -> Vec<InputChange> {
         let mut changes = Vec::new();
         for (path, state) in &self.0 {

@@ -30,13 +30,11 @@ const MAX_PARTS: usize = 400;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedPart {
-    /// The cache's hash.
     pub hash: String,
     /// The text to send; `None` if there is none for the recipient.
     pub text: Option<String>,
 }
 
-/// Returns the stored watch list, or an empty one.
 pub(crate) fn load_watch_list(state: &StateDir) -> Vec<u8> {
     lockstep_fs::read(dir(state).join(LIST)).unwrap_or_default()
 }
@@ -46,7 +44,6 @@ pub(crate) fn load_part(state: &StateDir, asked: &str, seal: &Hash) -> Option<Ca
     decode(&lockstep_fs::read_to_string(dir(state).join(name(asked))).ok()?, seal)
 }
 
-/// Saves the part for `asked`.
 pub(crate) fn save_part(
     state: &StateDir,
     list: &[u8],

@@ -3,14 +3,12 @@
 use crate::frontmatter;
 use crate::section_body::{RoundtableItem, truncate_with_note};
 
-/// A persona from its file's name and content.
 pub fn persona(file_name: &str, text: String) -> RoundtableItem {
     let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
     let name = stem.strip_prefix("persona-").unwrap_or(stem);
     RoundtableItem { heading: format!("### Persona: {}", title_case(name)), text, topic: false }
 }
 
-/// A topic from its file's name and content.
 pub fn topic(file_name: &str, text: String) -> RoundtableItem {
     let id = file_name.strip_suffix(".md").unwrap_or(file_name);
     RoundtableItem { heading: format!("### Topic: {id}"), text, topic: true }

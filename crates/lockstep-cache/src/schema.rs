@@ -5,7 +5,6 @@ use serde_json::Value;
 use crate::external_skills::ExternalManifest;
 use crate::skills_manifest::SkillsManifest;
 
-/// The schemas by name.
 pub fn schemas() -> [(&'static str, Value); 2] {
     [
         ("external-skills-manifest", schemars::schema_for!(ExternalManifest).to_value()),

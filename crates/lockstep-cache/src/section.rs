@@ -5,7 +5,6 @@ use std::path::{Component, Path};
 
 use crate::framework_paths;
 
-/// The longest section name.
 const MAX_NAME: usize = 64;
 
 /// The name of a section: `UPPER_SNAKE_CASE`, so that a marker can contain it unchanged.
@@ -13,7 +12,6 @@ const MAX_NAME: usize = 64;
 pub struct SectionName(String);
 
 impl SectionName {
-    /// Checks a name.
     pub fn new(name: &str) -> Result<Self, SectionError> {
         let well_formed = name.starts_with(|c: char| c.is_ascii_uppercase())
             && name.len() <= MAX_NAME
@@ -25,7 +23,6 @@ impl SectionName {
         }
     }
 
-    /// The name itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -30,7 +30,6 @@ pub struct RoundtableItem {
 /// Maximum lengths of content that can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LengthCaps {
-    /// For each external skill.
     pub external: usize,
     /// For each topic; `None` does not cut topics.
     pub topic: Option<usize>,

@@ -53,12 +53,10 @@ impl SessionCache {
         }
     }
 
-    /// The configuration.
     pub fn settings(&self) -> &CacheSettings {
         &self.settings
     }
 
-    /// The cache file.
     pub fn path(&self) -> PathBuf {
         self.root.join(self.settings.target())
     }

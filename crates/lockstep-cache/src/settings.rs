@@ -20,7 +20,6 @@ pub enum FrameworkPreset {
 }
 
 impl FrameworkPreset {
-    /// The preset for the project at `root`.
     pub fn of(root: &Path) -> Self {
         if root.join(framework_paths::FRAMEWORK_DIR).is_dir() { Self::Isdlc } else { Self::Claude }
     }
@@ -156,7 +155,6 @@ impl CacheSettings {
         &self.target
     }
 
-    /// The client's installed plugins.
     pub fn plugins(&self) -> &[InstalledPlugin] {
         &self.plugins
     }

@@ -38,7 +38,6 @@ pub struct Skill {
 }
 
 impl Skill {
-    /// The name of its directory.
     pub fn directory(&self) -> &str {
         self.place.rsplit('/').next().unwrap_or(&self.place)
     }

@@ -35,7 +35,6 @@ pub(crate) enum SourceState {
     Unusable(String),
 }
 
-/// A file's text.
 #[derive(Debug)]
 pub(crate) struct SourceText {
     pub(crate) text: String,
@@ -80,7 +79,6 @@ impl Base {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DirEntryKind {
     Directory,
-    /// A regular file.
     Plain,
     /// A link, or a kind that the file system does not report: it may be a directory.
     Perhaps,
@@ -144,7 +142,6 @@ impl<'a> SourceReader<'a> {
         self.opened += other.opened;
     }
 
-    /// The file at `path` below `base`.
     pub(crate) fn file(&mut self, base: &Base, path: &str) -> Result<SourceState, DeadlineExceeded> {
         let label = base.label(path);
         if let Some(seen) = self.seen.get(&label) {

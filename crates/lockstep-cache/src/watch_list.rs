@@ -20,7 +20,6 @@ const FIRST: &[u8] = b"lockstep session cache watch 2\n";
 /// of them.
 const WORTH_OPENING: usize = 8;
 
-/// The size of a stamp.
 const STAMP: usize = 32;
 
 /// The expected kind; the first byte of an entry.

@@ -60,7 +60,6 @@ fn parsed(text: &str) -> Option<RawAgentReport> {
     (raw.files_changed.is_some() || raw.status.is_some() || raw.not_needed.is_some()).then_some(raw)
 }
 
-/// Returns the texts between fences.
 fn fenced_blocks(text: &str) -> Vec<&str> {
     let mut blocks = Vec::new();
     let mut rest = text;

@@ -12,7 +12,6 @@ use crate::yaml;
 /// The longest report that is read: some 50,000 dependents.
 pub const MAX_BYTES: usize = 16 << 20;
 
-/// A usable report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CascadeInput {
     /// The files that changed, with those that depend on them.
@@ -32,7 +31,6 @@ pub struct ImpactedFile {
 /// The reason why a cascade cannot start from a report.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CascadeInputError {
-    /// There is no text.
     #[error(
         "the impact report is empty: there is no data to act on, which does not mean that there are no impacts"
     )]

@@ -17,7 +17,6 @@ pub struct CascadeDependent {
     pub cause: String,
     /// Set if the file references the changed file itself.
     pub direct: bool,
-    /// The referenced name.
     pub pattern: String,
     /// The evidence, as `file:line:text`.
     pub evidence: Vec<String>,
@@ -76,7 +75,6 @@ pub struct AgentClaim {
     pub unassigned_files: Vec<String>,
 }
 
-/// The state of the files on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DiskObservation {
     /// Every assigned file of the iteration.
@@ -85,7 +83,6 @@ pub struct DiskObservation {
     pub unassigned_changes: Vec<UnassignedChange>,
 }
 
-/// The observed state of an assigned file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObservedFile {
     /// `None` if the file does not exist.
@@ -93,7 +90,6 @@ pub struct ObservedFile {
     pub left: FileStaleness,
 }
 
-/// The stale lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileStaleness {
     Clean,
@@ -149,7 +145,6 @@ pub struct GroupingInput {
     pub cycles: Vec<BTreeSet<String>>,
 }
 
-/// An action for the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CascadeEffect {
     /// Give this group to an agent.

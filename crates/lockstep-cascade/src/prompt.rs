@@ -50,7 +50,6 @@ pub enum PromptError {
         name: &'static str,
         /// The length of its smallest form.
         chars: usize,
-        /// The maximum length.
         budget: usize,
     },
 }
@@ -68,7 +67,6 @@ pub struct PromptContext<'a> {
     pub context_tokens: usize,
     /// The instruction about where to put the result.
     pub delivery: &'a str,
-    /// The template's text.
     pub template: Option<&'a str>,
 }
 
@@ -86,7 +84,6 @@ pub struct Prompt {
     pub text: String,
     /// Length in characters.
     pub chars: usize,
-    /// The maximum length.
     pub budget: usize,
 }
 

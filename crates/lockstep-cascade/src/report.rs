@@ -28,7 +28,6 @@ impl Cascade {
         }
     }
 
-    /// The warnings of the report.
     pub fn all_warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
         match &self.end {

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::MAX_ITERATIONS;
 
-/// Every schema with its name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("cascade-report", report())]
 }

@@ -13,7 +13,6 @@ pub const FORMAT: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cascade {
-    /// The version of the format.
     pub format: u32,
     /// The effort, which limits the number and the turns of agents.
     pub tier: Tier,
@@ -100,7 +99,6 @@ pub struct Iteration {
     pub oracle_passed: Option<bool>,
 }
 
-/// Files for one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     /// The number of the iteration and a letter: `1a`.
@@ -124,7 +122,6 @@ pub enum GroupStage {
     Settled,
 }
 
-/// A file in a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
     /// Relative to the root.
@@ -145,7 +142,6 @@ impl Assignment {
     }
 }
 
-/// The result for an assigned file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileOutcome {
@@ -205,7 +201,6 @@ impl Cascade {
         self.iteration()?.groups.iter().find(|group| group.id == id)
     }
 
-    /// The groups that wait for an agent.
     pub fn waiting(&self) -> impl Iterator<Item = &Group> {
         self.at_stage(GroupStage::Waiting)
     }

@@ -44,7 +44,6 @@ impl Tier {
         }
     }
 
-    /// Returns the limits for agents.
     pub fn effort(self) -> TierLimits {
         match self {
             Self::Trivial => TierLimits { implementers: 1, max_turns: 15 },

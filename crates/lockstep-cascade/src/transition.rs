@@ -15,19 +15,10 @@ use crate::state::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransitionError {
     #[error("the cascade has ended ({status}): {why}")]
-    Ended {
-        status: &'static str,
-        /// The reason for the end.
-        why: String,
-    },
+    Ended { status: &'static str, why: String },
     /// The present iteration has no such group.
     #[error("there is no group {group:?} in this iteration; the groups are {}", known.join(", "))]
-    NoGroup {
-        /// The name that was given.
-        group: String,
-        /// The existing groups.
-        known: Vec<String>,
-    },
+    NoGroup { group: String, known: Vec<String> },
     /// The group is not in the stage that the event requires.
     #[error("group {group} {why}")]
     Stage {
@@ -37,11 +28,7 @@ pub enum TransitionError {
     },
     /// The file is not an open dependent.
     #[error("{file:?} is not an open dependent of this cascade; those are {}", list(open))]
-    NoDependent {
-        /// The path that was given.
-        file: String,
-        open: Vec<String>,
-    },
+    NoDependent { file: String, open: Vec<String> },
     /// The event needs a reason, and it is empty.
     #[error("a reason is needed for the report")]
     NoReason,

@@ -22,7 +22,6 @@ pub enum Links {
     Refuse,
 }
 
-/// The kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
     Regular,
@@ -69,7 +68,6 @@ impl Dir {
         Ok(Self(rustix::fs::openat(CWD, path, directory_flags(links), Mode::empty())?))
     }
 
-    /// Opens a directory below this one.
     pub fn open_below(&self, path: impl Arg, links: Links) -> io::Result<Self> {
         Ok(Self(rustix::fs::openat(&self.0, path, directory_flags(links), Mode::empty())?))
     }

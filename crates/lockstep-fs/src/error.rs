@@ -3,13 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The error of a file operation.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {what} {}", path.display())]
 pub struct FsError {
     /// The attempted action, as a verb: `read`, `append to`.
     pub what: &'static str,
-    /// The file or directory.
     pub path: PathBuf,
     /// The system's answer.
     pub source: io::Error,

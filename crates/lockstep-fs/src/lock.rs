@@ -10,10 +10,8 @@ use std::time::{Duration, Instant};
 /// The interval between two attempts to take a lock.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The longest note that is read.
 const MAX_NOTE_BYTES: u64 = 4096;
 
-/// A held lock, and the file that it is on.
 #[derive(Debug)]
 pub struct FileLock {
     file: File,

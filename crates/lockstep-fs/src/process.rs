@@ -93,7 +93,6 @@ pub fn exit_code(status: ExitStatus) -> u8 {
     u8::try_from(code).unwrap_or(u8::MAX)
 }
 
-/// Returns the number of the parent process.
 pub fn parent() -> Option<i32> {
     rustix::process::getppid().map(Pid::as_raw_pid)
 }

@@ -19,7 +19,6 @@ pub struct FileStamp {
     pub mtime: i64,
     /// The inode's change time, in nanoseconds since 1970.
     pub ctime: i64,
-    /// Inode number.
     pub inode: u64,
 }
 

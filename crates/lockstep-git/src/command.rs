@@ -80,12 +80,10 @@ impl GitOutput {
         self.status.success()
     }
 
-    /// Returns the error for a git command that failed.
     pub(crate) fn failure(&self, command: &str) -> GitError {
         GitError::Failed { what: command.to_owned(), message: one_line(&self.stderr) }
     }
 
-    /// The answer as one line.
     pub(crate) fn trimmed_stdout(&self) -> String {
         String::from_utf8_lossy(&self.output).trim_end().to_owned()
     }

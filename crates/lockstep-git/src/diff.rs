@@ -13,7 +13,6 @@ pub enum DiffRange {
     Commits(String, String),
 }
 
-/// A file that differs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DiffEntry {
     /// The path; for a deleted file the old one.
@@ -21,7 +20,6 @@ pub struct DiffEntry {
     pub status: DiffStatus,
 }
 
-/// The difference of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DiffStatus {
     Added,

@@ -83,7 +83,6 @@ pub(crate) fn refresh(root: &Path, old: &Catalogue) -> ScanResult {
     ScanResult::Changed(Catalogue { taken_at, accounts_read: 0, directories })
 }
 
-/// The differences of a known directory.
 struct CheckedDirectory {
     now: DirectoryStatus,
     rules_changed: bool,

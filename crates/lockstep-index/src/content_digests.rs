@@ -57,7 +57,6 @@ impl ContentDigests {
         self.files.get(path).map(|entry| entry.digest.as_str())
     }
 
-    /// Returns the size of a file.
     pub fn size(&self, path: &str) -> Option<u64> {
         self.files.get(path).map(|entry| entry.size)
     }

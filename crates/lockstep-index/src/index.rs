@@ -131,7 +131,6 @@ pub struct IndexFreshness {
     pub generation: u64,
     /// The time of the last change of the index, in nanoseconds since 1970.
     pub written_at: i64,
-    /// The number of files in scope.
     pub files: usize,
     /// The number of files that could not be read, by reason.
     pub unseen: SkippedFiles,

@@ -24,7 +24,6 @@ use std::path::{Path, PathBuf};
 use lockstep_fs::FsError;
 use lockstep_store::StoreError;
 
-/// The result of reading the disk or the index.
 pub type IndexResult<T = ()> = Result<T, IndexError>;
 
 /// The error for a disk that could not be read, or a catalogue that could not be saved.
@@ -38,12 +37,7 @@ pub enum IndexError {
     State(#[from] StoreError),
     /// Another process has locked the catalogue for too long.
     #[error("another process has held {} for {seconds} s", path.display())]
-    Busy {
-        /// The lock file.
-        path: PathBuf,
-        /// The time waited.
-        seconds: u64,
-    },
+    Busy { path: PathBuf, seconds: u64 },
     /// A pattern of the scope is invalid.
     #[error("a pattern of [scope] is invalid: {why}")]
     Pattern { why: String },

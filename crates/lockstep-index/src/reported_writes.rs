@@ -108,7 +108,6 @@ fn complete_lines(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1)]
 }
 
-/// Returns the size of the log in bytes.
 pub(crate) fn size(state: &StateDir) -> u64 {
     fs::metadata(file(state)).map_or(0, |meta| meta.len())
 }

@@ -19,7 +19,6 @@ use crate::{IndexError, IndexResult, reported_writes};
 /// The maximum wait for another sweep. A sweep takes tens of milliseconds.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The result of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SweepOutcome {
     /// The number of changes from the catalogue.

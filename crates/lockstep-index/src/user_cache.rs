@@ -133,7 +133,6 @@ fn remove_unused(trees: &Path, own: &Path, bounds: CacheBounds) {
     }
 }
 
-/// The size of the files of an index.
 fn size(tree: &Path) -> u64 {
     let entries = fs::read_dir(tree.join("index")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum()

@@ -20,7 +20,6 @@ const STALE_AFTER_DAYS: i64 = 7;
 
 /// The current state that a document is compared with.
 pub struct ExpectedMap<'a> {
-    /// The expected map.
     pub view: &'a MapView<'a>,
     pub scope: &'a ScopePattern,
     pub limit: Option<SizeLimit>,
@@ -33,7 +32,6 @@ pub struct ExpectedMap<'a> {
     pub is_hot: &'a dyn Fn(&str) -> Option<bool>,
 }
 
-/// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct MapFinding {
     pub kind: Defect,
@@ -116,7 +114,6 @@ pub struct MapCheckReport {
     pub report: StalenessReport,
 }
 
-/// Compares a document with the expected map.
 pub fn check(text: &str, truth: &ExpectedMap<'_>) -> MapCheckReport {
     match MapDocument::parse(text) {
         Ok(document) => MapChecker { document: &document, truth, findings: Vec::new() }.run(text),
@@ -124,7 +121,6 @@ pub fn check(text: &str, truth: &ExpectedMap<'_>) -> MapCheckReport {
     }
 }
 
-/// Returns the findings for a missing document.
 pub fn missing_document() -> MapCheckReport {
     let finding = MapFinding { kind: Defect::Unparseable, path: None, what: "there is no map".to_owned() };
     let recommendation = Recommendation::FullRegeneration;
@@ -344,7 +340,6 @@ impl MapChecker<'_> {
     }
 }
 
-/// The parts of a header that are compared.
 struct ComparedHeader<'a> {
     count: usize,
     scope: &'a str,

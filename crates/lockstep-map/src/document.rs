@@ -107,7 +107,6 @@ pub fn is_generated(text: &str) -> bool {
 }
 
 impl MapDocument {
-    /// Renders the document.
     pub fn write(&self) -> String {
         let mut out = String::new();
         self.header.write(&mut out);
@@ -137,7 +136,6 @@ impl MapDocument {
 }
 
 impl DocumentHeader {
-    /// Renders the entry.
     pub fn write(&self, out: &mut String) {
         let _ = write!(
             out,
@@ -279,7 +277,6 @@ fn all_escaped(names: &[String]) -> Vec<Cow<'_, str>> {
     names.iter().map(|name| escaped(name)).collect()
 }
 
-/// Escapes a path for the document.
 pub fn escaped(path: &str) -> Cow<'_, str> {
     let special = |c: char| c == ',' || c == '%' || c.is_control();
     if !path.contains(special) {

@@ -28,7 +28,6 @@ impl Default for Digester {
 }
 
 impl Digester {
-    /// Adds the next bytes.
     pub fn add(&mut self, bytes: &[u8]) {
         debug_assert!(self.length.is_multiple_of(STEP as u64), "only the last piece ends anywhere");
         let (steps, rest) = bytes.as_chunks::<STEP>();

@@ -9,7 +9,6 @@ use serde::Serialize;
 use crate::hotspot::Hotspot;
 use crate::view::MapView;
 
-/// A part of the graph, or all of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MapGraph<'v> {
     /// The files, sorted by path.
@@ -29,7 +28,6 @@ pub struct GraphNode<'v> {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct GraphEdge<'v> {
-    /// The file that references.
     pub from: &'v str,
     pub to: &'v str,
 }

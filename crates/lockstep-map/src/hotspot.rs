@@ -35,7 +35,6 @@ impl Hotspot {
         }
     }
 
-    /// Returns the name in the document.
     pub fn word(self) -> &'static str {
         match self {
             Self::Low => "low",

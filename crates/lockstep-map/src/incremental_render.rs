@@ -17,12 +17,10 @@ pub struct DocumentPatch {
     pub blocks: Vec<u32>,
 }
 
-/// A part of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DocumentChunk {
     /// These bytes of the former document.
     Reused(Range<u64>),
-    /// Something else.
     New(String),
 }
 

@@ -24,10 +24,8 @@ use crate::shared_str::{IndexRange, SharedStr};
 use crate::update::TraceSource;
 use crate::view::SizeLimit;
 
-/// The stored state of a map.
 #[derive(Debug, Clone)]
 pub struct MapRecord {
-    /// Properties of the complete map.
     pub about: MapMetadata,
     /// Every file with an entry, sorted by path.
     pub entries: Vec<MapRecordEntry>,
@@ -50,7 +48,6 @@ impl PartialEq for MapRecord {
 
 impl Eq for MapRecord {}
 
-/// Properties of a complete map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapMetadata {
     /// A digest of the inputs of references besides the files: the program, the scope, aliases.
@@ -68,7 +65,6 @@ pub struct MapMetadata {
     pub limit: Option<SizeLimit>,
     /// The document as it was written last.
     pub written: DocumentStamp,
-    /// The number of the file of answers.
     pub answers: u32,
     /// The number of valid bytes in the file.
     pub answer_bytes: u64,
@@ -194,7 +190,6 @@ impl MapRecord {
         other
     }
 
-    /// The entry of a path.
     pub fn find(&self, path: &str) -> Option<usize> {
         self.entries.binary_search_by(|entry| (*entry.path).cmp(path)).ok()
     }
@@ -219,7 +214,6 @@ impl MapRecordEntry {
         }
     }
 
-    /// Returns the short name.
     pub fn name(&self) -> &str {
         let start = self.path.len().checked_sub(self.name_bytes as usize);
         start.and_then(|start| self.path.get(start..)).unwrap_or(&self.path)

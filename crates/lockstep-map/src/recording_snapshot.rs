@@ -120,10 +120,8 @@ pub(crate) struct RecordingSnapshot<'t> {
     memo: Memo,
 }
 
-/// The recorded queries of a resolution.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedQueries {
-    /// The numbers of the questions.
     pub(crate) questions: HashSet<u32>,
     /// The other files whose text was read.
     pub(crate) texts: HashSet<FileId>,
@@ -150,7 +148,6 @@ impl<'t> RecordingSnapshot<'t> {
         });
     }
 
-    /// The interface of another file.
     fn interface(&self, file: FileId) -> Option<&Interface> {
         self.terrain.entry(file)?;
         let interface = self.terrain.interface(file);

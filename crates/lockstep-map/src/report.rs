@@ -6,14 +6,12 @@ use serde::Serialize;
 
 use crate::check::Recommendation;
 
-/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MapReport {
     domain: &'static str,
     skill: &'static str,
     pub status: MapRunStatus,
     pub mode: MapRunMode,
-    /// The number of entries in the map.
     pub entries: usize,
     /// Entries removed because their file was deleted.
     pub stale_entries_removed: usize,
@@ -27,7 +25,6 @@ pub struct MapReport {
     pub staleness_report: Option<StalenessReport>,
 }
 
-/// The completeness of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MapRunStatus {
@@ -36,7 +33,6 @@ pub enum MapRunStatus {
     Partial,
 }
 
-/// The kind of run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MapRunMode {

@@ -2,12 +2,10 @@
 
 use serde_json::{Value, json};
 
-/// Every schema with its name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("map-report", report())]
 }
 
-/// Returns the schema of the L1 report.
 fn report() -> Value {
     let count = json!({"type": "integer", "minimum": 0});
     json!({

@@ -44,7 +44,6 @@ impl ScopePattern {
         Self { text: text.to_owned(), own: own.map(str::to_owned) }
     }
 
-    /// Returns the text as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }

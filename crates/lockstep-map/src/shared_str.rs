@@ -28,7 +28,6 @@ impl Deref for SharedStr {
     }
 }
 
-/// A part of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IndexRange {
     start: u32,

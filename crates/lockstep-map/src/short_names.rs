@@ -40,14 +40,12 @@ fn last_parts(path: &str, count: usize) -> &str {
     path.rmatch_indices('/').nth(count - 1).map_or(path, |(at, _)| &path[at + 1..])
 }
 
-/// Resolves short names to paths.
 #[derive(Debug, Clone)]
 pub struct ShortNameIndex<'a> {
     by_base: HashMap<&'a str, Vec<(usize, &'a str)>>,
 }
 
 impl<'a> ShortNameIndex<'a> {
-    /// Among these paths.
     pub fn new(paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut by_base: HashMap<&str, Vec<(usize, &str)>> = HashMap::new();
         for (at, path) in paths.into_iter().enumerate() {

@@ -31,7 +31,6 @@ pub struct MapUpdateInput<'a> {
     pub files: &'a [(FileId, u64)],
     /// Paths of files to resolve again in any case.
     pub again: &'a HashSet<String>,
-    /// The project's aliases.
     pub aliases: &'a Aliases,
     pub today: Date,
     /// Called with the numbers of finished files and of all files.
@@ -45,7 +44,6 @@ pub struct MapUpdate {
     pub changes: FileChanges,
     /// The change of the file of query results.
     pub answers: TraceWrite,
-    /// The number of resolved files.
     pub resolved: usize,
     /// The number of files that were changed, new or deleted: if zero, the record is unchanged.
     pub rescanned: usize,
@@ -170,7 +168,6 @@ pub(crate) struct RecordMatching {
     after: Vec<Option<u32>>,
     /// Entries of deleted files.
     removed: Vec<usize>,
-    /// Files to scan.
     unknown: Vec<usize>,
     /// Files to resolve again on request.
     again: Vec<usize>,

@@ -6,7 +6,6 @@ use crate::document::{DocumentHeader, ENTRY_LINES, PrunedEntries, escaped, write
 use crate::hotspot::Hotspot;
 use crate::record::{MapMetadata, MapRecord, MapRecordEntry};
 
-/// The size limit of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SizeLimit {
     pub lines: usize,
@@ -45,7 +44,6 @@ pub struct MapView<'r> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenderedMap {
     pub text: String,
-    /// The number of listed entries.
     pub listed: usize,
     pub pruned: PrunedEntries,
     /// The length of each entry; empty if some were omitted.
@@ -62,7 +60,6 @@ impl<'r> MapView<'r> {
         Self { record, referring, hotspots }
     }
 
-    /// The short name of an entry.
     pub(crate) fn name(&self, place: u32) -> &'r str {
         self.record.entries[place as usize].name()
     }

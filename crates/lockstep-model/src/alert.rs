@@ -65,7 +65,6 @@ pub struct ChangedFile {
 /// The dependents of the changed files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlertFindings {
-    /// The strongest first.
     pub dependents: Vec<AlertDependent>,
     /// True if the time limit ended the analysis.
     pub truncated: bool,

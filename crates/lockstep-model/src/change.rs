@@ -79,7 +79,6 @@ impl ChangeKind {
         }
     }
 
-    /// The other path of a rename.
     pub fn counterpart(&self) -> Option<&PathBuf> {
         match self {
             Self::RenamedTo(path) | Self::RenamedFrom(path) => Some(path),
@@ -114,7 +113,6 @@ pub enum Attribution {
 }
 
 impl Attribution {
-    /// The name in output.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -146,7 +144,6 @@ impl Attribution {
     }
 }
 
-/// One line of a session's journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalLine {
     /// Local time with offset, to the second: `2026-02-14T15:30:42+09:00`. It is text, because a reader shows

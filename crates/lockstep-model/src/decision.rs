@@ -1,6 +1,5 @@
 //! Lockstep's answer to an event. A dialect turns it into the client's bytes and exit code.
 
-/// The answer to one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// No reply: the client continues. Permission is never granted explicitly.

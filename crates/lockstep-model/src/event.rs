@@ -104,7 +104,6 @@ pub struct ToolCall {
     pub tool: ToolUse,
 }
 
-/// The tools that Lockstep handles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolUse {
     /// A tool that writes one file. The path is as the client gave it, perhaps relative.

@@ -18,7 +18,6 @@ pub enum ActionRole {
 /// `[hooks] on_failure`: the action of an enforcer that cannot decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnFailure {
-    /// Block, with the reason.
     #[default]
     Block,
     /// Let it pass. The fault is still logged.

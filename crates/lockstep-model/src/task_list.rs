@@ -1,6 +1,5 @@
 //! A client's own task list: the calls of its tools, and their replies.
 
-/// One call of a tool of the task list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskListCall {
     pub operation: TaskListOperation,
@@ -26,7 +25,6 @@ pub enum TaskListOperation {
 }
 
 impl TaskListOperation {
-    /// The tool's name.
     pub fn tool(&self) -> &'static str {
         match self {
             Self::Create { .. } => "TaskCreate",

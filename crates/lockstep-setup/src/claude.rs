@@ -26,11 +26,9 @@ const CLIENT: &str = "claude";
 /// A hook to register: a command for an event, optionally restricted by a `matcher`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HookEntry {
-    /// The event, such as `PostToolUse`.
     pub event: String,
     /// A regular expression over the tool's name (or the event's source); `None` for every occurrence.
     pub matcher: Option<String>,
-    /// The command line.
     pub command: String,
     /// The client's timeout for it, in seconds.
     pub timeout_seconds: u32,
@@ -51,10 +49,8 @@ pub struct EntryChange {
     pub matcher: Option<String>,
 }
 
-/// The kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryAction {
-    /// The entry was missing.
     Added,
     /// The entry had another command, timeout or matcher.
     Updated,

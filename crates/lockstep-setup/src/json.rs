@@ -36,7 +36,6 @@ impl NewChild {
     }
 }
 
-/// A string as JSON.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

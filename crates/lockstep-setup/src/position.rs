@@ -10,7 +10,6 @@ pub struct Position {
 }
 
 impl Position {
-    /// The position of byte `offset` in `text`.
     pub(crate) fn of(text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

@@ -12,7 +12,6 @@ use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, pars
 
 use crate::position::Position;
 
-/// A text that was read.
 pub(crate) struct SettingsDocument<'a> {
     pub(crate) text: &'a str,
     tokens: Vec<TokenAndRange<'a>>,
@@ -79,7 +78,6 @@ fn is_comment(token: &TokenAndRange<'_>) -> bool {
     matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
 }
 
-/// The bytes of a node or token.
 pub(crate) fn span(node: &impl Ranged) -> Range<usize> {
     node.start()..node.end()
 }
@@ -92,14 +90,12 @@ pub(crate) fn member<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o O
 /// An object or array, by its bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct JsonContainer {
-    /// With its brackets.
     pub(crate) range: Range<usize>,
     /// The members or elements, in order.
     pub(crate) children: Vec<Range<usize>>,
 }
 
 impl JsonContainer {
-    /// The range between the brackets.
     pub(crate) fn inner(&self) -> Range<usize> {
         self.range.start + 1..self.range.end - 1
     }

@@ -26,7 +26,6 @@ impl Default for ChainHead {
 /// The recorded data of an event, besides its position in the chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrailRecord {
-    /// In UTC.
     pub timestamp: jiff::Timestamp,
     /// The kind of event, such as `TASK_INVOCATION_REJECTED`.
     pub event: String,
@@ -156,7 +155,6 @@ impl TrailEntry {
         mark(&Value::Object(content).to_string(), &before, key) == self.text("mac")
     }
 
-    /// Everything in it.
     pub fn fields(&self) -> &Map<String, Value> {
         &self.fields
     }
@@ -166,17 +164,14 @@ impl TrailEntry {
         self.fields.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Returns the kind of event.
     pub fn event(&self) -> &str {
         self.text("event")
     }
 
-    /// The step it is about.
     pub fn step_file(&self) -> Option<&str> {
         self.fields.get("step_file").and_then(Value::as_str)
     }
 
-    /// Returns the position in the chain.
     pub fn head(&self) -> ChainHead {
         let seq = self.fields.get("seq").and_then(Value::as_u64).unwrap_or_default();
         ChainHead { seq, hash: self.text("hash").to_owned() }

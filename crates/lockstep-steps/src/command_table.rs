@@ -72,7 +72,6 @@ impl CommandTable {
         yaml::parse_bundled(BUILT_IN)
     }
 
-    /// Reads a table.
     pub fn parse(text: &str) -> Result<Self, CommandTableError> {
         let table: Self = yaml::read(text).map_err(CommandTableError::Yaml)?;
         let mut names: Vec<&str> = table.names().collect();

@@ -71,7 +71,6 @@ pub struct GateCheck {
 pub struct GateResult {
     pub validation: GateValidation,
     pub looked_at: Vec<GateCheck>,
-    /// Each error with its fix.
     pub fixes: Vec<(String, String)>,
 }
 

@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 
 use crate::yaml;
 
-/// The definitions of the documents.
 const BUILT_IN: &str = include_str!("../data/_section-definitions.json");
 
 /// The template whose sections are required.

@@ -13,7 +13,6 @@ pub struct StalePhase {
     pub phase_name: String,
     /// The start time, as text of the file.
     pub started_at: String,
-    /// The age in complete minutes.
     pub age_minutes: i64,
 }
 

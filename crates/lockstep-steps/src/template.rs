@@ -9,7 +9,6 @@ use crate::problem::StepProblem;
 use crate::state_machine::StepMachines;
 use crate::step::Step;
 
-/// The template that ships.
 pub const EXECUTE_STEP_TEMPLATE: &str = include_str!("../data/execute_step.md");
 
 /// The number of turns of a step that does not define it.
@@ -99,7 +98,6 @@ impl TemplateValues {
     }
 }
 
-/// Returns a value by its name, or by its path of names.
 fn lookup<'a>(source: &'a Value, name: &str) -> Option<&'a Value> {
     source.get(name).or_else(|| name.split('.').try_fold(source, |value, part| value.get(part)))
 }

@@ -67,7 +67,6 @@ impl AuditTrail {
         Self { dir: dir.into(), memory: memory.clone() }
     }
 
-    /// The directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }

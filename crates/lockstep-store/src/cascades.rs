@@ -10,7 +10,6 @@ use crate::{Store, StoreResult};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CascadeRecord {
-    /// The number in this project.
     pub id: i64,
     pub session: Option<String>,
     pub state: String,
@@ -98,7 +97,6 @@ impl Store {
         })
     }
 
-    /// A cascade by its number, or the newest one.
     pub fn cascade(&self, id: Option<i64>) -> StoreResult<Option<CascadeRecord>> {
         self.read(|db| {
             db.query_row(
@@ -110,7 +108,6 @@ impl Store {
         })
     }
 
-    /// A content that a cascade has seen.
     pub fn cascade_content(&self, id: i64, digest: &str) -> StoreResult<Option<Vec<u8>>> {
         self.read(|db| {
             db.query_row(

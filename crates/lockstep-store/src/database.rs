@@ -32,7 +32,6 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(3);
 /// complete log. This is about sixty pages, written by about twenty hooks.
 const WAL_CHECKPOINT_BYTES: u64 = 64 * 4_120;
 
-/// The open store of one project.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
@@ -68,7 +67,6 @@ impl Store {
         if state.database().is_file() { Self::open(state).map(Some) } else { Ok(None) }
     }
 
-    /// The state directory it lives in.
     pub fn state(&self) -> &StateDir {
         &self.state
     }

@@ -53,7 +53,6 @@ impl JournalDir {
         Self { path: path.into(), refusal: Some(refusal) }
     }
 
-    /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -56,24 +56,15 @@ pub enum StoreError {
     Io(#[from] FsError),
     /// A file cannot be written safely.
     #[error("{} is not written: {why}", path.display())]
-    UnsafePath {
-        /// The file or directory.
-        path: PathBuf,
-        why: &'static str,
-    },
+    UnsafePath { path: PathBuf, why: &'static str },
     /// A path leads where nothing is written.
     #[error("{} is not used: {refusal}", path.display())]
-    Path {
-        /// The file or directory.
-        path: PathBuf,
-        refusal: PathRefusal,
-    },
+    Path { path: PathBuf, refusal: PathRefusal },
     /// The audit trail differs from what was recorded, or its record cannot be used.
     #[error("the audit trail cannot be used: {why}")]
     Trail { why: String },
     #[error("the store {} failed", path.display())]
     Database {
-        /// The database file.
         path: PathBuf,
         /// SQLite's answer.
         #[source]
@@ -86,7 +77,6 @@ pub enum StoreError {
         path.display()
     )]
     TooNew {
-        /// The database file.
         path: PathBuf,
         found: i64,
         /// The newest format that this program supports.

@@ -15,18 +15,15 @@ const MAX_BYTES: u64 = 1 << 20;
 /// The longest message kept; a fault may quote input of any size.
 const MAX_MESSAGE_CHARS: usize = 1_000;
 
-/// A failure of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEntry {
     /// When, as the journal spells it.
     pub at: String,
     /// The event that was being handled, `-` when it could not be read.
     pub event: String,
-    /// The error, on one line.
     pub message: String,
 }
 
-/// Writes one line.
 pub fn write(state: &StateDir, at: &Zoned, event: &str, message: &str) -> StoreResult {
     state.ensure_dir("log")?;
     let path = state.hook_log();

@@ -14,7 +14,6 @@ use rusqlite::Transaction;
 
 use crate::{StateDir, Store, StoreError, StoreResult};
 
-/// An alert that was taken out of the mailbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenAlert {
     /// The row, to put it back.
@@ -22,7 +21,6 @@ pub struct TakenAlert {
     pub alert: Alert,
 }
 
-/// A notice that was taken out of the mailbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenNotice {
     /// The row, to put it back.
@@ -34,7 +32,6 @@ pub struct TakenNotice {
 /// All that waited, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mail {
-    /// Alerts about changes.
     pub alerts: Vec<TakenAlert>,
     /// Other messages.
     pub notices: Vec<TakenNotice>,
@@ -121,7 +118,6 @@ impl Store {
         Ok(rows.into_iter().filter_map(alert).collect())
     }
 
-    /// Puts back mail that could not be delivered.
     pub fn put_back(&mut self, session: &SessionId, mail: &Mail) -> StoreResult {
         let state = self.state.clone();
         self.write(|db| {

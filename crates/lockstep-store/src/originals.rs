@@ -60,7 +60,6 @@ impl SessionBase {
 }
 
 impl<'a> OriginalStore<'a> {
-    /// Returns the original contents of a session.
     pub fn for_session(state: &'a StateDir, session: &'a SessionId) -> Self {
         Self { state, session }
     }
@@ -161,7 +160,6 @@ impl<'a> OriginalStore<'a> {
         self.replace(&self.unread_file(), format!("{at}\n").as_bytes())
     }
 
-    /// Removes the session's.
     pub fn remove_session(&self) -> StoreResult {
         let directory = self.directory();
         match fs::remove_dir_all(&directory) {

@@ -20,7 +20,6 @@ const PROJECTS: &str = "projects";
 /// The file in the state directory that holds the project's id.
 const MARKER: &str = "project";
 
-/// The place of a project's memory.
 #[derive(Debug, Clone)]
 pub struct ProjectMemory {
     user: Option<UserDir>,
@@ -100,7 +99,6 @@ impl MemoryLock {
         }
     }
 
-    /// Notes that the line with this hash was appended.
     pub(crate) fn note_appended(&self, hash: &str) -> std::io::Result<()> {
         self.lock.as_ref().map_or(Ok(()), |lock| lock.file().write_all_at(hash.as_bytes(), 0))
     }
@@ -118,7 +116,6 @@ impl ProjectMemory {
         self.path().is_some_and(|path| path.exists())
     }
 
-    /// The file of the memory.
     pub fn path(&self) -> Option<PathBuf> {
         Some(self.user.as_ref()?.path().join(self.file()))
     }
@@ -259,7 +256,6 @@ impl ProjectMemory {
     }
 }
 
-/// Returns random bytes as hexadecimal digits.
 fn random_hex(bytes: usize) -> StoreResult<String> {
     let path = Path::new("/dev/urandom");
     let mut random = vec![0; bytes];

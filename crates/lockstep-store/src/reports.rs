@@ -63,7 +63,6 @@ impl Store {
     }
 }
 
-/// A report before it has a number.
 #[derive(Debug)]
 pub struct ReportDraft<'a> {
     pub session: &'a SessionId,

@@ -20,7 +20,6 @@ impl Store {
         })
     }
 
-    /// A session ends.
     pub fn close_session(&mut self, session: &SessionId, at: Timestamp) -> StoreResult {
         self.write(|db| {
             db.execute(

@@ -7,14 +7,12 @@ use lockstep_model::ids::SessionId;
 
 use crate::{StoreError, StoreResult};
 
-/// The state directory of one project.
 #[derive(Debug, Clone)]
 pub struct StateDir {
     path: PathBuf,
 }
 
 impl StateDir {
-    /// The directory's name.
     pub const NAME: &str = ".lockstep";
 
     /// The state directory of the project at `root`, which need not exist yet.
@@ -49,7 +47,6 @@ impl StateDir {
         }
     }
 
-    /// The directory itself.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -63,23 +60,19 @@ impl StateDir {
         self.path.join("state.db")
     }
 
-    /// Returns the path of the log of hook failures.
     pub fn hook_log(&self) -> PathBuf {
         self.path.join("log").join("hooks.log")
     }
 
-    /// Catalogue and index.
     pub fn index(&self) -> PathBuf {
         self.path.join("index")
     }
 
-    /// The written reports of a session.
     pub fn reports(&self, session: &SessionId) -> PathBuf {
         self.path.join("reports").join(session.as_str())
     }
 }
 
-/// Makes one private directory.
 fn private_dir(path: &Path) -> StoreResult {
     let why = "it must be a directory, not a link or a file";
     let is_directory =

@@ -51,7 +51,6 @@ pub struct StepLock {
 /// The reason why a step cannot be written now.
 #[derive(Debug, thiserror::Error)]
 pub enum StepLockError {
-    /// Another holder has the step.
     #[error("{0}")]
     Held(Holder),
     /// The lock itself cannot be used.
@@ -95,7 +94,6 @@ impl StepLock {
             .filter(|holder| holder.until.is_none_or(|until| until > now))
     }
 
-    /// Returns the present holder.
     pub fn holder(&self, now: Timestamp) -> Option<&Holder> {
         self.note.holder.as_ref().filter(|holder| holder.until.is_none_or(|until| until > now))
     }

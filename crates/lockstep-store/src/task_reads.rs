@@ -40,7 +40,6 @@ impl Store {
         })
     }
 
-    /// Ends the readings of an agent that has stopped.
     pub fn end_task_reads(&mut self, session: &SessionId, agent: &AgentId, at: Timestamp) -> StoreResult {
         let whose = (session.as_str(), agent.as_str());
         let any = "SELECT EXISTS (SELECT 1 FROM task_reading WHERE session = ?1 AND agent_id = ?2)";

@@ -22,7 +22,6 @@ pub struct TaskVersion {
     pub at: Timestamp,
 }
 
-/// The author of a version, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VersionAuthor {
     /// The agent's type; `None` is the Lead, or a person at the command line.
@@ -193,7 +192,6 @@ impl Store {
         Ok(rows.into_iter().filter_map(named).collect())
     }
 
-    /// The id of a task in a session's list.
     pub fn mirror_id(&self, session: &SessionId, task: u64) -> StoreResult<Option<String>> {
         self.read(|db| {
             db.query_row(

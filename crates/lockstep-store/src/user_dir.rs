@@ -23,7 +23,6 @@ impl UserDir {
         Self { path: path.into() }
     }
 
-    /// The directory itself.
     pub fn path(&self) -> &Path {
         &self.path
     }

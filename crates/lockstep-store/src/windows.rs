@@ -184,7 +184,6 @@ impl<'a> Windows<'a> {
         self.entries().map(|(_, window)| window).collect()
     }
 
-    /// Forgets the session.
     pub fn forget(&self) {
         // Files that stay are never read again.
         let _ = fs::remove_dir_all(self.dir());

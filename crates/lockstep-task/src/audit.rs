@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The outcome of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskAuditVerdict {
@@ -15,7 +14,6 @@ pub enum TaskAuditVerdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskAuditEntry {
     pub timestamp: Timestamp,
-    /// The client's session.
     pub session: Option<String>,
     /// The agent's id; `null` is the Lead.
     pub agent_id: Option<String>,
@@ -29,7 +27,6 @@ pub struct TaskAuditEntry {
     /// The sections it changes, `subject` among them.
     pub sections: Vec<String>,
     pub verdict: TaskAuditVerdict,
-    /// The reason for the refusal or the action.
     pub reason: Option<String>,
 }
 

@@ -41,7 +41,6 @@ pub enum ListWrite<'a> {
     },
 }
 
-/// The stored state of the task.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownTask<'a> {
     /// The id in the client's list, once it was mirrored.
@@ -57,11 +56,9 @@ pub enum ListWriteEffect {
     Nothing,
     /// The call copies the current version into a list without one: nothing is written.
     Copy,
-    /// The call writes a version.
     Write(Box<VersionWrite>),
 }
 
-/// A version that a call writes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VersionWrite {
     pub version: u64,

@@ -79,7 +79,6 @@ impl TaskDocument {
         Self { root }
     }
 
-    /// The text of this document.
     pub fn to_yaml(&self) -> String {
         yaml::write(&Value::Object(self.root.clone()))
     }
@@ -112,19 +111,16 @@ impl TaskDocument {
         }
     }
 
-    /// The value at a place of mappings.
     pub fn get(&self, place: &KeyPath) -> Option<&Value> {
         let (first, rest) = place.keys().split_first()?;
         rest.iter().try_fold(self.root.get(first)?, |value, key| value.get(key))
     }
 
-    /// Returns the text at a place given by its keys.
     pub fn text(&self, keys: &[&str]) -> Option<&str> {
         let (first, rest) = keys.split_first()?;
         rest.iter().try_fold(self.root.get(*first)?, |value, key| value.get(key))?.as_str()
     }
 
-    /// Sets a section.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {
         self.root.set(name, value);
         self.root.sort_by_rank(sections::rank);

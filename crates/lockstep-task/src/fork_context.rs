@@ -18,7 +18,6 @@ pub struct ForkContext<'a> {
     pub arguments: &'a [String],
     /// The state of the session, as names and values.
     pub session: &'a [(String, String)],
-    /// The session's scratch.
     pub scratch: Option<&'a Scratch>,
     pub title: &'a str,
     /// The present version; `None` when there is no task.

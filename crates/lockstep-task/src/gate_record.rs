@@ -19,7 +19,6 @@ use crate::yaml;
 /// The most bytes of a record that are read.
 pub const MAX_BYTES: usize = 256 * 1024;
 
-/// The shape of a record.
 pub const GATE_RECORD: ValueSchema = ValueSchema::Record(&FIELDS);
 
 const FIELDS: [FieldSchema; 10] = [
@@ -71,7 +70,6 @@ pub enum RecordVerdict {
 }
 
 impl RecordVerdict {
-    /// Reads a verdict.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Pass, Self::ConditionalPass, Self::Fail].into_iter().find(|v| v.as_str() == text)
     }

@@ -7,7 +7,6 @@ use crate::gate_record::GATE_RECORD;
 use crate::handoff::l1::L1;
 use crate::scratch::SCRATCH;
 
-/// Every schema with its name.
 pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![
         ("task", TASK.json_schema_document("Task", "One version of the task.")),

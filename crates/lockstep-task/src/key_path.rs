@@ -12,7 +12,6 @@ use serde::{Serialize, Serializer};
 pub struct KeyPath(Vec<String>);
 
 impl KeyPath {
-    /// The top of a document.
     pub fn root() -> Self {
         Self::default()
     }
@@ -30,7 +29,6 @@ impl KeyPath {
         Self(keys)
     }
 
-    /// The keys from the top.
     pub fn keys(&self) -> &[String] {
         &self.0
     }

@@ -5,7 +5,6 @@
 /// A heading with the lines up to the next heading of the same or a higher level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
-    /// The number of `#`.
     pub level: usize,
     /// The text without `#` and surrounding space.
     pub title: String,

@@ -35,11 +35,9 @@ pub const STATUSES: [&str; 4] = ["PENDING", "IN_PROGRESS", "BLOCKED", COMPLETE];
 pub const COMPLETE: &str = "COMPLETE";
 
 impl TaskPhase {
-    /// All phases in order.
     pub const ALL: [Self; 9] =
         [Self::P1, Self::P2, Self::P3, Self::P4, Self::P5, Self::P6, Self::P7, Self::P8, Self::P9];
 
-    /// The phase's number.
     pub fn number(self) -> usize {
         self as usize + 1
     }
@@ -49,12 +47,10 @@ impl TaskPhase {
         ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9"][self as usize]
     }
 
-    /// The phase before.
     pub fn previous(self) -> Option<Self> {
         (self as usize).checked_sub(1).map(|n| Self::ALL[n])
     }
 
-    /// The phase after.
     pub fn next(self) -> Option<Self> {
         Self::ALL.get(self as usize + 1).copied()
     }
@@ -113,7 +109,6 @@ impl fmt::Display for TaskPhase {
     }
 }
 
-/// A text that names no phase.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a phase; the phases are P1 … P9")]
 pub struct ParsePhaseError(String);

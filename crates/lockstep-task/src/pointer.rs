@@ -19,7 +19,6 @@ pub enum PointerError {
 }
 
 impl PointerError {
-    /// Describes the problem of `pointer`.
     pub fn describe(&self, pointer: &str) -> String {
         match self {
             Self::Empty => "the pointer is empty".to_owned(),

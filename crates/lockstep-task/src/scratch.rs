@@ -11,10 +11,8 @@ use crate::value::{Map, MapExt, Value, ValueExt};
 use crate::value_schema::{FieldSchema, ValueSchema, list, optional};
 use crate::yaml;
 
-/// The most bytes of scratch.
 pub const MAX_BYTES: usize = 256 * 1024;
 
-/// The shape of scratch.
 pub const SCRATCH: ValueSchema = ValueSchema::Record(&CONCERNS);
 
 const CONCERNS: [FieldSchema; 3] = [
@@ -73,7 +71,6 @@ impl Scratch {
         next.checked()
     }
 
-    /// The text of this scratch.
     pub fn to_yaml(&self) -> String {
         yaml::write(&Value::Object(self.root.clone()))
     }

@@ -13,7 +13,6 @@ pub trait ValueExt {
     fn as_list(&self) -> Option<&[Value]>;
     /// Returns true for `null`, blank text, an empty list or an empty mapping.
     fn is_blank(&self) -> bool;
-    /// Returns the kind of the value for messages.
     fn kind(&self) -> &'static str;
     /// The value as one short line, for a message.
     fn short_text(&self) -> String;

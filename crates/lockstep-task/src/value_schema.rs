@@ -6,7 +6,6 @@
 mod json_schema;
 mod validate;
 
-/// The allowed form of a value.
 #[derive(Debug, Clone, Copy)]
 pub enum ValueSchema {
     Any,

@@ -3,7 +3,6 @@
 /// Bytes for standard output and standard error, and the exit code.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HookResponse {
-    /// Standard output.
     pub stdout: String,
     /// Standard error; only a client that reads a reason from there gets one.
     pub stderr: String,

@@ -26,18 +26,15 @@ pub(crate) enum CommandErrorKind {
     Store,
 }
 
-/// The result of a command, or of a part of it.
 pub(crate) type CommandResult<T = CommandStatus> = Result<T, CommandError>;
 
 /// An error: what failed, why, and the fix. Names from outside begin no line of their own in it.
 #[derive(Debug)]
 pub(crate) struct CommandError {
     kind: CommandErrorKind,
-    /// One line.
     message: String,
     /// More lines of the message.
     details: String,
-    /// The causes, one line each.
     causes: Vec<String>,
     hints: Vec<String>,
 }

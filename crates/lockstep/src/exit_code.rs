@@ -12,7 +12,6 @@ pub const CONFIGURATION: u8 = 3;
 pub const STORE: u8 = 4;
 /// The answer is incomplete: the time limit was reached first.
 pub const PARTIAL: u8 = 5;
-/// A bug in Lockstep.
 pub const BUG: u8 = 70;
 
 /// Every code with its meaning, for the reference.

@@ -19,7 +19,6 @@ use crate::env_vars::PATH;
 use crate::executable;
 use crate::setup::git_hook_programs;
 
-/// The name of the program.
 const NAME: &str = "lockstep";
 
 /// A program file on PATH.

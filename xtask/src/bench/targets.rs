@@ -36,7 +36,6 @@ pub(super) enum TargetRole {
     /// The same in the size of the product.
     BareLinked,
     Script,
-    /// The script as kind as can be.
     KindScript,
     /// A hook that journals a change.
     Journal,
@@ -48,9 +47,7 @@ pub(super) enum TargetRole {
     Deliver,
     /// A hook that judges a step.
     Gate,
-    /// A check of a prompt of 200 KB.
     PromptCheck,
-    /// Any other hook.
     Hook,
     /// A build of the session cache that finds nothing changed.
     Rebuild,

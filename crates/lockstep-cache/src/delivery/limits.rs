@@ -6,7 +6,6 @@ use crate::text_length::LengthUnit;
 /// Scope of the limit if there are several hook entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitScope {
-    /// Each has its own.
     PerEntry,
     /// All entries share one limit.
     Shared,
@@ -60,7 +59,6 @@ const fn limits(
     ClientLimits { client, entry, part, unit, entries }
 }
 
-/// The limits of all known clients.
 pub const LIMITS: [ClientLimits; 7] = [
     ClientLimits::CLAUDE,
     // 0.166.0: 9 KB arrive in full; more is cut to about 10 KB. Several entries were not measured.

@@ -24,7 +24,6 @@ use crate::skill::Skill;
 use crate::skill_facts_cache::SkillFactsCache;
 use crate::source_reader::{Base, DeadlineExceeded, SourceReader, SourceState};
 
-/// The gathered content of all sections.
 pub(crate) struct CollectedSections {
     pub(crate) drafts: Vec<SectionDraft>,
     pub(crate) findings: Vec<BuildFinding>,
@@ -36,7 +35,6 @@ pub(crate) struct CollectedSections {
     pub(crate) opened: usize,
 }
 
-/// The source of a section's content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionSources {
     pub section: String,

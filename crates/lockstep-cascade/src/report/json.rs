@@ -125,7 +125,6 @@ pub struct GroupStatus {
 }
 
 impl Cascade {
-    /// Converts the cascade to data.
     pub fn data(&self) -> CascadeReport {
         let named = |pairs: Vec<(&str, &str)>| {
             pairs

@@ -9,7 +9,6 @@ use crate::MAX_ITERATIONS;
 use crate::state::Cascade;
 
 impl Cascade {
-    /// The report for programs.
     pub fn l1(&self) -> String {
         let convergence = self.convergence().map_or("null".to_owned(), |converged| converged.to_string());
         let mut out = format!(

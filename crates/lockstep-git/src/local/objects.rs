@@ -71,7 +71,6 @@ impl Objects {
         Self { directories }
     }
 
-    /// Returns the content of a file.
     pub(super) fn blob(&self, id: &Oid) -> Option<Vec<u8>> {
         let object = self.object(id, 0)?;
         (object.kind == Type::Blob).then_some(object.data)

@@ -29,7 +29,6 @@ enum Stored {
     Whole(Type),
     /// As a delta of the object at this offset.
     AfterOffset(u64),
-    /// As a delta of this object.
     AfterObject(Oid),
 }
 

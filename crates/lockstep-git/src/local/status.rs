@@ -33,7 +33,6 @@ pub struct DiskFile {
     pub size: u64,
     /// In nanoseconds since 1970.
     pub mtime: i64,
-    /// The number of its inode.
     pub inode: u64,
 }
 

@@ -21,7 +21,6 @@ pub struct IndexBuildOptions {
     pub facts: bool,
 }
 
-/// The result of a build.
 #[derive(Debug)]
 pub enum IndexBuildOutcome {
     /// The index is up to date.

@@ -111,7 +111,6 @@ impl<'a> ManifestCommit<'a> {
         self.manifest.build_micros = micros;
     }
 
-    /// Replaces the manifest on disk.
     pub(crate) fn publish(self) -> IndexResult<Manifest> {
         self.writer.replace(&self.manifest)?;
         Ok(self.manifest)

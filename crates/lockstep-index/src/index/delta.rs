@@ -14,7 +14,6 @@ const MOST: usize = 300;
 /// The maximum number of deltas that add or remove entries. Each of them moves most of the table.
 const MAX_SHIFTING_DELTAS: usize = 8;
 
-/// The changes of one update.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileTableDelta {
     pub(crate) plan: IndexUpdatePlan,

@@ -13,18 +13,15 @@ use super::content::{ContentClass, SkippedFiles};
 use super::version::FileVersion;
 pub(crate) use names::PackedStrings;
 
-/// The indexed state of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct FileRow {
     pub(crate) version: FileVersion,
     /// The number of this version of this file in the tables of words and facts. Numbers are never reused.
     pub(crate) document: u32,
-    /// The index of its directory.
     pub(crate) directory: u32,
     pub(crate) state: ContentClass,
 }
 
-/// The indexed state of one directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct DirectoryRow {
     /// The time of the last added or removed entry, in nanoseconds; zero if the directory must be listed
@@ -37,7 +34,6 @@ pub(crate) struct DirectoryRow {
     pub(crate) unnameable: u32,
 }
 
-/// The complete table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct FileTable {
     pub(crate) paths: PackedStrings,
@@ -90,7 +86,6 @@ impl FileTable {
         self.records.remove(file);
     }
 
-    /// Adds or replaces a directory.
     pub(crate) fn put_directory(&mut self, path: &str, directory: DirectoryRow) {
         if let Some(at) = self.directory_paths.find(path) {
             self.directories[at] = directory;

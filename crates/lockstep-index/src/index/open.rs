@@ -29,7 +29,6 @@ use lockstep_fs::now;
 
 #[derive(Debug, Clone, Copy)]
 pub enum IndexLocation<'a> {
-    /// In the state directory of a project.
     Project(&'a StateDir),
     /// In memory only. Nothing is written.
     Memory,
@@ -156,12 +155,10 @@ impl StoredIndex {
     }
 }
 
-/// The state on disk.
 #[derive(Debug, Default)]
 pub(super) struct LoadResult {
     /// `None` if there is no usable index.
     pub(super) base: Option<StoredIndex>,
-    /// The manifest on disk, usable or not.
     pub(super) found: Option<Manifest>,
 }
 

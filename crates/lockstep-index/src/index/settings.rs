@@ -80,7 +80,6 @@ fn matcher(root: &Path, patterns: &[String]) -> IndexResult<Gitignore> {
     builder.build().map_err(wrong)
 }
 
-/// Compiled settings.
 #[derive(Debug, Clone)]
 pub(crate) struct ScopeFilter {
     include: Option<Gitignore>,

@@ -14,7 +14,6 @@ use super::ignore_rules;
 use super::version::FileVersion;
 use crate::parallelism;
 
-/// The differences from the table.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScanDiff {
     /// Files with another version.
@@ -25,7 +24,6 @@ pub(crate) struct ScanDiff {
     pub(crate) settled: Vec<u32>,
     /// Directories with added or removed entries.
     pub(crate) touched: Vec<u32>,
-    /// Deleted directories.
     pub(crate) gone: Vec<u32>,
     /// Set if ignore rules changed, so that everything must be listed again.
     pub(crate) rules_changed: bool,
@@ -153,7 +151,6 @@ fn open_root(root: &Path) -> Option<Dir> {
 
 struct StatScanner<'a> {
     root: &'a Path,
-    /// The opened root.
     base: Option<&'a Dir>,
     files: &'a FileTable,
     limit: u64,

@@ -21,7 +21,6 @@ use super::content::SkippedFiles;
 use super::progress::{IndexPhase, IndexProgress};
 use super::{Index, SortedTable};
 
-/// The contents of an index, as counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct IndexStats {
     pub files: usize,
@@ -45,7 +44,6 @@ pub struct IndexStats {
     pub external: Option<usize>,
     /// The number of times each limit of resolution was reached; `None` if references were not counted.
     pub limits: Option<Limits>,
-    /// Syntax errors.
     pub problems: usize,
     /// Files that exceed the limits of the parser. Nothing is known of their code.
     pub over_budget: usize,
@@ -59,7 +57,6 @@ pub struct IndexStats {
     pub build_ms: BuildMs,
 }
 
-/// Sizes of the parts of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct IndexBytes {
     /// The number of the file table.
@@ -68,7 +65,6 @@ pub struct IndexBytes {
     pub facts: u64,
 }
 
-/// Durations of the parts of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct BuildMs {
     /// Finding and reading all files.

@@ -17,7 +17,6 @@ use crate::{IndexError, IndexResult};
 const MANIFEST: &str = "manifest";
 const LOCK: &str = "writer.lock";
 
-/// The kind of a numbered file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IndexFileKind {
     Files,
@@ -86,7 +85,6 @@ impl Storage {
     }
 }
 
-/// The holder of the writer's lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockHolder {
     /// The process, if it wrote a note.

@@ -93,7 +93,6 @@ impl Default for SeenWords {
 }
 
 impl SeenWords {
-    /// Starts another text.
     pub(crate) fn start_document(&mut self) {
         self.count = 0;
         self.text = self.text.checked_add(1).unwrap_or_else(|| {

@@ -198,7 +198,6 @@ fn number(file: usize) -> u32 {
     u32::try_from(file).expect("files are numbered with 32 bits")
 }
 
-/// A plan that is being created.
 struct PlanBuilder<'a> {
     files: &'a FileTable,
     by_directory: OnceCell<ByDirectory>,

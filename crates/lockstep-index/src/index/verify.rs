@@ -17,7 +17,6 @@ use super::storage::Storage;
 use super::update_plan::IndexUpdatePlan;
 use crate::IndexResult;
 
-/// The result of a check of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum VerifyResult {

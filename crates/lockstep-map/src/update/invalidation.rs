@@ -21,7 +21,6 @@ pub(super) struct Invalidation<'a> {
     pub(super) answers: &'a dyn TraceSource,
 }
 
-/// The queries that the changes affect.
 #[derive(Debug, Default)]
 struct ChangedQueries {
     /// Questions with other answers.
@@ -33,7 +32,6 @@ struct ChangedQueries {
 }
 
 impl Invalidation<'_> {
-    /// Adds the files to be resolved again.
     pub(super) fn add_to(&self, files: &mut HashSet<usize>) -> Result<(), CorruptRecord> {
         let touched = self.touched()?;
         self.add_askers(&touched.questions, files)?;

@@ -13,18 +13,15 @@ use crate::short_names::short_names;
 /// The number of unused bytes that does not trigger compaction.
 const SLACK: u64 = 1 << 20;
 
-/// A record in the making.
 pub(super) struct RecordBuilder {
     record: MapRecord,
     changed_entries: HashSet<u32>,
     moves: Renumbering,
-    /// Changed entries.
     touched: HashSet<u32>,
     appended: Vec<u8>,
     today: Date,
 }
 
-/// A record that was made.
 pub(super) struct BuiltRecord {
     pub(super) record: MapRecord,
     pub(super) answers: TraceWrite,
@@ -108,7 +105,6 @@ impl RecordBuilder {
         scanned.offered
     }
 
-    /// Stores the references of a file.
     fn resolved(&mut self, at: usize, fresh: ResolvedFile, offered: &[u32]) -> Result<(), CorruptRecord> {
         self.touched.extend(u32::try_from(at).ok());
         let refs = self.record.refs(at);

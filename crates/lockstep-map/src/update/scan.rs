@@ -15,7 +15,6 @@ use crate::fast_hash::content;
 use crate::interface::{exported_words, interface_fingerprint, public_facts};
 use crate::recording_snapshot::{RecordingSnapshot, ScopeView};
 
-/// The scanned content of a file.
 #[derive(Debug)]
 pub(super) struct FileScan {
     pub(super) content: u64,
@@ -25,7 +24,6 @@ pub(super) struct FileScan {
     pub(super) names: Vec<(EntityKind, Box<str>)>,
 }
 
-/// The references of a file.
 #[derive(Debug)]
 pub(super) struct ResolvedFile {
     /// Entries, sorted.

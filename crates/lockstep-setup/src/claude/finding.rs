@@ -58,9 +58,7 @@ pub enum SettingsFindingKind {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// For information only.
     Info,
-    /// Probably a mistake.
     Warning,
     /// Hooks do not do their work because of it.
     Error,

@@ -13,7 +13,6 @@ impl From<SyntaxError> for SettingsError {
     }
 }
 
-/// A hook of the settings, with all that holds it.
 pub(super) struct HookHandler<'d, 'a> {
     root: &'d Object<'a>,
     hooks: (usize, &'d Object<'a>),

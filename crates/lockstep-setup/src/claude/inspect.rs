@@ -15,7 +15,6 @@ use crate::settings_document::{SettingsDocument, member};
 /// Ten minutes. A hook that takes longer blocks the client, so a larger number is probably in milliseconds.
 const LONGEST_TIMEOUT: f64 = 600.0;
 
-/// Returns all findings about `text`, in the order of the text.
 pub fn inspect(text: &str) -> Vec<SettingsFinding> {
     let (mark, body) = split_bom(text);
     let mut inspector = SettingsInspector { text: body, findings: Vec::new() };

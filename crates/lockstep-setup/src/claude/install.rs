@@ -276,7 +276,6 @@ fn shape_problem(document: &SettingsDocument<'_>, offset: usize, what: String, f
     ShapeProblem { at: Position::of(document.text, offset), what, fix: fix.to_owned() }
 }
 
-/// Names the type of a value.
 pub(super) fn value_kind(value: &Value<'_>) -> &'static str {
     match value {
         Value::StringLit(_) => "a string",

@@ -171,7 +171,6 @@ pub(super) fn treats_arguments_as_text(name: &str, arguments: &[Field]) -> bool 
     TEXT.contains(&name) || TEXT_VERBS.iter().any(|(names, verbs)| names.contains(&name) && is_verb(verbs))
 }
 
-/// Reads the effect of a command on commits.
 pub fn read_commit(command: &str) -> CommitReading {
     read_commit_at(command, ARGUMENT_DEPTH)
 }

@@ -131,7 +131,6 @@ impl Shell {
         })
     }
 
-    /// Any other program.
     fn program(&mut self, name: &str, fields: &[Field], input: &Input) -> String {
         let arguments = &fields[1..];
         if SHELLS.contains(&name) {

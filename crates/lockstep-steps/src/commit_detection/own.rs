@@ -20,7 +20,6 @@ pub struct OwnCall {
 /// Options of the program that take a value as the next word.
 const WITH_VALUE: &[&str] = &["-C", "--format", "--color"];
 
-/// The name of the program.
 const PROGRAM: &str = "lockstep";
 
 /// Every invocation of Lockstep that the text of a command shows.

@@ -46,7 +46,6 @@ pub struct CommitStep {
     pub stop_passed: bool,
 }
 
-/// Judges a commit.
 pub fn evaluate(commit: &CommitContext, rules: TransitionRules<'_>) -> GateResult {
     let mut judge = GateEvaluator::new(ID);
     for problem in &commit.broken_trail {

@@ -41,7 +41,6 @@ pub struct StepStopContext<'a> {
     pub over_budget_blocks: bool,
 }
 
-/// Judges a stop.
 pub fn evaluate(stop: StopContext<'_>, rules: TransitionRules<'_>) -> GateResult {
     let mut judge = GateEvaluator::new(ID);
     match stop {

@@ -37,7 +37,6 @@ impl MarkerKind {
     }
 }
 
-/// The names of the markers in a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkerNames([String; 5]);
 
@@ -55,7 +54,6 @@ impl MarkerNames {
         self
     }
 
-    /// The name of a marker.
     pub fn get(&self, kind: MarkerKind) -> &str {
         &self.0[kind as usize]
     }

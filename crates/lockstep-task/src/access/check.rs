@@ -40,14 +40,10 @@ pub enum AccessDecision {
     Refused(AccessDenial),
 }
 
-/// The reason for a refusal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AccessDenial {
-    /// The refused principal.
     pub who: String,
-    /// The refused operation.
     pub what: String,
-    /// The rules that refuse it.
     pub rule: String,
     /// The principals and skills that have the permission.
     pub who_could: Vec<String>,

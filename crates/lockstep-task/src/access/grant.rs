@@ -19,7 +19,6 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// Leave to write everything.
     pub fn everything() -> Self {
         Self { place: KeyPath::root(), when: None }
     }

@@ -25,7 +25,6 @@ pub enum CreatePermission {
 pub struct AgentRule {
     /// Which tasks it may create.
     pub create: CreatePermission,
-    /// The places it may update.
     pub update: Vec<Grant>,
     /// Set if the agent runs in its own context and therefore may not write scratch.
     pub fork: bool,

@@ -9,7 +9,6 @@ pub const METRICS: &str = "metrics";
 /// The name under which a change of the task's subject is granted. It is not a section of the document.
 pub const SUBJECT: &str = "subject";
 
-/// The shape of the document.
 pub const TASK: ValueSchema = ValueSchema::Record(&SECTIONS);
 
 /// The sections, in the order they are written.

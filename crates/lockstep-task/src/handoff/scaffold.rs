@@ -32,7 +32,6 @@ fn hint(category: &str) -> &'static str {
 /// The default path of a phase's L2 file, if neither the task nor the project names one.
 pub const L2_PATH: &str = ".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md";
 
-/// The placeholders of a path.
 pub const PLACEHOLDERS: [&str; 3] = ["session-id", "N", "coordinator"];
 
 /// The path of a phase's L2 file when the task does not name one, by a template such as [`L2_PATH`].

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::phase::TaskPhase;
 
-/// The treatment of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Disposition {
@@ -28,7 +27,6 @@ pub enum Disposition {
 pub enum Replacement {
     /// A section of the task, or a field of one.
     Task(&'static str, Option<&'static str>),
-    /// The L2 file of a phase.
     L2(TaskPhase),
     /// The handoff in the L2 file of a phase.
     Handoff(TaskPhase),

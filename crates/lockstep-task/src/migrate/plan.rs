@@ -30,7 +30,6 @@ pub struct MigrationInput<'a> {
     pub content: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
 }
 
-/// One section of the old file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SectionPlan {
     pub section: String,
@@ -42,24 +41,19 @@ pub struct SectionPlan {
     pub notes: Vec<String>,
 }
 
-/// The planned effects of a migration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MigrationPlan {
-    /// A row per section.
     pub rows: Vec<SectionPlan>,
     /// The task's content afterwards.
     #[serde(skip)]
     document: TaskDocument,
-    /// The scratch afterwards.
     #[serde(skip)]
     scratch: Scratch,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct MigrationResult {
-    /// The task's content.
     pub document: TaskDocument,
-    /// The session's scratch.
     pub scratch: Scratch,
 }
 

@@ -21,13 +21,10 @@ pub struct InputFile<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The inputs of completing a phase.
 #[derive(Debug)]
 pub struct CompleteRequest<'a> {
     pub phase: TaskPhase,
-    /// The present version of the task.
     pub held: CurrentVersion<'a>,
-    /// The phase's L2 file.
     pub l2: InputFile<'a>,
     pub gate: Option<InputFile<'a>>,
     pub lookup: &'a PointerResolver<'a>,

@@ -17,10 +17,8 @@ use crate::value::{Map, Value};
 use crate::version::compare_and_swap::CurrentVersion;
 use crate::yaml;
 
-/// The inputs of entering a phase.
 pub struct EnterRequest<'a> {
     pub phase: TaskPhase,
-    /// The present version of the task.
     pub held: CurrentVersion<'a>,
     /// The rules that determine what the phase's skill must read.
     pub access: &'a AccessTable,

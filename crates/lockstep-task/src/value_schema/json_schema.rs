@@ -29,7 +29,6 @@ impl ValueSchema {
         }
     }
 
-    /// Returns the JSON Schema of a complete document.
     pub fn json_schema_document(&self, title: &str, description: &str) -> Value {
         let mut schema = self.json_schema();
         if let Value::Object(object) = &mut schema {

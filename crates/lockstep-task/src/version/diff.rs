@@ -73,7 +73,6 @@ impl DocumentDiff {
         sections
     }
 
-    /// The changed places, in order.
     pub fn places(&self) -> Vec<KeyPath> {
         self.changes.iter().map(|change| change.place.clone()).collect()
     }

@@ -22,7 +22,6 @@ pub struct Loss {
     pub kind: LossKind,
 }
 
-/// The kind of lost data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LossKind {

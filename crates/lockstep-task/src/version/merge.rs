@@ -126,7 +126,6 @@ pub struct SectionDiff {
     pub clashes: Vec<MergeConflict>,
 }
 
-/// Returns the three-way difference, by section.
 pub fn three_way(base: &TaskDocument, yours: &TaskDocument, theirs: &TaskDocument) -> ThreeWayDiff {
     let (mine, other) = (diff(base, yours), diff(base, theirs));
     let clashes = merge(base, yours, theirs).clashes;

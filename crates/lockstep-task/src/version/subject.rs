@@ -4,7 +4,6 @@ use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskSubject {
-    /// The version, if it names one.
     pub version: Option<u64>,
     pub delivered: bool,
     pub title: String,

@@ -10,7 +10,6 @@ use serde_json::value::RawValue;
 
 use super::event::{text, value};
 
-/// The replacements in a tool's input.
 pub(super) struct ReplacementInput<'a> {
     pub(super) old: Option<&'a RawValue>,
     pub(super) new: Option<&'a RawValue>,

@@ -32,7 +32,6 @@ fn is_surrogate(unit: u16) -> bool {
     (0xd800..=0xdfff).contains(&unit)
 }
 
-/// Returns the code unit of an escape at the start of `text`.
 fn escaped_unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?

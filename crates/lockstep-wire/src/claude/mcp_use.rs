@@ -106,7 +106,6 @@ const READERS: &[&str] = &[
     "view",
 ];
 
-/// The use of a tool of an MCP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct McpUse {
     /// The command that the call may run.

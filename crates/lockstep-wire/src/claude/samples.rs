@@ -8,7 +8,6 @@ macro_rules! samples {
             pub const $name: &str = include_str!(concat!("samples/", $file));
         )*
 
-        /// Every sample with its file name.
         pub const ALL: &[(&str, &str)] = &[$(($file, $name)),*];
     };
 }

@@ -26,7 +26,6 @@ const CLIENT: ClientLimits = ClientLimits::CLAUDE;
 /// The prefix of a section's MCP resource. The project's copy of the plugin starts the server.
 const RESOURCE: &str = "lockstep://cache/";
 
-/// The receiver of a delivery.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Recipient<'a> {
     /// A session that starts, for this reason, through this entry.
@@ -42,7 +41,6 @@ pub(crate) enum Recipient<'a> {
 #[derive(Debug)]
 pub(crate) struct DeliveredPart {
     pub(crate) text: String,
-    /// The cache's hash.
     pub(crate) hash: String,
     /// Counted as the client counts.
     pub(crate) chars: usize,

@@ -13,7 +13,6 @@ use crate::clock;
 use crate::project::ActiveProject;
 use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
 
-/// Checks that the project is active and its configuration valid.
 pub(super) fn configuration(dir: &Path) -> (Vec<DoctorCheck>, Option<ActiveProject>) {
     const NAME: &str = "configuration";
     let found = Project::of_directory(dir).and_then(|found| found.map(ActiveProject::load).transpose());

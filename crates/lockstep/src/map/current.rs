@@ -26,7 +26,6 @@ use crate::error::CommandResult;
 use crate::project::ActiveProject;
 use crate::workspace::Workspace;
 
-/// The current map.
 pub(crate) struct CurrentMap {
     /// The complete graph.
     pub(crate) record: MapRecord,

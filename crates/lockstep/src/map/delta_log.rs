@@ -24,7 +24,6 @@ const HEAD: usize = 12;
 /// The amendments behind the present record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DeltaLog {
-    /// The identity of the record.
     record: u64,
     /// The end of the last complete delta; zero if there is none.
     end: u64,

@@ -16,7 +16,6 @@ const RANDOM_READ_LIMIT: usize = 500;
 /// The file of answers of a record.
 pub(super) struct TraceFile {
     path: Option<PathBuf>,
-    /// With its length.
     file: OnceLock<Option<(File, u64)>>,
     whole: OnceLock<Vec<u8>>,
     /// The number of reads.

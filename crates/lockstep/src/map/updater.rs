@@ -107,7 +107,6 @@ impl ActiveProject {
         Ok(Index::open_deferred(&self.root, home, &settings, sight, bar)?)
     }
 
-    /// The index with the facts of all files.
     fn index_with_facts(&self, bar: &ProgressBar) -> CommandResult<Index> {
         let request = IndexOrder { anew: false, facts: true };
         match build(&self.root, &self.state, &self.index_settings(), request, bar)? {
@@ -117,7 +116,6 @@ impl ActiveProject {
     }
 }
 
-/// The expected document.
 enum DocumentUpdate {
     Unchanged,
     Patch(DocumentPatch),

@@ -68,7 +68,6 @@ impl PageStore {
         answer.page(0, limits)
     }
 
-    /// Returns the page at a cursor of this tool.
     pub(super) fn at(&self, tool: &str, cursor: &str, limits: McpClientLimits) -> CommandResult<ResultPage> {
         let unknown = || {
             CommandError::usage(format!("the cursor {cursor:?} leads nowhere"))

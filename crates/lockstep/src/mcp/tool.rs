@@ -20,7 +20,6 @@ use crate::task::output::TaskRefusalOutput;
 /// The argument that requests the next page.
 pub(super) const CURSOR: &str = "cursor";
 
-/// The effect of a tool on the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolEffect {
     /// Nothing, but keeping the index up to date in an active project.

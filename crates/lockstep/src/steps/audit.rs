@@ -16,7 +16,6 @@ use super::StepContext;
 use super::files::StepFile;
 use crate::terminal::print_error;
 
-/// The events of the trail.
 pub(crate) mod event {
     pub(crate) const STOP: &str = "SUBAGENT_STOP_VALIDATION";
     pub(crate) const VALIDATED: &str = "TASK_INVOCATION_VALIDATED";

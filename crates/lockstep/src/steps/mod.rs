@@ -37,7 +37,6 @@ use lockstep_store::{StateDir, StoreError, confine};
 use crate::cli::CommandStatus;
 use crate::project::ActiveProject;
 
-/// The result of an operation on steps.
 pub(crate) type StepsResult<T = CommandStatus> = Result<T, StepsError>;
 
 /// The reason why an operation on steps failed.
@@ -124,7 +123,6 @@ impl<'p> StepContext<'p> {
         }
     }
 
-    /// The names of the markers in the project.
     pub(crate) fn marker_names(&self) -> MarkerNames {
         let table = &self.project.config().steps.markers.0;
         MarkerKind::ALL.into_iter().fold(MarkerNames::default(), |names, kind| match table.get(kind.key()) {

@@ -8,7 +8,6 @@ use super::files::StepFile;
 use super::output::StepWriteOutput;
 use super::{StepContext, StepsError, StepsResult, evidence};
 
-/// An action on a phase.
 #[derive(Debug, Clone)]
 pub(crate) enum PhaseRequest {
     Start,

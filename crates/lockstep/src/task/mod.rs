@@ -87,7 +87,6 @@ impl<'p> TaskContext<'p> {
         present(&self.store)
     }
 
-    /// A version of the present task.
     pub(crate) fn version(&self, task: u64, number: u64) -> Result<Option<CurrentTask>, TaskError> {
         self.store.task_version(task, number)?.map(read).transpose()
     }

@@ -67,7 +67,6 @@ impl TaskContext<'_> {
         }))
     }
 
-    /// A version of the present task, by its number.
     pub(crate) fn version_or_error(&self, present: &CurrentTask, number: u64) -> CommandResult<CurrentTask> {
         self.version(present.record.task, number)?.ok_or_else(|| {
             let last = present.record.version;

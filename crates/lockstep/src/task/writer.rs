@@ -24,7 +24,6 @@ pub(crate) struct TaskWriter {
     pub(crate) task_id: Option<String>,
 }
 
-/// The outcome of a write, for the audit.
 pub(crate) struct TaskAuditOutcome<'a> {
     pub(crate) verdict: TaskAuditVerdict,
     pub(crate) version: Option<u64>,

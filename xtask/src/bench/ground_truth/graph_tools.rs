@@ -21,10 +21,13 @@ const REVIEW_GRAPH: &str = "code-review-graph==2.3.9";
 
 /// A tool that is ready to be asked about a package.
 pub(super) enum GraphTool {
-    /// A map from each file to its dependents.
     Files(BTreeMap<String, BTreeSet<String>>),
     /// A process for each query, whose answers are cached.
-    Asked { by: Asked, program: PathBuf, answers: PathBuf },
+    Asked {
+        by: Asked,
+        program: PathBuf,
+        answers: PathBuf,
+    },
 }
 
 /// The tools that are a process for each question.

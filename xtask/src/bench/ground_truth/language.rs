@@ -9,7 +9,6 @@ use lockstep_refs::facts::Definition;
 use super::cases::Case;
 use crate::XtaskResult;
 
-/// A package at one version.
 #[derive(Debug)]
 pub(super) struct BenchPackage {
     pub(super) name: &'static str,

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use crate::XtaskResult;
 
-/// Modules in one folder.
 const FOLDER: usize = 18;
 
 /// Words that identifiers are made of.

@@ -252,7 +252,6 @@ pub(super) fn change_body(text: &str, definition: &Definition, language: Languag
     Some(format!("{}{indent}pass\n{}", &text[..at], &text[at..]))
 }
 
-/// A line of comment.
 pub(super) fn comment(language: Language) -> &'static str {
     match language {
         Language::Python | Language::Ruby => "# A remark of the walk.",

@@ -31,7 +31,6 @@ impl PackedStrings {
         self.ends.push(u32::try_from(self.text.len()).expect("no project has 4 GB of paths"));
     }
 
-    /// Inserts a name before the one at `at`.
     pub(super) fn insert(&mut self, at: usize, name: &str) {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         let length = u32::try_from(name.len()).expect("no path has 4 GB");
@@ -54,7 +53,6 @@ impl PackedStrings {
         Self { text, ends: Vec::with_capacity(others.len() + 1) }
     }
 
-    /// Appends a range of `others`.
     pub(crate) fn push_all(&mut self, others: &Self, range: Range<usize>) {
         let Some(last) = range.end.checked_sub(1).filter(|last| *last >= range.start) else { return };
         let start = range.start.checked_sub(1).map_or(0, |before| others.ends[before]);

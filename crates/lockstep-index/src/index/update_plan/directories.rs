@@ -65,7 +65,6 @@ impl<'a> DirectoryDiffBuilder<'a> {
         }
     }
 
-    /// Records that a directory was removed.
     pub(super) fn remove(&mut self, path: &str) {
         self.found.put.remove(path);
         if self.files.directory_paths.find(path).is_some() {

@@ -23,7 +23,6 @@ pub(in crate::impact) enum Severity {
 /// The part of a section that is listed without `--all`.
 pub(super) struct Limits {
     pub(super) files: usize,
-    /// For each file.
     pub(super) places: usize,
 }
 

@@ -27,7 +27,6 @@ fn rename(tree: &Tree, text: &str, name: &str) -> Option<String> {
     apply(text, named.map(|node| (node.start_byte(), node.end_byte(), new.clone())).collect())
 }
 
-/// The statement that a definition is, with its decorators.
 fn statement<'t>(tree: &'t Tree, text: &str, definition: &Definition) -> Option<Node<'t>> {
     nodes(tree).into_iter().find(|node| {
         let inner = match node.kind() {

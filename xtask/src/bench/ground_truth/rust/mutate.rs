@@ -14,7 +14,6 @@ pub(super) fn mutate(text: &str, definition: &Definition, mutation: Mutation) ->
     })
 }
 
-/// The text with the definition marked as deprecated.
 pub(super) fn deprecate(text: &str, definition: &Definition) -> Option<String> {
     with_node(text, definition, |node| Some(inserted(text, node.start_byte(), "#[deprecated] ")))
 }

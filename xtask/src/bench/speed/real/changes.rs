@@ -9,7 +9,6 @@ use lockstep_refs::language::{self, Language};
 
 use super::super::super::ground_truth::SplitMix64;
 
-/// A file that is changed.
 pub(super) struct Change {
     pub(super) file: String,
     pub(super) name: String,

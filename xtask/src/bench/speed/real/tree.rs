@@ -178,7 +178,6 @@ impl Tree {
         parse_cost(String::from_utf8(output.stdout)?.trim())
     }
 
-    /// Sends an event to the hook and returns its cost.
     fn hook(&self, peak: &Path, program: &Path, event: &HookEvent) -> XtaskResult<Cost> {
         let mut input = tempfile::tempfile()?;
         input.write_all(event.json(&self.root).as_bytes())?;
