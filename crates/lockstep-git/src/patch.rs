@@ -332,6 +332,17 @@ diff --git a/gone b/gone
 
     proptest! {
         #[test]
+        fn patches_of_diffy_apply_and_revert(old in "([ab]\n){0,9}[ab]?", new in "([ab]\n){0,9}[ab]?") {
+            let patch = diffy::create_patch(&old, &new);
+            prop_assert_eq!(diffy::apply(&old, &patch).unwrap(), new.clone());
+            let Some(patch) = parse(&patch.to_string()).unwrap().pop() else { return Ok(()) };
+            prop_assert_eq!(patch.apply(&old), Some(new.clone()));
+            prop_assert_eq!(patch.revert(&new), Some(old));
+        }
+    }
+
+    proptest! {
+        #[test]
         fn no_text_is_too_odd(text in "(--- |\\+\\+\\+ |@@ -1,2 \\+1 @@|[ +-]?[a-z]{0,3}|rename to x|\n){0,30}") {
             for patch in parse(&text).unwrap_or_default() {
                 let _ = (patch.apply("a\nb\n"), patch.revert("a\nb\n"));
