@@ -19,6 +19,7 @@ mod swift;
 pub(crate) mod typescript;
 
 pub(crate) use c::included;
+pub(crate) use go::conversions::ASSERTION;
 pub(crate) use go::{inside_module, module_name};
 pub(crate) use rust::{TraitUses, library_of, trait_uses};
 
@@ -235,10 +236,15 @@ pub fn rules(language: Language) -> &'static dyn Rules {
 
 /// Returns true if two contents of a file differ in comments and spaces only. `false` if unknown.
 pub(crate) fn is_same_code(path: &str, one: &str, other: &str) -> bool {
-    let Some(grammar) = grammar(language_of(path, one)) else { return false };
-    let (Some(one_tree), Some(other_tree)) = (parse(&grammar, one), parse(&grammar, other)) else {
+    let language = language_of(path, one);
+    let (Some(one_tree), Some(other_tree)) = (parsed(language, one), parsed(language, other)) else {
         return false;
     };
+    // These words are not in the trees.
+    if matches!(language, Language::C | Language::Cpp) && c::attribute_words(one) != c::attribute_words(other)
+    {
+        return false;
+    }
     let readable = |tree: &tree_sitter::Tree| !tree.root_node().has_error();
     readable(&one_tree) && readable(&other_tree) && is_same_tree((&one_tree, one), (&other_tree, other))
 }
@@ -286,6 +292,14 @@ pub(crate) fn language_of(path: &str, text: &str) -> Language {
 /// Returns true if a file has no extension, so that only its first line shows its language.
 pub(crate) fn may_be_script(path: &str) -> bool {
     !base(path).contains('.')
+}
+
+/// Parses a text of a language.
+pub(crate) fn parsed(language: Language, text: &str) -> Option<tree_sitter::Tree> {
+    match language {
+        Language::C | Language::Cpp => c::parsed(language, text),
+        _ => parse(&grammar(language)?, text),
+    }
 }
 
 /// The facts of a file.

@@ -173,6 +173,7 @@ pub(crate) fn compare(language: Language, was: &Definition, is: &Definition) -> 
 }
 
 /// The agreement of two functions: a declaration and its definition, a method and its override.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Agreement {
     /// The parameter and result types are equal.
     Types,

@@ -14,19 +14,18 @@ pub(crate) use definitions::{Function, Parameter, Type, arity};
 
 use std::collections::HashSet;
 
-use tree_sitter::{Language as Parser, Node};
+use tree_sitter::Node;
 
 use crate::fact_builder::FactBuilder;
 use crate::facts::{Facts, Import, ImportForm, ImportedName, Role, Shape, Use};
-use crate::language::Language;
+use crate::language::{self, Language};
 use crate::scope;
-use crate::syntax::{children, digest, line_of, parse, problems, unread, unread_lines};
+use crate::syntax::{children, digest, line_of, problems, unread, unread_lines};
 
 /// The node kinds of a language, and the names of their fields. An empty field means the first child, or for
 /// arguments the last.
 pub(crate) struct Grammar {
     pub(crate) language: Language,
-    pub(crate) parser: fn() -> Parser,
     pub(crate) names: &'static [&'static str],
     pub(crate) types: &'static [&'static str],
     /// Types with arguments, and arrays: the head is the first type in them.
@@ -63,14 +62,9 @@ pub(crate) struct Grammar {
 
 impl Grammar {
     /// Returns an empty grammar of a language.
-    pub(crate) const fn of(
-        language: Language,
-        parser: fn() -> Parser,
-        special: fn(&mut Walk<'_>, Node<'_>) -> bool,
-    ) -> Self {
+    pub(crate) const fn of(language: Language, special: fn(&mut Walk<'_>, Node<'_>) -> bool) -> Self {
         Self {
             language,
-            parser,
             names: &[],
             types: &[],
             generics: &[],
@@ -94,7 +88,7 @@ impl Grammar {
 }
 
 pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
-    let Some(tree) = parse(&(grammar.parser)(), text) else {
+    let Some(tree) = language::parsed(grammar.language, text) else {
         return Facts::unparsable(grammar.language);
     };
     let mut walk =
@@ -113,7 +107,7 @@ pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
 /// lines.
 pub(crate) fn same_tokens(grammar: &Grammar, one: &str, other: &str) -> bool {
     let tokens = |text: &str| {
-        let tree = parse(&(grammar.parser)(), text)?;
+        let tree = language::parsed(grammar.language, text)?;
         let unread = unread(&tree).into_iter().filter_map(|range| text.get(range));
         let lines = unread.flat_map(str::lines).filter(|line| !line.trim_start().starts_with(['/', '*']));
         let words: Vec<String> = lines.flat_map(str::split_whitespace).map(str::to_owned).collect();

@@ -59,18 +59,28 @@ impl<'a> Edited<'a> {
         takes && !keywords.iter().any(|name| gone(name))
     }
 
-    /// Compares the definition at a place with the present state of the changed one. `None` if one of them is
-    /// unknown.
+    /// Compares the definition at a place with the present state of the changed one, or of another one of its name that agrees.
+    /// `None` if one of them is unknown.
     fn agreement(
         &self,
         change: &SymbolChange,
         after: Option<&Facts>,
         reference: &Reference,
     ) -> Option<Agreement> {
-        let now = present(after?, &change.was)?;
+        let (after, was) = (after?, &change.was);
         let facts = self.world.facts(reference.file)?;
         let here = |it: &&Definition| it.line == reference.line && it.name == reference.pattern;
-        signature::agreement(after?.language, now, facts.definitions.iter().find(here)?)
+        let here = facts.definitions.iter().find(here)?;
+        let same =
+            |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+        let mut found = after
+            .definitions
+            .iter()
+            .filter(same)
+            .map(|now| signature::agreement(after.language, now, here))
+            .peekable();
+        let first = *found.peek()?;
+        if found.any(|it| it == Some(Agreement::Types)) { Some(Agreement::Types) } else { first }
     }
 
     /// Returns true if a reference is on a changed line.
@@ -96,12 +106,6 @@ pub(super) fn keywords(world: &dyn World, reference: &Reference) -> Vec<Box<str>
     let facts = world.facts(reference.file);
     let named = facts.iter().flat_map(|it| &it.uses).filter(here).flat_map(|it| &it.keywords);
     named.cloned().collect()
-}
-
-/// Returns the present definition of the same name.
-fn present<'f>(after: &'f Facts, was: &Definition) -> Option<&'f Definition> {
-    let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
-    after.definitions.iter().find(same)
 }
 
 /// Returns the last line of the parentheses after a name on `line`; that line if there are none.

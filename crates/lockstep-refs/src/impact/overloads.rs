@@ -78,14 +78,14 @@ pub(super) fn misfits(
     (former, after): (&Facts, Option<&Facts>),
     reference: &Reference,
 ) -> bool {
-    use Language::{CSharp, Java, Kotlin};
+    use Language::{CSharp, Cpp, Java, Kotlin};
     let was = &change.was;
     let (Some(after), Some(count)) = (after, reference.arguments) else { return false };
     let takes = |it: &Definition| it.arity.is_some_and(|arity| arity.takes(count));
     let is_asked = matches!(change.what, DefinitionChangeKind::SignatureChanged { .. })
         && reference.role == Role::Call
         && reference.certainty <= Certainty::Resolved
-        && matches!(after.language, CSharp | Java | Kotlin)
+        && matches!(after.language, CSharp | Cpp | Java | Kotlin)
         && takes(was);
     let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
     let before: Vec<&Definition> = former.definitions.iter().filter(same).collect();
@@ -170,6 +170,10 @@ fn fitness(language: Language, function: &Definition, types: &[Option<String>]) 
             Language::Java => {
                 signature::parameters(language, function).get(at).map(|it| it.1.replace(' ', ""))
             }
+            Language::Cpp => {
+                let parameters = signature::parameters(language, function);
+                parameters.get(at).and_then(|it| type_of_cpp(&it.1)).map(str::to_owned)
+            }
             _ => signature::parameter_type(language, function, at),
         };
         let (Some(given), Some(wanted)) = (given, wanted) else { continue };
@@ -182,11 +186,18 @@ fn fitness(language: Language, function: &Definition, types: &[Option<String>]) 
 
 /// Returns true if both types are simple ones, and a value of the first is certainly none of the second.
 pub(super) fn conflict(given: &str, wanted: &str) -> bool {
+    const HOLDERS: &[&str] = &["List", "Map", "Optional", "Set", "Stream"];
     let given = simple(given.trim());
-    let is_array = wanted.contains('[');
+    if wanted.contains('[') {
+        return group_of(given).is_some() || HOLDERS.contains(&given);
+    }
     let wanted = simple(wanted.trim()).trim_end_matches(['?', ' ']);
+    let holds = |one: &str, other: &str| HOLDERS.contains(&one) && group_of(other).is_some();
     let groups = group_of(given).zip(group_of(wanted));
-    groups.is_some_and(|(one, other)| one != other && !is_array && !(one == 3 && other == 0))
+    groups.is_some_and(|(one, other)| one != other && !(one == 3 && other == 0))
+        || holds(given, wanted)
+        || holds(wanted, given)
+        || HOLDERS.contains(&given) && given != wanted && HOLDERS.contains(&wanted)
 }
 
 /// The group of a simple type, whose values may be converted into each other.
@@ -198,6 +209,19 @@ fn group_of(type_: &str) -> Option<usize> {
     const TEXTS: &[&str] = &["CharSequence", "String", "string"];
     const TRUTHS: &[&str] = &["Boolean", "bool", "boolean"];
     [NUMBERS, TEXTS, TRUTHS, &["char"]].iter().position(|them| them.contains(&type_))
+}
+
+/// Returns the kind of a parameter of C++; `None` if values of many types are converted to it.
+fn type_of_cpp(written: &str) -> Option<&'static str> {
+    const NUMBERS: &[&str] = &["const", "double", "float", "int", "long", "short", "size_t", "unsigned"];
+    let mut words = crate::world::words(written);
+    if words.any(|word| matches!(word, "char" | "string" | "string_view")) {
+        return Some("String");
+    }
+    if written.contains('*') {
+        return Some("*");
+    }
+    crate::world::words(written).all(|word| NUMBERS.contains(&word)).then_some("int")
 }
 
 /// Returns true if a value of a type is accepted for another one. A named type may extend another named type.
@@ -304,7 +328,9 @@ fn declared_type(source: &Source, variable: Node<'_>) -> Option<String> {
     let inside = function.map(descendants).unwrap_or_default();
     let is_declaration = |it: &Node<'_>| DECLARATIONS.contains(&it.kind());
     let local = inside.into_iter().filter(is_declaration).collect();
-    declared_among(source, name, local).or_else(|| declared_among(source, name, source.nodes(DECLARATIONS)))
+    declared_among(source, name, local)
+        .or_else(|| declared_among(source, name, source.nodes(&["field_declaration"])))
+        .or_else(|| declared_among(source, name, source.nodes(DECLARATIONS)))
 }
 
 /// Returns the type of a variable of a name, if all of these declarations that declare it have the same.
@@ -333,5 +359,5 @@ fn declared_among(source: &Source, name: &str, declarations: Vec<Node<'_>>) -> O
 /// Returns a type without its arguments and its package.
 fn simple(type_: &str) -> &str {
     let type_ = type_.split('<').next().unwrap_or(type_);
-    type_.rsplit('.').next().unwrap_or(type_)
+    type_.rsplit('.').next().unwrap_or(type_).trim()
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use tree_sitter::{Node, Tree};
 
-use crate::language::{Language, grammar, language_of};
+use crate::language::{Language, language_of, parsed};
 use crate::limits::Limit;
-use crate::syntax::{end_line_of, line_of, parse, text_of};
+use crate::syntax::{end_line_of, line_of, text_of};
 use crate::world::{FileId, World};
 
 /// More files are not parsed: what is in them stays undecided.
@@ -55,7 +55,7 @@ impl<'w> Trees<'w> {
 
 impl Source {
     pub(super) fn new(language: Language, text: Arc<str>) -> Option<Self> {
-        let tree = parse(&grammar(language)?, &text)?;
+        let tree = parsed(language, &text)?;
         Some(Self { text, language, tree })
     }
 

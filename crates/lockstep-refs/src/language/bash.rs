@@ -20,7 +20,7 @@ static GRAMMAR: Grammar = Grammar {
     names: &["variable_name"],
     skipped: &["raw_string", "word", "heredoc_content"],
     functions: &["function_definition"],
-    ..Grammar::of(Language::Bash, || tree_sitter_bash::LANGUAGE.into(), special)
+    ..Grammar::of(Language::Bash, special)
 };
 
 impl Rules for Bash {

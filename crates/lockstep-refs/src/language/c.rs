@@ -1,6 +1,7 @@
 //! C and C++: declarations are visible to files that include them, directly or indirectly. A declaration and
 //! its definition are the same entity in two files.
 
+mod attributes;
 mod declarator;
 mod includes;
 
@@ -9,6 +10,7 @@ use tree_sitter::Node;
 use declarator::Declared;
 use includes::Includes;
 
+pub(crate) use attributes::{attribute_words, parsed};
 pub(crate) use includes::included;
 
 use crate::facts::{DefinitionKind, ImportForm, Reach, Role, Shape};
@@ -18,7 +20,7 @@ use crate::scope;
 use crate::syntax::{children, digest};
 use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 
-const fn grammar(language: Language, parser: fn() -> tree_sitter::Language) -> Grammar {
+const fn grammar(language: Language) -> Grammar {
     Grammar {
         names: &["identifier", "field_identifier"],
         types: &["type_identifier"],
@@ -42,15 +44,15 @@ const fn grammar(language: Language, parser: fn() -> tree_sitter::Language) -> G
         infer: |walk, node, depth| {
             member(node).map(|(of, name)| scope::member(pointed(walk, of, depth), walk.text(name)))
         },
-        ..Grammar::of(language, parser, special)
+        ..Grammar::of(language, special)
     }
 }
 
 /// The maximum number of names that are read from the text of a macro.
 const MAX_MACRO_NAMES: usize = 64;
 
-static PLAIN: Grammar = grammar(Language::C, || tree_sitter_c::LANGUAGE.into());
-static PLUS: Grammar = grammar(Language::Cpp, || tree_sitter_cpp::LANGUAGE.into());
+static PLAIN: Grammar = grammar(Language::C);
+static PLUS: Grammar = grammar(Language::Cpp);
 
 /// The rules of C.
 pub(super) static C: Packaged = Packaged { grammar: &PLAIN, packages: &Includes };

@@ -47,7 +47,7 @@ static GRAMMAR: Grammar = Grammar {
         "destructor_declaration",
         "operator_declaration",
     ],
-    ..Grammar::of(Language::CSharp, || tree_sitter_c_sharp::LANGUAGE.into(), special)
+    ..Grammar::of(Language::CSharp, special)
 };
 
 /// The rules of the language.

@@ -1,6 +1,6 @@
 //! Go: a package is a directory, found by its module's path; names with a capital letter are exported.
 
-mod conversions;
+pub(crate) mod conversions;
 mod inferred;
 mod modules;
 mod standard;
@@ -69,7 +69,7 @@ static GRAMMAR: Grammar = Grammar {
     skipped: &["interpreted_string_literal", "raw_string_literal", "label_name"],
     functions: &["method_elem"],
     infer,
-    ..Grammar::of(Language::Go, || tree_sitter_go::LANGUAGE.into(), special)
+    ..Grammar::of(Language::Go, special)
 };
 
 /// The rules of the language.

@@ -25,7 +25,7 @@ static GRAMMAR: Grammar = Grammar {
     transparent: &["parenthesized_expression"],
     skipped: &["string_literal", "character_literal"],
     functions: &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
-    ..Grammar::of(Language::Java, || tree_sitter_java::LANGUAGE.into(), special)
+    ..Grammar::of(Language::Java, special)
 };
 
 /// The rules of the language.

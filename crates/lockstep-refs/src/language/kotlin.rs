@@ -23,7 +23,7 @@ static GRAMMAR: Grammar = Grammar {
     transparent: &["parenthesized_expression", "unary_expression"],
     skipped: &["string_content", "label"],
     functions: &["function_declaration", "secondary_constructor"],
-    ..Grammar::of(Language::Kotlin, || tree_sitter_kotlin_ng::LANGUAGE.into(), special)
+    ..Grammar::of(Language::Kotlin, special)
 };
 
 /// The rules of the language.

@@ -32,7 +32,7 @@ static GRAMMAR: Grammar = Grammar {
     functions: &["method_declaration"],
     script: true,
     infer,
-    ..Grammar::of(Language::Php, || tree_sitter_php::LANGUAGE_PHP.into(), special)
+    ..Grammar::of(Language::Php, special)
 };
 
 /// The rules of the language.

@@ -26,7 +26,7 @@ static GRAMMAR: Grammar = Grammar {
     functions: &["method", "singleton_method"],
     script: true,
     infer,
-    ..Grammar::of(Language::Ruby, || tree_sitter_ruby::LANGUAGE.into(), special)
+    ..Grammar::of(Language::Ruby, special)
 };
 
 /// The rules of the language.

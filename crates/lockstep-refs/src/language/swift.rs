@@ -24,7 +24,7 @@ static GRAMMAR: Grammar = Grammar {
     skipped: &["line_str_text", "multi_line_str_text", "raw_str_part", "modifiers"],
     functions: &["function_declaration", "init_declaration", "protocol_function_declaration"],
     infer,
-    ..Grammar::of(Language::Swift, || tree_sitter_swift::LANGUAGE.into(), special)
+    ..Grammar::of(Language::Swift, special)
 };
 
 /// The rules of the language.

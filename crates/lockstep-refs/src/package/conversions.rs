@@ -10,6 +10,7 @@ use super::search::container_of;
 use super::search_target::{MAX_FILES, SearchTarget, reference};
 use super::types::{Place, Value};
 use crate::facts::{Definition, DefinitionKind, Role, Shape, WHOLE};
+use crate::language::ASSERTION;
 use crate::limits::Limit;
 use crate::reference::{Kind, Reference};
 use crate::signature;
@@ -177,7 +178,8 @@ impl Query<'_> {
             // Most places expect a type that is not an interface. The value does not matter there.
             let expected = self.expected(place, expected, 0).filter(|it| self.is_required(it))?;
             let Value::Of(class, held) = self.value(place, values.first()?) else { return None };
-            held.is_empty().then_some(Conversion { line, within, class, expected })
+            let is_asked_at_run_time = &*used.name == ASSERTION && is_interface(self, class);
+            (held.is_empty() && !is_asked_at_run_time).then_some(Conversion { line, within, class, expected })
         };
         uses.named().filter(|it| it.role == Role::Conform).filter_map(|it| conversion(it.key)).collect()
     }

@@ -106,6 +106,7 @@ fn may_be_function(language: Language, owner: &Definition, lines: &[&str]) -> bo
     let marks = ["=>", "->", "func(", "func ("];
     first.contains("delegate ")
         || first.contains("(*")
+        || first.trim_start().starts_with("typedef") && first.contains('(')
         || language == Language::Java && owner.kind == DefinitionKind::Interface
         || is_alias && lines.iter().any(|line| marks.iter().any(|mark| line.contains(mark)))
 }

@@ -127,6 +127,11 @@ fn lacks_lifetime(name: Node<'_>) -> bool {
 
 /// The definitions of types. One traversal of a file serves all its types.
 fn types(source: &Source) -> Vec<Node<'_>> {
+    if source.language == Language::Cpp {
+        let mut types = source.nodes(&["class_specifier", "struct_specifier", "alias_declaration"]);
+        types.retain(|it| it.kind() == "alias_declaration" || it.child_by_field_name("body").is_some());
+        return types;
+    }
     source.nodes(&[
         "abstract_class_declaration",
         "class_declaration",
@@ -147,9 +152,19 @@ fn parameters((source, types): (&Source, &[Node<'_>]), name: &str) -> Option<Ari
     let mut own =
         types.iter().filter(|it| it.child_by_field_name("name").is_some_and(|it| source.text(it) == name));
     let (Some(item), None) = (own.next(), own.next()) else { return None };
-    let Some(list) = item.child_by_field_name("type_parameters") else {
+    let template = item.parent().filter(|it| it.kind() == "template_declaration");
+    let template = template.and_then(|it| it.child_by_field_name("parameters"));
+    let Some(list) = item.child_by_field_name("type_parameters").or(template) else {
         return Some(Arity { least: 0, most: Some(0) });
     };
+    if template.is_some() {
+        let parts = children(list);
+        let count = |is_counted: fn(&str) -> bool| parts.iter().filter(|it| is_counted(it.kind())).count();
+        let least = u16::try_from(count(|kind| kind.ends_with("declaration") && !is_open(kind))).ok()?;
+        let most = u16::try_from(count(|kind| kind.ends_with("declaration"))).ok()?;
+        let takes_any = parts.iter().any(|it| it.kind().starts_with("variadic"));
+        return Some(Arity { least, most: (!takes_any).then_some(most) });
+    }
     let (mut least, mut most) = (0, 0);
     for part in list.named_children(&mut list.walk()) {
         let count = match part.kind() {
@@ -167,6 +182,11 @@ fn parameters((source, types): (&Source, &[Node<'_>]), name: &str) -> Option<Ari
     Some(Arity { least, most: Some(most) })
 }
 
+/// Returns true for a template parameter of C++ that needs no argument.
+fn is_open(kind: &str) -> bool {
+    kind.starts_with("optional") || kind.starts_with("variadic")
+}
+
 /// The number of type arguments at the name of a type. `None` if they may be left out there.
 fn arguments(source: &Source, name: Node<'_>) -> Option<u16> {
     let mut inner = name;
@@ -177,7 +197,7 @@ fn arguments(source: &Source, name: Node<'_>) -> Option<u16> {
             {
                 inner = node;
             }
-            "generic_type" if node.named_child(0) == Some(inner) => {
+            "generic_type" | "template_type" if node.named_child(0) == Some(inner) => {
                 let list = children(node).pop()?;
                 let mut given: Vec<Node<'_>> = list.named_children(&mut list.walk()).collect();
                 given.retain(|it| !matches!(it.kind(), "lifetime" | "type_binding" | "line_comment"));
@@ -187,7 +207,8 @@ fn arguments(source: &Source, name: Node<'_>) -> Option<u16> {
         }
     }
     match source.language {
-        Language::Java => return None,
+        // The arguments may be those of the class around, or inferred.
+        Language::Java | Language::Cpp => return None,
         Language::TypeScript | Language::Tsx => return arguments_in_typescript(inner),
         _ => {}
     }

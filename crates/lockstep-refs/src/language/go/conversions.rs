@@ -10,6 +10,9 @@ use crate::walk::Walk;
 /// The name of a use without a name: a value is used where another type may be expected.
 const CONVERSION: &str = "@conversion";
 
+/// The name of a use that asks for the type of a value: an interface asks at run time.
+pub(crate) const ASSERTION: &str = "@assertion";
+
 /// Records the conversions of a node.
 pub(super) fn keep(walk: &mut Walk<'_>, node: Node<'_>) {
     match node.kind() {
@@ -119,7 +122,7 @@ fn assertion(walk: &mut Walk<'_>, node: Node<'_>) {
         (node.child_by_field_name("operand"), node.child_by_field_name("type"))
     {
         let (expected, given) = (walk.shape(operand), walk.type_shape(type_));
-        keep_conversion(walk, node, given, expected);
+        keep_conversion(walk, node, ASSERTION, given, expected);
     }
 }
 
@@ -129,16 +132,16 @@ fn expressions(node: Node<'_>) -> Vec<Node<'_>> {
 
 fn convert(walk: &mut Walk<'_>, value: Node<'_>, expected: Shape) {
     let shape = walk.shape(value);
-    keep_conversion(walk, value, shape, expected);
+    keep_conversion(walk, value, CONVERSION, shape, expected);
 }
 
-fn keep_conversion(walk: &mut Walk<'_>, value: Node<'_>, shape: Shape, expected: Shape) {
+fn keep_conversion(walk: &mut Walk<'_>, value: Node<'_>, name: &str, shape: Shape, expected: Shape) {
     if !is_telling(&shape) || !is_telling(&expected) || shape == expected {
         return;
     }
     let (line, within) = (line_of(value), walk.collector.within);
     walk.collector.facts.uses.push(Use {
-        name: CONVERSION.into(),
+        name: name.into(),
         line,
         role: Role::Conform,
         of: Some(Shape::Function(vec![shape], Box::new(expected))),
