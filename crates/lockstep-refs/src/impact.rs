@@ -308,8 +308,14 @@ fn file_impact(revisions: &Revisions<'_>, edit: &Edit, question: &Question<'_>) 
     let mut broken = collect_direct(&former, edit, after.as_deref(), &around, &mut kept, &mut collector);
     stale_exports::collect(revisions.after, edit, &found.symbols, &mut kept, &mut collector);
     let contents = own_file::Contents { facts: &facts, text: text.as_ref(), present: after.as_deref() };
-    found.broken_in_file =
-        own_file::broken(revisions.after, edit, &contents, &found.symbols, &mut kept, &revisions.edited);
+    found.broken_in_file = own_file::broken(
+        revisions.after,
+        edit,
+        &contents,
+        &found.symbols,
+        &mut kept,
+        (&revisions.edited, &revisions.renames),
+    );
     let unmet = obligations.add_to(revisions.after, &mut collector, &mut found);
     broken.extend(unmet);
     lost_includes::collect(revisions.after, edit, &facts, after.as_deref(), &mut collector, &mut found);

@@ -22,6 +22,7 @@ use super::dependents::Evidence;
 use super::direct_dependents::passes_by_place;
 use super::edit::{Before, Edit};
 use super::edited_places::{Edited, keywords};
+use super::renamed_types::TypeRenames;
 use super::still_resolves::StillResolving;
 use super::tree::Trees;
 use super::{independent_places, modifiers, overloads, receivers, results, subtypes};
@@ -68,7 +69,7 @@ pub(super) fn broken(
     contents: &Contents<'_>,
     public: &[SymbolChange],
     kept: &mut StillResolving<'_>,
-    edited: &Edited<'_>,
+    (edited, renames): (&Edited<'_>, &TypeRenames<'_>),
 ) -> Vec<BrokenReference> {
     let (Some(present), Some(file)) = (contents.present, world.find(&edit.path)) else { return Vec::new() };
     let Some(text) = world.text(file).filter(|_| !matches!(edit.before, Before::Unknown)) else {
@@ -78,7 +79,8 @@ pub(super) fn broken(
     if present.problems > contents.facts.problems {
         return Vec::new();
     }
-    let suspects = Suspects::new(contents.facts, present, public);
+    let settle = |changes: &mut [SymbolChange]| renames.settle(world, Some(present), changes);
+    let suspects = Suspects::new(contents.facts, present, public, settle);
     let rules = language::rules(present.language);
     let elsewhere: LazyCell<BTreeSet<(u32, Box<str>)>, _> = LazyCell::new(|| {
         let references = rules.outgoing(world, file).references;
@@ -137,8 +139,9 @@ pub(super) fn broken(
                 broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
             }
         }
-        for it in unresolved::unresolved_names(world, file, (contents.facts, former), (present, &text)) {
-            let reason = || format!("{} is no longer imported", it.name);
+        let contents = (contents.facts, former);
+        for it in unresolved::unresolved_names(world, (edit, file), contents, (present, &text)) {
+            let reason = || format!("{} is no longer imported or in the same package", it.name);
             broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, reason);
         }
     }
@@ -380,11 +383,12 @@ struct Suspects {
 }
 
 impl Suspects {
-    fn new(old: &Facts, new: &Facts, public: &[SymbolChange]) -> Self {
+    /// `settle` takes back the changes that only follow from a rename in another file.
+    fn new(old: &Facts, new: &Facts, public: &[SymbolChange], settle: impl Fn(&mut [SymbolChange])) -> Self {
         let mut suspects = Self { symbols: Vec::new(), changes: Vec::new(), changed: Vec::new() };
-        let private = compare_reaching(old, new, Reach::File)
-            .into_iter()
-            .filter(|change| change.was.reach == Reach::File);
+        let mut private = compare_reaching(old, new, Reach::File);
+        private.retain(|change| change.was.reach == Reach::File);
+        settle(&mut private);
         let renamed = renamed_types(old, new);
         suspects.changed = public.iter().cloned().chain(private).collect();
         for change in suspects.changed.clone() {

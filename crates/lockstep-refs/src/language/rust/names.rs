@@ -319,6 +319,17 @@ impl Project<'_> {
         expanded
     }
 
+    /// Returns the modules of files that call a macro, up to a limit.
+    pub(super) fn expanding_modules(&self, name: &str) -> Vec<Module> {
+        const MAX_FILES: usize = 20;
+        let calls = |file: &FileId| {
+            let is_call = |used: &Use| *used.name == *name && is_macro_call(used);
+            self.sheet(*file).is_some_and(|sheet| sheet.facts.uses.iter().any(is_call))
+        };
+        let callers = self.containing(name).into_iter().take(MAX_FILES).filter(calls);
+        callers.map(Module::of_file).collect()
+    }
+
     /// Returns the meanings of a name in a module, seen from another one.
     pub(super) fn lookup(&self, module: &Module, name: &str, viewer: &Module, steps: usize) -> Rc<[Found]> {
         let Memory { names, progress, .. } = &*self.memory;

@@ -200,7 +200,8 @@ impl Search<'_, '_, '_> {
                 continue;
             }
             let module = self.module_of_use(file, sheet, used);
-            if let Some((certainty, through)) = self.uses(&module, used) {
+            let meant = self.uses(&module, used).or_else(|| self.uses_in_expansions(sheet, used));
+            if let Some((certainty, through)) = meant {
                 // In an unused macro, the error would only appear on use.
                 let certainty = if self.is_dormant(sheet, used) { Certainty::Untyped } else { certainty };
                 let arguments = self.arguments(used);
@@ -258,6 +259,13 @@ impl Search<'_, '_, '_> {
         let Some(within) = within else { return Module::of_file(file) };
         let module = self.project.module_of(file, within);
         if within.kind == DefinitionKind::Module { module.inner(&within.name) } else { module }
+    }
+
+    /// Returns the certainty if a name in a macro means the definition where the macro is called.
+    fn uses_in_expansions(&self, sheet: &Sheet, used: &Use) -> Option<(Certainty, Option<FileId>)> {
+        let within = used.within.and_then(|within| sheet.facts.definitions.get(within as usize));
+        let maker = within.filter(|within| within.kind == DefinitionKind::Macro)?;
+        self.project.expanding_modules(&maker.name).iter().find_map(|module| self.uses(module, used))
     }
 
     /// Returns true if a use is in a macro that the project does not use.
