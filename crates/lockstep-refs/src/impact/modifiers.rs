@@ -376,7 +376,8 @@ fn is_caught(call: Node<'_>, exception: &str, text: &dyn Fn(Node<'_>) -> String)
     let mut inner = call;
     for node in ancestors(call) {
         match node.kind() {
-            "lambda_expression" | "class_body" => return false,
+            "lambda_expression" => return is_asserted(node, text),
+            "class_body" => return false,
             "try_statement" | "try_with_resources_statement" => {
                 let is_tried = node.child_by_field_name("body") == Some(inner)
                     || node.child_by_field_name("resources") == Some(inner);
@@ -394,6 +395,13 @@ fn is_caught(call: Node<'_>, exception: &str, text: &dyn Fn(Node<'_>) -> String)
         inner = node;
     }
     false
+}
+
+/// Returns true if a lambda of Java is given to an assertion of a test library, which takes lambdas that throw anything.
+fn is_asserted(lambda: Node<'_>, text: &dyn Fn(Node<'_>) -> String) -> bool {
+    let call = lambda.parent().filter(|it| it.kind() == "argument_list").and_then(|it| it.parent());
+    let name = call.and_then(|it| it.child_by_field_name("name")).map(text).unwrap_or_default();
+    name.starts_with("assert") || name.starts_with("catchThrowable")
 }
 
 /// Returns true if a call of Kotlin is in a function or lambda that may suspend.

@@ -18,6 +18,7 @@ mod lost_keys;
 mod lost_literals;
 mod lost_traits;
 mod matches;
+mod named_types;
 mod special_methods;
 mod type_arguments;
 mod unions;
@@ -184,9 +185,16 @@ impl Obligations {
             let is_searched = matches!(new.language, Language::Rust | Language::Go);
             if let Some(before) = is_searched.then(|| Source::new(new.language, former.into())).flatten() {
                 type_arguments::find(&search, &before, new, &mut found.unmet);
+                named_types::find(&search, &before, new, &mut found.unmet);
                 lost_traits::find(&search, (old, &before), new, &mut found.unmet);
                 lost_traits::find_incomplete(&search, &before, new, &mut found.unmet);
                 found.checked.extend(lost_traits::meeting_new_bounds(&search, &before, new));
+            }
+            let is_template = |text: &str| new.language == Language::Cpp && text.contains("template");
+            if (is_template(former) || is_template(&now))
+                && let Some(before) = Source::new(new.language, former.into())
+            {
+                type_arguments::find(&search, &before, new, &mut found.unmet);
             }
             let is_compared = matches!(new.language, Language::Java | Language::Tsx | Language::TypeScript);
             if is_compared && type_arguments::may_differ(old, new) {

@@ -1,5 +1,6 @@
 //! Calls that do not depend on the type of the result: nothing uses it, or it goes where every value fits.
 
+mod tuples;
 mod value_places;
 mod variables;
 
@@ -12,6 +13,7 @@ use crate::language::Language;
 use crate::reference::Reference;
 use crate::signature;
 use crate::syntax::{OWN_NAME, TOKEN_END};
+pub(super) use tuples::result_types;
 use value_places::Value;
 pub(super) use variables::is_made_for_members;
 use variables::{is_guarded, uses_of_variable};
@@ -102,7 +104,11 @@ pub(super) fn is_indifferent(
             || is_read && reads_kept_key(&source, leaf, was, now)
             || handles_absence(&source, leaf, &unwrapped_from, &unwrapped_to, is_read)
             || !is_read
-                && call_of(leaf).is_some_and(|call| value.fits(call) || is_forwarded(&source, call, &result))
+                && call_of(leaf).is_some_and(|call| {
+                    value.fits(call)
+                        || is_forwarded(&source, call, &result)
+                        || tuples::drops_changed_results(&source, call, &former, &result)
+                })
     };
     !leaves.is_empty() && leaves.into_iter().all(is_fine)
 }
@@ -387,12 +393,22 @@ fn is_consumed(source: &Source, call: Node<'_>, result: &str) -> bool {
                 let name: String = text.chars().filter(|c| !c.is_whitespace()).collect();
                 let name = name.trim_end_matches('(');
                 let short = name.strip_prefix("System.").filter(|it| it.starts_with("Console."));
-                return CONSUMERS.contains(&short.unwrap_or(name));
+                return CONSUMERS.contains(&short.unwrap_or(name)) || is_assertion(source, name, result);
             }
             _ => return false,
         }
     }
     false
+}
+
+/// Returns true for an assertion of JUnit that compares any two objects or numbers. A boxed number is ambiguous there.
+fn is_assertion(source: &Source, callee: &str, result: &str) -> bool {
+    const ASSERTIONS: &[&str] =
+        &["assertEquals", "assertNotEquals", "assertNotNull", "assertNotSame", "assertNull", "assertSame"];
+    const BOXED: &[&str] = &["Byte", "Character", "Double", "Float", "Integer", "Long", "Short"];
+    let name = callee.rsplit('.').next().unwrap_or(callee);
+    let name = name.split(['(', ',']).next().unwrap_or(name);
+    source.language == Language::Java && ASSERTIONS.contains(&name) && !BOXED.contains(&result)
 }
 
 /// Returns true if a value is joined with a text before it.

@@ -308,10 +308,12 @@ pub(super) fn have_same_types(language: Language, one: &Header<'_>, other: &Head
     let free = TypeParameters::new(language, &one.generics, &other.generics);
     let same = |a: &[&str], b: &[&str]| relation(language, a, b, &free) == Relation::Same;
     let parameters = one.parameters.iter().zip(&other.parameters);
+    // The header of a method of C++ outside its class contains the class.
+    let is_unknown = |it: &Header<'_>| it.result.is_empty() || it.result.ends_with(&["::"]);
     let labels = |a: &Parameter<'_>, b: &Parameter<'_>| language != Language::Swift || a.label == b.label;
     one.parameters.len() == other.parameters.len()
         && parameters
             .clone()
             .all(|(a, b)| same(&a.type_, &b.type_) && a.modifiers == b.modifiers && labels(a, b))
-        && (same(&one.result, &other.result) || one.result.is_empty() || other.result.is_empty())
+        && (same(&one.result, &other.result) || is_unknown(one) || is_unknown(other))
 }

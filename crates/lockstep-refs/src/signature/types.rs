@@ -36,7 +36,7 @@ pub(super) fn of_types(language: Language, old: &[&str], new: &[&str]) -> Option
             _ => modifiers::effect(language, &[word], &[], true),
         });
     }
-    if old_rest != new_rest {
+    if old_rest != new_rest && !became_unchecked(language, &old_rest, &new_rest) {
         // One more supertype may ask something of subtypes.
         use Language::{CSharp, Java, Kotlin, Php, Python, Swift, Tsx, TypeScript};
         // Members that came from a lost supertype are searched one by one.
@@ -57,6 +57,14 @@ fn divided<'t>(language: Language, tokens: &[&'t str]) -> (Vec<&'t str>, Vec<&'t
     let (words, other): (Vec<&str>, Vec<&str>) =
         tokens[..name].iter().partition(|it| is_modifier(language, it) && !is_keyword(it));
     (words, other.into_iter().chain(tokens[name..].iter().copied()).collect())
+}
+
+/// Returns true for an exception of Java that nothing needs to declare or catch any more.
+fn became_unchecked(language: Language, old: &[&str], new: &[&str]) -> bool {
+    let checked = |it| if it == "RuntimeException" { "Exception" } else { it };
+    language == Language::Java
+        && old.contains(&"Exception")
+        && new.iter().copied().map(checked).eq(old.iter().copied())
 }
 
 fn is_keyword(word: &str) -> bool {

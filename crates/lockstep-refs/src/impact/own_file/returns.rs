@@ -2,14 +2,15 @@
 
 use tree_sitter::Node;
 
+use super::super::results::result_types;
 use super::super::tree::{Source, Trees, ancestors, descendants};
 use super::unbound::UnboundName;
 use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, DefinitionKind, Facts, Role};
 use crate::language::Language;
 use crate::signature::{result_count, result_type};
-use crate::syntax::line_of;
-use crate::world::FileId;
+use crate::syntax::{children, line_of};
+use crate::world::{FileId, World, words};
 
 /// Types of Rust that hold a value of another type.
 const WRAPPERS: &[&str] = &["Arc", "Box", "Option", "Rc", "Result", "Vec"];
@@ -73,12 +74,9 @@ fn body_of<'s>(source: &'s Source, function: &Definition) -> Option<Node<'s>> {
     source.nodes(&kinds).into_iter().find(named)?.child_by_field_name("body")
 }
 
-/// The line of a return statement with another number of values than the function has results.
+/// The line of a return statement with other values than the function has results.
 fn unfit_in_go(trees: &Trees<'_>, file: FileId, was: &Definition, is: &Definition) -> Option<u32> {
     let (before, now) = (result_count(was)?, result_count(is)?);
-    if before == now {
-        return None;
-    }
     let source = trees.get(file)?;
     let body = body_of(&source, is)?;
     let is_own = |it: &Node<'_>| {
@@ -86,6 +84,9 @@ fn unfit_in_go(trees: &Trees<'_>, file: FileId, was: &Definition, is: &Definitio
         it.kind() == "return_statement" && !around.any(|it| it.kind() == "func_literal")
     };
     let returns: Vec<Node<'_>> = descendants(body).into_iter().filter(is_own).collect();
+    if before == now {
+        return unfit_value_in_go(trees.world, &source, (was, is), &returns);
+    }
     let is_named = || {
         let result = body.parent().and_then(|it| it.child_by_field_name("result"));
         let first = result.and_then(|it| it.named_child(0));
@@ -114,6 +115,49 @@ fn unfit_in_go(trees: &Trees<'_>, file: FileId, was: &Definition, is: &Definitio
         kind => GOES_ON.contains(&kind),
     };
     (before == 0 && goes_on).then(|| line_of(last))
+}
+
+/// The line of a return statement whose value is a pointer where the function declares none now, or the other way round; or which
+/// returns all results of a call in an unchanged body.
+fn unfit_value_in_go(
+    world: &dyn World,
+    source: &Source,
+    (was, is): (&Definition, &Definition),
+    returns: &[Node<'_>],
+) -> Option<u32> {
+    let (before, now) = (result_type(Language::Go, was)?, result_type(Language::Go, is)?);
+    let (before, now) = (result_types(&before), result_types(&now));
+    let is_open = |type_: &str| matches!(type_, "any" | "error") || type_.starts_with("interface");
+    let is_unfit = |statement: &&Node<'_>| {
+        let values = statement.named_child(0).map(children).unwrap_or_default();
+        let pairs = || before.iter().zip(&now).filter(|(before, now)| before != now && !is_open(now));
+        if let [call] = values.as_slice()
+            && call.kind() == "call_expression"
+            && now.len() > 1
+        {
+            let name = call.child_by_field_name("function").map_or("", |it| source.text(it));
+            let name = words(name).last().unwrap_or_default();
+            return was.body == is.body && pairs().next().is_some() && !gives(world, name, &now);
+        }
+        values.len() == now.len()
+            && values.iter().zip(before.iter().zip(&now)).any(|(value, (before, now))| {
+                let text = source.text(*value);
+                let gains = now.strip_prefix("* ") == Some(before);
+                let loses = before.strip_prefix("* ") == Some(now);
+                gains && value.kind() == "composite_literal"
+                    || loses && (text == "nil" || text.starts_with('&') && text.ends_with('}'))
+            })
+    };
+    returns.iter().find(is_unfit).map(|it| line_of(*it))
+}
+
+/// Returns true if a function of a name has these results.
+fn gives(world: &dyn World, name: &str, results: &[String]) -> bool {
+    let mut files = world.defining(name).into_iter().filter_map(|file| world.facts(file));
+    files.any(|facts| {
+        let mut functions = facts.definitions.iter().filter(|it| *it.name == *name);
+        functions.any(|it| result_type(Language::Go, it).is_some_and(|it| result_types(&it) == results))
+    })
 }
 
 /// The line of the last expression of an unchanged body, if the function now declares a type around the former result, or the one

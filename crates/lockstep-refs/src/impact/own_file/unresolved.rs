@@ -1,12 +1,13 @@
-//! Names that resolved by an import that the edit removed, in lines that did not change.
+//! Names that resolved by an import that the edit removed, or in the former package of the file, in lines that did not change.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::facts::Facts;
+use crate::impact::edit::{Edit, is_repackaged};
 use crate::language::{self, Language};
 use crate::overlay::Overlay;
-use crate::world::{FileId, World};
+use crate::world::{FileId, World, parent};
 
 /// A name that no longer resolves.
 pub(super) struct Unresolved {
@@ -18,21 +19,26 @@ pub(super) struct Unresolved {
 /// whose imports open whole packages, or that look names up in their own package.
 pub(super) fn unresolved_names(
     world: &dyn World,
-    file: FileId,
+    (edit, file): (&Edit, FileId),
     (old, former): (&Facts, &Arc<str>),
     (new, text): (&Facts, &str),
 ) -> Vec<Unresolved> {
-    use Language::{CSharp, Java, Kotlin, Php};
+    use Language::{CSharp, Go, Java, Kotlin, Php};
     let imports = |facts: &Facts| -> Vec<(Box<str>, Option<Box<str>>)> {
         facts.imports.iter().map(|it| (it.module.clone(), it.alias.clone())).collect()
     };
     let is_kept = |it: &(Box<str>, Option<Box<str>>)| imports(new).contains(it);
-    if !matches!(new.language, CSharp | Java | Kotlin | Php) || imports(old).iter().all(is_kept) {
+    let left_package = match new.language {
+        Go => parent(edit.former_path()) != parent(&edit.path),
+        CSharp | Java | Kotlin | Php => is_repackaged(old, new),
+        _ => return Vec::new(),
+    };
+    if !left_package && (new.language == Go || imports(old).iter().all(is_kept)) {
         return Vec::new();
     }
     let rules = language::rules(new.language);
-    let before = Overlay::new(world, world.path(file), Arc::new(old.clone()), Some(Arc::clone(former)));
-    let Some(former_file) = before.find(world.path(file)) else { return Vec::new() };
+    let mut before = Overlay::empty(world);
+    let former_file = before.add(edit.former_path(), Arc::new(old.clone()), Some(Arc::clone(former)));
     let trimmed = |text: &str, line: u32| -> Option<String> {
         text.lines().nth((line as usize).checked_sub(1)?).map(|it| it.trim().to_owned())
     };

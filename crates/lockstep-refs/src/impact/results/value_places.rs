@@ -133,6 +133,7 @@ impl Value<'_> {
                 is_compound && self.rank(self.result).is_some()
             }
             "lambda_expression" => self.is_dropped(around),
+            "throw_statement" => self.source.language == Java && signature::is_unchecked(self.result),
             "enhanced_for_statement" | "for_statement" | "foreach_statement" => self.shares(COLLECTIONS),
             "method_invocation" | "field_access" | "member_access_expression" | "navigation_expression" => {
                 around.named_child(0) == Some(expression) && self.has_member(around)
@@ -224,7 +225,9 @@ impl Value<'_> {
     /// Returns true if a value of the type is one of the written type, or is converted to it.
     fn fits_type(&self, expected: &str) -> bool {
         let ranks = self.rank(self.result).zip(self.rank(expected));
-        ranks.is_some_and(|(from, to)| from <= to)
+        let is_boxed = self.source.language == Language::Java && boxed(self.result) == boxed(expected);
+        is_boxed
+            || ranks.is_some_and(|(from, to)| from <= to)
             || signature::accepts(self.source.language, self.result, expected)
     }
 
@@ -232,7 +235,25 @@ impl Value<'_> {
     fn rank(&self, type_: &str) -> Option<usize> {
         const NUMBERS: &[&str] = &["byte", "short", "int", "long", "float", "double"];
         let is_converted = matches!(self.source.language, Language::Java | Language::CSharp);
-        NUMBERS.iter().position(|it| *it == type_.trim()).filter(|_| is_converted)
+        let type_ = type_.trim();
+        // A boxed result is unboxed before it is converted.
+        let is_it = |it: &&str| *it == type_ || type_ == self.result.trim() && boxed(it) == type_;
+        NUMBERS.iter().position(is_it).filter(|_| is_converted)
+    }
+}
+
+/// The class of Java for a primitive type.
+fn boxed(type_: &str) -> &str {
+    match type_.trim() {
+        "boolean" => "Boolean",
+        "byte" => "Byte",
+        "char" => "Character",
+        "double" => "Double",
+        "float" => "Float",
+        "int" => "Integer",
+        "long" => "Long",
+        "short" => "Short",
+        other => other,
     }
 }
 
