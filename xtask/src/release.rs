@@ -32,12 +32,15 @@ pub(crate) struct ReleaseArgs {
     /// Pack this binary of a target instead of building one; several targets can be packed together
     #[arg(long, value_name = "TRIPLE=FILE")]
     binary: Vec<String>,
+    /// Build a second time in another directory, and fail unless both builds have the same bytes
+    #[arg(long, conflicts_with = "binary")]
+    check_reproducible: bool,
     /// Directory for the packages, instead of target/packages
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The URL of the directory that the packages will be published in, for the Homebrew formula
-    #[arg(long, value_name = "URL")]
-    base_url: Option<String>,
+    /// The URL of the directory that the packages will be published in, for the Homebrew formula; by default its own directory
+    #[arg(long, value_name = "URL", default_value = "file://#{__dir__}")]
+    base_url: String,
     /// Maintainer of the Debian package
     #[arg(
         long,
@@ -72,8 +75,7 @@ pub(crate) fn run(args: &ReleaseArgs) -> XtaskResult {
         time: source_date()?,
         maintainer: args.maintainer.clone(),
     };
-    let url = args.base_url.clone().unwrap_or_else(|| format!("file://{}", out.display()));
-    let mut packages = pack(&release, &binaries, &url)?;
+    let mut packages = pack(&release, &binaries, &args.base_url)?;
     for (target, _) in &binaries {
         let name = format!("lockstep-{}-{target}.cdx.json", release.version);
         packages.push(Package { name, bytes: bill_of_materials::render(target.triple(), release.time)? });
@@ -84,7 +86,11 @@ pub(crate) fn run(args: &ReleaseArgs) -> XtaskResult {
 /// The binaries to pack: those named, or the one built here.
 fn binaries(args: &ReleaseArgs) -> XtaskResult<Vec<(Target, Vec<u8>)>> {
     if args.binary.is_empty() {
-        return Ok(vec![binary::build(args.target.as_deref())?]);
+        let built = binary::build(args.target.as_deref())?;
+        if args.check_reproducible {
+            binary::check_reproducible(&built)?;
+        }
+        return Ok(vec![(built.target, built.bytes)]);
     }
     let named = args.binary.iter().map(|named| {
         let (triple, file) = named.split_once('=').ok_or("--binary is TRIPLE=FILE")?;

@@ -8,14 +8,20 @@ use super::target::Target;
 use crate::metadata::Metadata;
 use crate::{XtaskResult, workspace};
 
+/// A built binary of a target.
+pub(super) struct Built {
+    pub(super) target: Target,
+    pub(super) bytes: Vec<u8>,
+}
+
 /// Builds the binary for a target, or for the best one of this machine.
-pub(super) fn build(target: Option<&str>) -> XtaskResult<(Target, Vec<u8>)> {
+pub(super) fn build(target: Option<&str>) -> XtaskResult<Built> {
     let triple = match target {
         Some(target) => target.to_owned(),
         None => best_target()?,
     };
     let target = Target::parse(&triple)?;
-    let binary = compile(&triple)?;
+    let binary = compile(workspace::root(), &Metadata::load(&[])?.target_directory, &triple)?;
     let bytes = fs::read(&binary)?;
     if let Some(interpreter) = interpreter(&bytes).filter(|_| triple.contains("linux")) {
         return Err(format!(
@@ -25,7 +31,40 @@ pub(super) fn build(target: Option<&str>) -> XtaskResult<(Target, Vec<u8>)> {
         .into());
     }
     try_out(&binary)?;
-    Ok((target, bytes))
+    Ok(Built { target, bytes })
+}
+
+/// Builds the same commit again in a clone in another directory. It must give the same bytes.
+pub(super) fn check_reproducible(built: &Built) -> XtaskResult {
+    let mut status = workspace::command("git");
+    status.args(["status", "--porcelain", "--untracked-files=no"]);
+    if !workspace::output(status)?.is_empty() {
+        return Err("the working tree has changes, and the second build is one of the last commit: commit them, or omit --check-reproducible".into());
+    }
+    let folder = tempfile::tempdir()?;
+    let clone = folder.path().join("another-directory");
+    let mut git = workspace::command("git");
+    git.args(["clone", "--quiet", "--shared"]).arg(workspace::root()).arg(&clone);
+    workspace::output(git)?;
+    let second = fs::read(compile(&clone, &clone.join("target"), built.target.triple())?)?;
+    match first_difference(&built.bytes, &second) {
+        None => {
+            println!("two builds in different directories give the same {} bytes", second.len());
+            Ok(())
+        }
+        Some(at) => Err(format!(
+            "two builds of {} differ from byte {at} on: {} and {} bytes",
+            built.target,
+            built.bytes.len(),
+            second.len()
+        )
+        .into()),
+    }
+}
+
+fn first_difference(first: &[u8], second: &[u8]) -> Option<usize> {
+    let differs = first.iter().zip(second).position(|(a, b)| a != b);
+    differs.or((first.len() != second.len()).then(|| first.len().min(second.len())))
 }
 
 /// Returns the musl target if its C compiler is installed (the program contains C), otherwise static glibc.
@@ -38,24 +77,26 @@ fn best_target() -> XtaskResult<String> {
     Ok(if is_there { musl } else { format!("{arch}-unknown-linux-gnu") })
 }
 
-fn compile(target: &str) -> XtaskResult<PathBuf> {
+fn compile(root: &Path, target_directory: &Path, target: &str) -> XtaskResult<PathBuf> {
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--profile", "dist", "--locked", "--package", "lockstep-cli", "--target", target]);
     // Two builds in different directories give the same bytes: the paths of the sources are not part of the binary.
-    let root = workspace::root().display();
     let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"))?;
-    let mut flags = format!(
-        "-Ctarget-feature=+crt-static --remap-path-prefix={root}=/lockstep --remap-path-prefix={home}=/cargo"
-    );
+    let (sources, outputs) = (root.display().to_string(), target_directory.display().to_string());
+    let names = [(&sources, "/lockstep"), (&home, "/cargo"), (&outputs, "/target")];
+    let map = |option: &str| names.map(|(from, to)| format!("{option}={from}={to}")).join(" ");
+    let mut flags = format!("-Ctarget-feature=+crt-static {}", map("--remap-path-prefix"));
     if target.ends_with("-linux-gnu") {
         // Every start of the program applies its relocations. Packed, they take a twentieth of the space.
         flags += " -Clink-arg=-Wl,-z,pack-relative-relocs";
     }
-    cargo.env("RUSTFLAGS", flags).current_dir(workspace::root());
+    let c_flags = std::env::var("CFLAGS").unwrap_or_default();
+    cargo.env("RUSTFLAGS", flags).env("CFLAGS", format!("{c_flags} {}", map("-ffile-prefix-map")));
+    cargo.env("CARGO_TARGET_DIR", target_directory).current_dir(root);
     if !cargo.status()?.success() {
         return Err(format!("the build for {target} failed").into());
     }
-    Ok(Metadata::load(&[])?.target_directory.join(target).join("dist/lockstep"))
+    Ok(target_directory.join(target).join("dist/lockstep"))
 }
 
 /// Runs `init`, `impact`, `doctor` and `uninstall` with the binary: no test has run this build before.
@@ -115,5 +156,12 @@ mod tests {
         let own = fs::read(std::env::current_exe().unwrap()).unwrap();
         assert!(interpreter(&own).is_some_and(|loader| loader.starts_with('/')), "{:?}", interpreter(&own));
         assert_eq!(interpreter(b"no program"), None);
+    }
+
+    #[test]
+    fn builds_are_compared_up_to_their_ends() {
+        assert_eq!(first_difference(b"same", b"same"), None);
+        assert_eq!(first_difference(b"same", b"sane"), Some(2));
+        assert_eq!(first_difference(b"same", b"same, and more"), Some(4));
     }
 }
