@@ -20,7 +20,7 @@ pub(super) fn package(
     let kibibytes = entries.iter().map(|entry| entry.bytes.len().div_ceil(1024)).sum::<usize>();
     let control = format!(
         "Package: lockstep\nVersion: {}\nArchitecture: {architecture}\nMaintainer: {}\nInstalled-Size: {kibibytes}\n\
-         Recommends: git\nSection: devel\nPriority: optional\nDescription: {DESCRIPTION}\n",
+         Depends: git\nSection: devel\nPriority: optional\nDescription: {DESCRIPTION}\n",
         release.version, release.maintainer
     );
     let control = gzip(&tar(vec![Entry::file("./control", control)], release.time, true)?)?;

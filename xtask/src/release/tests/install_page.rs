@@ -88,7 +88,7 @@ impl Home {
         }
         fs::write(home.path("root/var/lib/dpkg/status"), "").unwrap();
         // The real dpkg works in an empty root directory instead of this machine's.
-        let sudo = "#!/bin/sh\nshift\nexec dpkg --root=\"$HOME/root\" --log=\"$HOME/log\" --force-not-root --force-bad-path \"$@\"\n";
+        let sudo = "#!/bin/sh\nshift\nexec dpkg --root=\"$HOME/root\" --log=\"$HOME/log\" --force-not-root --force-bad-path --force-depends \"$@\"\n";
         lockstep_testkit::write_script(&home.path("bin/sudo"), sudo);
         home
     }
