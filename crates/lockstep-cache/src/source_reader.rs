@@ -214,7 +214,7 @@ impl<'a> SourceReader<'a> {
                 return Ok(None);
             }
         };
-        let listing = match listed(dir) {
+        let listing = match listed(dir, &at) {
             Ok(listing) => listing,
             Err(error) => {
                 self.unusable(&label, &error.to_string());
@@ -400,9 +400,9 @@ fn text(bytes: Vec<u8>, longer: bool) -> SourceText {
     }
 }
 
-fn listed(dir: File) -> io::Result<DirListing> {
+fn listed(dir: File, path: &Path) -> io::Result<DirListing> {
     let mut listing = DirListing { entries: Vec::new(), unprintable_names: 0 };
-    for (name, kind) in lockstep_fs::list(dir)? {
+    for (name, kind) in lockstep_fs::list(dir, path)? {
         let sort = match kind {
             FileKind::Directory => DirEntryKind::Directory,
             FileKind::Regular => DirEntryKind::Plain,

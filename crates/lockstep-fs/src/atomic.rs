@@ -1,15 +1,14 @@
 //! Whole files or nothing: temporary file, fsync, rename.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
-use rustix::fs::{CWD, RenameFlags};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, PersistError};
 
 use crate::error::FsError;
-use crate::mode::{mode_of, permissions};
+use crate::platform::{exchange, mode_of, persist, set_file_mode, sync_names, temporary_builder};
 
 /// The prefix of temporary file names.
 pub const TEMPORARY_PREFIX: &str = ".lockstep-";
@@ -47,10 +46,23 @@ pub fn replace_if_unchanged(
     if content_of(path)?.as_deref() != before {
         return Ok(false);
     }
-    let flags = if before.is_some() { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
-    match rustix::fs::renameat_with(CWD, &temporary, CWD, path, flags) {
+    if before.is_none() {
+        match prepared.0.persist_noclobber(path) {
+            Ok(_) => {}
+            Err(PersistError { error, .. })
+                if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) =>
+            {
+                return Ok(false);
+            }
+            // The file system cannot do it in one step.
+            Err(PersistError { file, .. }) => StagedFile(file).put(path)?,
+        }
+        sync_dir(dir)?;
+        return Ok(true);
+    }
+    match exchange(&temporary, path) {
         Ok(()) => {}
-        Err(rustix::io::Errno::EXIST | rustix::io::Errno::NOENT) => return Ok(false),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         // The file system cannot do it in one step.
         Err(_) => {
             prepared.put(path)?;
@@ -58,12 +70,9 @@ pub fn replace_if_unchanged(
             return Ok(true);
         }
     }
-    if before.is_none() {
-        let _ = prepared.0.keep();
-    } else if content_of(&temporary)?.as_deref() != before {
+    if content_of(&temporary)?.as_deref() != before {
         // Another process changed the file first, so its file is moved back.
-        rustix::fs::renameat_with(CWD, &temporary, CWD, path, RenameFlags::EXCHANGE)
-            .map_err(|error| FsError::at("restore", path)(error.into()))?;
+        exchange(&temporary, path).map_err(FsError::at("restore", path))?;
         return Ok(false);
     }
     sync_dir(dir)?;
@@ -110,10 +119,9 @@ pub fn replace_unsynced(path: &Path, content: &[u8]) -> Result<(), FsError> {
 }
 
 fn temporary(dir: &Path, mode: u32) -> Result<NamedTempFile, FsError> {
-    tempfile::Builder::new()
+    temporary_builder(mode)
         .prefix(TEMPORARY_PREFIX)
         .rand_bytes(RANDOM)
-        .permissions(permissions(mode))
         .tempfile_in(dir)
         .map_err(FsError::at("create a file in", dir))
 }
@@ -128,7 +136,7 @@ impl StagedFile {
         let mut file = temporary(dir, mode)?;
         // The umask restricted the mode that the builder requested.
         file.write_all(content)
-            .and_then(|()| file.as_file().set_permissions(permissions(mode)))
+            .and_then(|()| set_file_mode(file.as_file(), mode))
             .and_then(|()| file.as_file().sync_all())
             .map_err(FsError::at("write", file.path()))?;
         Ok(Self(file))
@@ -137,13 +145,13 @@ impl StagedFile {
     /// Renames it to `path`, in the same directory, and replaces an existing file. Durable once the directory
     /// is synced.
     pub fn put(self, path: &Path) -> Result<(), FsError> {
-        self.0.persist(path).map(drop).map_err(|error| FsError::at("replace", path)(error.error))
+        persist(self.0, path).map_err(FsError::at("replace", path))
     }
 }
 
 /// Makes the names in a directory durable.
 pub fn sync_dir(dir: &Path) -> Result<(), FsError> {
-    File::open(dir).and_then(|dir| dir.sync_all()).map_err(FsError::at("sync", dir))
+    sync_names(dir).map_err(FsError::at("sync", dir))
 }
 
 #[cfg(test)]
@@ -163,13 +171,14 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
     }
 
+    #[cfg(unix)]
     #[test]
     fn replaces_whole_files_and_keeps_their_mode() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         write_atomically(&path, b"one", 0o600).unwrap();
         assert_eq!(mode_of(&fs::metadata(&path).unwrap()), 0o600);
-        fs::set_permissions(&path, permissions(0o644)).unwrap();
+        crate::set_mode(&path, 0o644).unwrap();
         write_atomically(&path, b"two", 0o600).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(mode_of(&fs::metadata(&path).unwrap()), 0o644);

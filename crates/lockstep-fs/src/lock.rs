@@ -2,10 +2,11 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _};
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use crate::platform::PositionedIo as _;
 
 /// The interval between two attempts to take a lock.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -61,7 +62,8 @@ impl FileLock {
         }
     }
 
-    /// Returns the note of the lock at `path`, of any holder. Empty if there is none.
+    /// Returns the note of the lock at `path`, of any holder. Empty if there is none, and on Windows while the lock is held: its
+    /// locks keep others from reading.
     pub fn note(path: &Path) -> String {
         let mut note = String::new();
         let read = crate::open(path).and_then(|file| file.take(MAX_NOTE_BYTES).read_to_string(&mut note));
@@ -77,7 +79,7 @@ impl Drop for FileLock {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

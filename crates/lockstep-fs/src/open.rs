@@ -1,42 +1,16 @@
 //! Opens and reads files that others may have planted.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use rustix::fs::OFlags;
-
-/// Reading and writing at an offset, without moving the position of the file.
-pub use std::os::unix::fs::FileExt as PositionedIo;
+use crate::platform::{no_follow, non_blocking};
 
 /// The most of a document, a configuration or a rule file that is read.
 pub const MAX_BYTES: u64 = 64 << 20;
 
 /// The most of a file of Lockstep's own state, or of git's, that is read at once.
 pub const MAX_STATE_BYTES: u64 = 512 << 20;
-
-/// Returns options under which opening a pipe in place of a file does not wait for its other end. A created file has mode 0600.
-pub fn non_blocking() -> OpenOptions {
-    with_flags(OFlags::NONBLOCK)
-}
-
-/// Returns options like those of [`non_blocking`] under which a link is an error.
-pub fn no_follow() -> OpenOptions {
-    with_flags(OFlags::NONBLOCK | OFlags::NOFOLLOW)
-}
-
-fn with_flags(flags: OFlags) -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.mode(0o600).custom_flags((flags | OFlags::CLOEXEC | OFlags::NOCTTY).bits().cast_signed());
-    options
-}
-
-/// Lets writes at an offset of a file that was opened for appending go to that offset.
-pub fn clear_append(file: &File) -> io::Result<()> {
-    let flags = rustix::fs::fcntl_getfl(file)?;
-    Ok(rustix::fs::fcntl_setfl(file, flags.difference(OFlags::APPEND))?)
-}
 
 /// Returns true for the error of a path at which there is nothing.
 pub fn is_absent(error: &io::Error) -> bool {
@@ -119,7 +93,7 @@ pub fn is_unreadable(path: impl AsRef<Path>, limit: u64) -> bool {
     fs::metadata(path).is_ok_and(|meta| !meta.is_file() || meta.len() > limit)
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::os::unix::fs::symlink;
 

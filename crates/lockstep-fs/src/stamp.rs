@@ -1,16 +1,14 @@
 //! A file's stamp, compared to detect a change without reading the file.
 
 use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt as _;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-use rustix::fs::Stat;
 
 /// A file that was written this shortly before it was stamped may be written again within the same tick of the file system's clock
 /// (up to 10 ms), without different times.
 pub const RACY_NANOS: i64 = 20_000_000;
 
-/// Size, times and inode. The change time is there because programs set modification times back.
+/// Size, times and inode. The change time is there because programs set modification times back. Windows reports neither a change
+/// time nor a number of the file here: `ctime` is the time of its creation, and `inode` is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FileStamp {
     /// Size in bytes.
@@ -20,28 +18,6 @@ pub struct FileStamp {
     /// The inode's change time, in nanoseconds since 1970.
     pub ctime: i64,
     pub inode: u64,
-}
-
-impl From<&Metadata> for FileStamp {
-    fn from(meta: &Metadata) -> Self {
-        Self {
-            size: meta.size(),
-            mtime: nanos(meta.mtime(), meta.mtime_nsec()),
-            ctime: nanos(meta.ctime(), meta.ctime_nsec()),
-            inode: meta.ino(),
-        }
-    }
-}
-
-impl From<&Stat> for FileStamp {
-    fn from(stat: &Stat) -> Self {
-        Self {
-            size: stat.st_size.cast_unsigned(),
-            mtime: nanos(stat.st_mtime, stat.st_mtime_nsec.cast_signed()),
-            ctime: nanos(stat.st_ctime, stat.st_ctime_nsec.cast_signed()),
-            inode: stat.st_ino,
-        }
-    }
 }
 
 impl FileStamp {
@@ -71,10 +47,6 @@ impl FileStamp {
         }
         bytes
     }
-}
-
-fn nanos(seconds: i64, nanos: i64) -> i64 {
-    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
 }
 
 /// Returns the current time in the unit of stamps: nanoseconds since 1970.

@@ -49,7 +49,7 @@ impl LocalRepository {
         let real = directory.canonicalize();
         let directory = real.as_deref().unwrap_or(directory);
         let top = directory.ancestors().find(|top| top.join(".git").exists())?;
-        let prefix = directory.strip_prefix(top).ok()?.to_str()?;
+        let prefix = lockstep_text::path_text(directory.strip_prefix(top).ok()?)?;
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
         let git = git_directory(&top.join(".git"))?;
         let common = lockstep_fs::read_to_string(git.join("commondir"))

@@ -80,7 +80,7 @@ fn look(root: &Path, entry: &DirEntry, older: Option<&ContentDigests>) -> Option
     if kind.is_dir() {
         return None;
     }
-    let path = entry.path().strip_prefix(root).ok()?.to_str()?.to_owned();
+    let path = lockstep_text::path_text(entry.path().strip_prefix(root).ok()?)?;
     let meta = entry.path().symlink_metadata().ok()?;
     let file = FileStamp::from(&meta);
     let (stamp, ctime) = (CatalogueStamp::from(file), file.ctime);

@@ -42,7 +42,7 @@ impl ProcessGroup {
     pub fn wait(mut self, limit: Duration) -> io::Result<ExitReason> {
         let start = Instant::now();
         // Not reaped yet: signalling the group of a reaped process could hit another one.
-        while !has_exited(&self.child)? {
+        while !has_exited(&mut self.child)? {
             if start.elapsed() >= limit {
                 self.end()?;
                 return Ok(ExitReason::TimeLimit);
@@ -54,7 +54,7 @@ impl ProcessGroup {
 
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.ended = true;
-        kill_group(&self.child);
+        kill_group(&mut self.child);
         kill_marked(&self.mark);
         self.child.wait()
     }

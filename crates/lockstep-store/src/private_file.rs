@@ -26,7 +26,7 @@ pub(crate) fn open_append(path: &Path) -> StoreResult<File> {
     if !is_own(&meta) {
         return refused("it belongs to someone else");
     }
-    if has_other_links(&meta) {
+    if has_other_links(path, &meta) {
         return refused("it has a second name (a hard link)");
     }
     Ok(file)

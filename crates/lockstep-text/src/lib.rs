@@ -11,7 +11,7 @@ pub mod yaml;
 
 pub use count::{count, count_of, error_chain};
 pub use decoding::{decode, decode_lossy};
-pub use paths::{path_in_bytes, path_of_bytes};
+pub use paths::{path_in_bytes, path_of_bytes, path_text};
 pub use printable::{
     escape_unprintable, is_unprintable, printable, printable_path, push_line, single_line, yaml_quoted,
 };

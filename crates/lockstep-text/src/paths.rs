@@ -13,3 +13,9 @@ pub fn path_of_bytes(bytes: Vec<u8>) -> PathBuf {
 pub fn path_in_bytes(bytes: &[u8]) -> std::borrow::Cow<'_, Path> {
     bytes.to_path_lossy()
 }
+
+/// Returns the path as text with `/` between its parts, as Lockstep stores relative paths. `None` if it is not Unicode.
+pub fn path_text(path: &Path) -> Option<String> {
+    let text = path.to_str()?;
+    Some(if cfg!(windows) { text.replace('\\', "/") } else { text.to_owned() })
+}

@@ -13,7 +13,10 @@ pub struct EnvVar {
 impl EnvVar {
     /// Returns the value if it is set and not empty.
     pub fn get(&self) -> Option<std::ffi::OsString> {
-        std::env::var_os(self.name).filter(|value| !value.is_empty())
+        let value = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        // Only Unix shells set HOME on Windows.
+        let is_home = cfg!(windows) && self.name == "HOME";
+        value(self.name).or_else(|| value("USERPROFILE").filter(|_| is_home))
     }
 }
 

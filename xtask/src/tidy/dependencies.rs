@@ -47,7 +47,8 @@ fn system_names(file: &SourceFile) -> Vec<Violation> {
     if !in_source || SYSTEM.iter().any(|crate_path| file.path.starts_with(crate_path)) {
         return Vec::new();
     }
-    let used = |line: &str| ["os::unix", "rustix::"].into_iter().find(|name| line.contains(name));
+    let used =
+        |line: &str| ["os::unix", "os::windows", "rustix::"].into_iter().find(|name| line.contains(name));
     let lines = file.text.lines().enumerate();
     lines
         .filter_map(|(index, line)| Some(Violation::on_line(file, index, format!("uses {}", used(line)?))))

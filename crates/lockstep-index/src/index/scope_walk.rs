@@ -82,17 +82,17 @@ impl ListingBuilder {
         if !relative.as_os_str().is_empty() && !filter.takes(relative, kind.is_dir()) {
             return WalkState::Skip;
         }
-        let Some(path) = relative.to_str() else {
-            let nearest = relative.ancestors().find_map(Path::to_str).unwrap_or_default();
+        let Some(path) = lockstep_text::path_text(relative) else {
+            let nearest = relative.ancestors().find_map(lockstep_text::path_text).unwrap_or_default();
             if kind.is_file() {
-                self.unnameable.push(nearest.to_owned());
+                self.unnameable.push(nearest);
             }
             return WalkState::Continue;
         };
         if kind.is_dir() {
-            self.directories.extend(stamped(entry).map(|directory| (path.to_owned(), directory)));
+            self.directories.extend(stamped(entry).map(|directory| (path, directory)));
         } else if kind.is_file() || kind.is_symlink() {
-            self.files.push(path.to_owned());
+            self.files.push(path);
         }
         WalkState::Continue
     }

@@ -5,17 +5,17 @@
 //! process, so that none escapes.
 
 use std::collections::VecDeque;
-use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lockstep_fs::FileLock;
-use lockstep_fs::process::{adopt_orphans, exit_code, kill, parent};
+use lockstep_fs::process::{bind_descendants, exit_code, is_child_of};
+use lockstep_fs::process_tree::{is_stopped, kill_descendants};
 
 use crate::terminal::print_error;
 
@@ -70,10 +70,10 @@ pub(crate) fn main(args: &SuperviseArgs) -> ExitCode {
 fn supervise(args: &SuperviseArgs) -> io::Result<u8> {
     // Held until this process ends: the next run waits for it.
     let _lock = FileLock::wait_shared(lockstep_fs::open_to_write(&args.lock)?)?;
-    if parent() != Some(args.run) {
+    if !is_child_of(args.run) {
         return Ok(LIFELINE_CLOSED);
     }
-    adopt_orphans()?;
+    bind_descendants()?;
     let cut = watch_lifeline();
     let prompt = lockstep_fs::open(&args.prompt)?;
     let (output, writer) = io::pipe()?;
@@ -143,99 +143,4 @@ fn watch_lifeline() -> Arc<AtomicBool> {
         told.store(true, Ordering::SeqCst);
     });
     cut
-}
-
-/// Kills all descendants of a process, including those that are started meanwhile.
-pub(super) fn kill_descendants(of: i32) {
-    let start = Instant::now();
-    while start.elapsed() < KILL_TIMEOUT {
-        let living = descendants(Path::new("/proc"), of);
-        if living.is_empty() {
-            return;
-        }
-        living.into_iter().for_each(kill);
-        thread::sleep(POLL_INTERVAL);
-    }
-}
-
-/// Kills the orphaned children of this process that are not in `known`, and everything below them.
-pub(super) fn kill_orphans(known: &[i32]) {
-    let own = own_id();
-    let start = Instant::now();
-    while start.elapsed() < KILL_TIMEOUT {
-        let mut kept = vec![own];
-        kept.extend(known);
-        kept.extend(known.iter().flat_map(|pid| descendants(Path::new("/proc"), *pid)));
-        let mut living = descendants(Path::new("/proc"), own);
-        living.retain(|pid| !kept.contains(pid));
-        if living.is_empty() {
-            return;
-        }
-        living.into_iter().for_each(kill);
-        thread::sleep(POLL_INTERVAL);
-    }
-}
-
-/// Returns true if a process is stopped.
-pub(super) fn is_stopped(pid: i32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')')
-        .is_some_and(|(_, fields)| matches!(fields.trim_start().chars().next(), Some('T' | 't')))
-}
-
-/// Returns the living descendants of a process, from the parents that the system reports.
-fn descendants(proc: &Path, of: i32) -> Vec<i32> {
-    let mut parents: Vec<(i32, i32)> = Vec::new();
-    for entry in fs::read_dir(proc).into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
-        parents.extend(parent_of(&stat).map(|parent| (pid, parent)));
-    }
-    let mut found = vec![of];
-    let mut at = 0;
-    while at < found.len() {
-        let parent = found[at];
-        found.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
-        at += 1;
-    }
-    found.split_off(1)
-}
-
-/// The parent in `/proc/PID/stat`; `None` for one that is dead and only waits to be noticed.
-fn parent_of(stat: &str) -> Option<i32> {
-    // The name in parentheses may hold anything.
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    (state != "Z" && state != "X").then_some(parent)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parents_are_read_whatever_a_process_is_called() {
-        assert_eq!(parent_of("12 (sh) S 7 12 7 0"), Some(7));
-        assert_eq!(parent_of("12 (a) Z (b) R 9 1"), Some(9));
-        assert_eq!(parent_of("12 (sh) Z 7 12"), None);
-        assert_eq!(parent_of("nonsense"), None);
-    }
-
-    #[test]
-    fn descendants_are_found() {
-        let mut child = Command::new("sh").args(["-c", "sleep 30 & wait"]).spawn().unwrap();
-        let own = i32::try_from(std::process::id()).unwrap();
-        let pid = i32::try_from(child.id()).unwrap();
-        let start = Instant::now();
-        while descendants(Path::new("/proc"), pid).is_empty() && start.elapsed() < Duration::from_secs(10) {
-            thread::sleep(POLL_INTERVAL);
-        }
-        let below = descendants(Path::new("/proc"), pid);
-        assert_eq!(below.len(), 1);
-        assert!(descendants(Path::new("/proc"), own).contains(&below[0]));
-        kill(below[0]);
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
 }

@@ -106,7 +106,8 @@ fn unsafe_write(written: &Path, is_bounded: bool) -> Option<&'static str> {
     if is_bounded && ["/proc", "/dev"].iter().any(|dir| written.starts_with(dir)) {
         return Some("the path names another file in every process");
     }
-    let is_linked = std::fs::metadata(written).is_ok_and(|meta| meta.is_file() && has_other_links(&meta));
+    let is_linked =
+        std::fs::metadata(written).is_ok_and(|meta| meta.is_file() && has_other_links(written, &meta));
     (is_bounded && is_linked).then_some("it has a second name (a hard link), which may be outside")
 }
 

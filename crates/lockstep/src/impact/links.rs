@@ -85,7 +85,7 @@ fn resolve(root: &Path, link: &str) -> Option<String> {
     for _ in 0..MAX_DEPTH {
         let Ok(target) = fs::read_link(root.join(&path)) else { return Some(path) };
         path = match target.strip_prefix(root) {
-            Ok(inside) => inside.to_str()?.to_owned(),
+            Ok(inside) => lockstep_text::path_text(inside)?,
             Err(_) if target.is_absolute() => return None,
             Err(_) => join(parent(&path), target.to_str()?)?,
         };

@@ -174,7 +174,7 @@ impl<'a> Originals<'a> {
 
     /// Returns the path of a file of the project relative to its root.
     pub(crate) fn relative(&self, path: &Path) -> Option<String> {
-        path.strip_prefix(self.root).ok().and_then(Path::to_str).map(str::to_owned)
+        path.strip_prefix(self.root).ok().and_then(lockstep_text::path_text)
     }
 }
 
@@ -243,7 +243,7 @@ fn differing_files(
 /// The files of a catalogue, sorted by path. Paths that are not UTF-8 are left out.
 fn disk_files(catalogue: &Catalogue) -> Vec<DiskFile> {
     let file = |file: lockstep_index::catalogue::CataloguedFile| {
-        let path = file.path.to_str()?.to_owned();
+        let path = lockstep_text::path_text(&file.path)?;
         Some(DiskFile { path, size: file.size, mtime: file.mtime, inode: file.inode })
     };
     let mut files: Vec<DiskFile> = catalogue.files().filter_map(file).collect();

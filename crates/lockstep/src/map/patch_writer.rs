@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
-use lockstep_fs::{mode_of, permissions};
+use lockstep_fs::{mode_of, set_file_mode, temporary_builder};
 use lockstep_map::fast_hash::Digester;
 use lockstep_map::incremental_render::{DocumentChunk, DocumentPatch};
 use lockstep_map::record::DocumentStamp;
@@ -30,7 +30,7 @@ pub(super) fn write_patched(
     let meta = source.metadata()?;
     let is_trusted = is_stamp_of(&stamp(&meta), former);
     let mode = mode_of(&meta);
-    let mut temporary = tempfile::Builder::new().permissions(permissions(mode)).tempfile_in(staging)?;
+    let mut temporary = temporary_builder(mode).tempfile_in(staging)?;
     let mut source = ChunkReader::new(source, !is_trusted);
     let mut target = ChunkWriter::new(temporary.as_file_mut());
     for piece in &drawing.pieces {
@@ -52,7 +52,7 @@ pub(super) fn write_patched(
         return Ok(None);
     }
     // The umask restricted the requested mode.
-    temporary.as_file().set_permissions(permissions(mode))?;
+    set_file_mode(temporary.as_file(), mode)?;
     match temporary.persist(path) {
         Ok(_) => Ok(Some(digest)),
         Err(error) if error.error.kind() == ErrorKind::CrossesDevices => Ok(None),

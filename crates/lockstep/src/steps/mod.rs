@@ -199,6 +199,6 @@ impl<'p> StepContext<'p> {
     pub(crate) fn relative(&self, path: &Path) -> Option<String> {
         let real = self.project.root.canonicalize().unwrap_or_else(|_| self.project.root.clone());
         let inside = path.strip_prefix(&self.project.root).or_else(|_| path.strip_prefix(&real)).ok()?;
-        inside.to_str().map(str::to_owned)
+        lockstep_text::path_text(inside)
     }
 }

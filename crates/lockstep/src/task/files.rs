@@ -31,7 +31,7 @@ impl ProjectFiles {
     pub(crate) fn relative(&self, directory: &Path, path: &Path) -> Result<String, String> {
         let real = directory.join(path).canonicalize().map_err(|error| error.to_string())?;
         let inside = real.strip_prefix(&self.root).map_err(|_| "it lies outside the project".to_owned())?;
-        inside.to_str().map(str::to_owned).ok_or_else(|| "its name is not UTF-8".to_owned())
+        lockstep_text::path_text(inside).ok_or_else(|| "its name is not UTF-8".to_owned())
     }
 
     fn real(&self, path: &Path) -> Result<PathBuf, String> {

@@ -68,8 +68,8 @@ impl Workspace {
     /// A path that a person gave, relative to the root.
     pub(crate) fn relative(&self, directory: &Path, given: &Path) -> CommandResult<String> {
         let absolute = lockstep_model::path::absolute_lexical(directory, given);
-        let inside = absolute.strip_prefix(&self.root).ok().and_then(Path::to_str);
-        inside.map(str::to_owned).ok_or_else(|| {
+        let inside = absolute.strip_prefix(&self.root).ok().and_then(lockstep_text::path_text);
+        inside.ok_or_else(|| {
             CommandError::usage(format!("{} is not inside {}", given.display(), self.root.display()))
         })
     }

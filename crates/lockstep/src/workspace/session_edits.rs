@@ -97,7 +97,7 @@ pub(crate) fn edits_of_changes(
         }
         paths.insert(path.clone());
     }
-    let relative = |path: &Path| path.strip_prefix(root).ok().and_then(Path::to_str).map(str::to_owned);
+    let relative = |path: &Path| path.strip_prefix(root).ok().and_then(lockstep_text::path_text);
     let edit = |path: &PathBuf| {
         let origin = renamed.get(path);
         let before = match former(origin.unwrap_or(path)) {

@@ -9,9 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstep_fs::process::{adopt_orphans, in_own_group};
+use lockstep_fs::process_tree::{is_stopped, kill_descendants, kill_orphans};
 use lockstep_fs::write_atomically;
 
-use crate::cascade::supervisor::{is_stopped, kill_descendants, kill_orphans};
 use crate::error::{CommandError, CommandResult};
 
 /// The interval between checks whether an agent has ended.

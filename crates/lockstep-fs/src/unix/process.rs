@@ -16,8 +16,14 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// Returns true if this process may use a single core only. Uses the system's core count: reading the limits of a container costs
 /// more than a second thread could save.
+#[cfg(target_os = "linux")]
 pub fn is_single_core() -> bool {
     rustix::thread::sched_getaffinity(None).map_or(true, |cores| cores.count() < 2)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn is_single_core() -> bool {
+    std::thread::available_parallelism().map_or(true, |cores| cores.get() < 2)
 }
 
 /// Returns the processor time that the calling thread has used.
@@ -67,7 +73,7 @@ pub fn kill(pid: i32) {
 }
 
 /// Kills the processes in the group of a child. An error means that none is left.
-pub fn kill_group(child: &Child) {
+pub fn kill_group(child: &mut Child) {
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
 }
 
@@ -82,7 +88,7 @@ pub fn kill_if(pid: i32, is_target: impl FnOnce() -> bool) {
 }
 
 /// Returns true if a child has exited, without reaping it: while it is a zombie, its number is not reused.
-pub fn has_exited(child: &Child) -> io::Result<bool> {
+pub fn has_exited(child: &mut Child) -> io::Result<bool> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
 }
@@ -93,8 +99,9 @@ pub fn exit_code(status: ExitStatus) -> u8 {
     u8::try_from(code).unwrap_or(u8::MAX)
 }
 
-pub fn parent() -> Option<i32> {
-    rustix::process::getppid().map(Pid::as_raw_pid)
+/// Returns true if `pid` is the parent of this process.
+pub fn is_child_of(pid: i32) -> bool {
+    rustix::process::getppid().map(Pid::as_raw_pid) == Some(pid)
 }
 
 /// Makes orphaned descendants children of this process.
@@ -102,6 +109,11 @@ pub fn adopt_orphans() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(getpid()))?;
     Ok(())
+}
+
+/// Lets the end of this process find its descendants: on Unix as in [`adopt_orphans`], on Windows by a job that ends with it.
+pub fn bind_descendants() -> io::Result<()> {
+    adopt_orphans()
 }
 
 /// Moves only the calling thread into a network namespace.
