@@ -272,7 +272,7 @@ fn cause_view(cause: &RootCause, material: &PromptContext<'_>, level: DetailLeve
             (level.cut_diff(&diff), None)
         }
     };
-    let fence = crate::report::fence(diff.as_deref().unwrap_or_default());
+    let fence = lockstep_text::fence(diff.as_deref().unwrap_or_default());
     CauseView {
         path: escape_name(&cause.path),
         symbols: symbols.iter().map(describe_symbol).take(level.symbols()).collect(),
@@ -330,7 +330,7 @@ fn file_view<'a>(file: &'a Assignment, material: &'a PromptContext<'_>, level: D
         evidence: lines,
         more_evidence: more,
         whole,
-        fence: crate::report::fence(&text),
+        fence: lockstep_text::fence(&text),
         excerpt: Some(text).filter(|text| !text.is_empty()),
         breaks: file.dependencies.iter().any(|need| need.breaks != Some(false)),
         own: file.dependencies.iter().any(CascadeDependent::is_own),

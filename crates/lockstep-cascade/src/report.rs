@@ -9,7 +9,7 @@ pub use json::{
     AssignedFileStatus, CascadeReport, FileWithReason, GroupStatus, IterationLog, ScopeViolation,
 };
 pub use l2::HeldAlert;
-pub(crate) use l2::{diff as text_diff, fence};
+pub(crate) use l2::diff as text_diff;
 
 use crate::state::{Cascade, CascadeStatus, FileOutcome, Iteration};
 

@@ -3,11 +3,10 @@
 //! For clients whose fork agents cannot read the Lead's list. The text states facts, because a model reads
 //! it.
 
-use lockstep_text::{push_line, single_line};
+use lockstep_text::{fenced, push_line, single_line};
 
 use crate::access::{AccessTable, Principal};
 use crate::key_path::KeyPath;
-use crate::markdown::fenced;
 use crate::scratch::Scratch;
 use crate::version::compare_and_swap::CurrentVersion;
 

@@ -155,15 +155,3 @@ fn heading(line: &str) -> Option<(usize, String)> {
     }
     Some((level, rest.trim().trim_end_matches('#').trim().to_owned()))
 }
-
-/// `text` in a fence no line of it can close.
-pub(crate) fn fenced(language: &str, text: &str) -> String {
-    let longest = text
-        .lines()
-        .map(|line| line.trim_start().bytes().take_while(|b| *b == b'`').count())
-        .max()
-        .unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    let end = if text.ends_with('\n') { "" } else { "\n" };
-    format!("{fence}{language}\n{text}{end}{fence}\n")
-}

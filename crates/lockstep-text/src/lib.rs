@@ -1,6 +1,7 @@
 //! Pure functions over text that every crate may use.
 
 pub mod bytes;
+mod code_fence;
 mod count;
 mod decoding;
 pub mod glob;
@@ -9,6 +10,7 @@ mod printable;
 #[cfg(feature = "yaml")]
 pub mod yaml;
 
+pub use code_fence::{fence, fenced};
 pub use count::{count, count_of, error_chain};
 pub use decoding::{decode, decode_lossy};
 pub use paths::{path_in_bytes, path_of_bytes, path_text};

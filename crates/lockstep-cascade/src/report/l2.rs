@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use lockstep_text::{push_line, single_line};
+use lockstep_text::{fence, push_line, single_line};
 use similar::TextDiff;
 
 use super::json::log;
@@ -152,15 +152,6 @@ pub(crate) fn diff(path: &str, before: &str, after: &str) -> String {
         return if text.ends_with('\n') || text.is_empty() { text } else { text + "\n" };
     }
     format!("{}\n... and {} more lines\n", lines[..MAX_DIFF_LINES].join("\n"), lines.len() - MAX_DIFF_LINES)
-}
-
-/// Returns a fence that does not occur in the text.
-pub(crate) fn fence(text: &str) -> String {
-    let longest = text
-        .lines()
-        .map(|line| line.trim_start_matches([' ', '+', '-']))
-        .map(|line| line.chars().take_while(|c| *c == '`').count());
-    "`".repeat(longest.max().unwrap_or(0).max(2) + 1)
 }
 
 fn scalar(text: &str) -> String {

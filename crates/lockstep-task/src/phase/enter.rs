@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use lockstep_text::fenced;
 use serde::Serialize;
 
 use super::{COMPLETE, TaskPhase, missing_section_fix};
@@ -10,7 +11,6 @@ use crate::access::AccessTable;
 use crate::handoff::scaffold::default_path;
 use crate::handoff::{Handoff, l2};
 use crate::key_path::KeyPath;
-use crate::markdown::fenced;
 use crate::pointer::{PointerError, PointerResolver};
 use crate::problem::DocumentProblem;
 use crate::value::{Map, Value};
