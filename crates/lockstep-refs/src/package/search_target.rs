@@ -1,5 +1,5 @@
 //! A definition whose references are searched: its owner, the types that inherit it, and the places in a file
-//! that may mean it. [`meaning`](super::meaning) decides each use.
+//! that may mean it. [`use_matching`](super::use_matching) decides each use.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
