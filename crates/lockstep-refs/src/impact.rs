@@ -23,8 +23,10 @@ mod lost_reexports;
 mod manifest_names;
 mod missing_paths;
 mod modifiers;
+mod module_settings;
 mod module_to_script;
 mod obligations;
+mod open_reexports;
 mod overloads;
 mod own_file;
 mod receivers;
@@ -71,6 +73,7 @@ use directories::EmptiedDirectories;
 use edited_places::Edited;
 use former_modules::FormerModules;
 use obligations::Obligations;
+use open_reexports::OpenReexports;
 use renamed_types::TypeRenames;
 use stale_exports::StaleExports;
 use still_resolves::StillResolving;
@@ -161,6 +164,7 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
         edited: Edited::new(world, edits),
         emptied: EmptiedDirectories::new(world, edits),
         renames: TypeRenames::new(edits, is_over),
+        open: OpenReexports::new(world, &after, edits),
     };
     for edit in edits {
         if is_over() {
@@ -213,6 +217,7 @@ struct Revisions<'a> {
     /// The directories in which the edits leave no file.
     emptied: EmptiedDirectories,
     renames: TypeRenames<'a>,
+    open: OpenReexports<'a>,
 }
 
 impl Revisions<'_> {
@@ -322,6 +327,7 @@ fn file_impact(revisions: &Revisions<'_>, edit: &Edit, question: &Question<'_>) 
     // Exports that are missing from content that does not parse may still exist.
     if found.unparsed.is_none() {
         lost_reexports::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
+        revisions.open.collect(edit, (&facts, after.as_deref()), &mut collector);
         type_only::collect(&before, edit, (&facts, after.as_deref()), &mut collector);
         module_to_script::collect(&before, (&facts, after.as_deref()), file, &mut collector);
         lost_modules::collect(&before, edit, (&facts, after.as_deref()), file, &mut collector);
@@ -332,6 +338,7 @@ fn file_impact(revisions: &Revisions<'_>, edit: &Edit, question: &Question<'_>) 
     own_file::merge(&mut found.broken_in_file, introduced);
     go_module_rename::collect(&before, edit, text.as_deref(), &mut collector);
     let emptied = revisions.emptied.of(edit.former_path());
+    module_settings::collect(&before, revisions.after, edit, &mut collector);
     manifest_names::collect(revisions.after, edit, text.as_deref(), &mut collector, &mut found);
     let left = text_dependents::left_behind(revisions.after, edit, text.as_deref(), aliases);
     own_file::merge(&mut found.broken_in_file, left);

@@ -76,7 +76,7 @@ pub(super) fn collect_direct(
             continue;
         }
         let breaks = match change {
-            _ if moved => judge.misses_moved(&reference),
+            _ if moved => judge.misses_moved(&mut reference),
             Some(change) => judge.misses_changed(change, &mut reference),
             None => false,
         };
@@ -103,7 +103,10 @@ struct ReferenceJudge<'j, 'k> {
 
 impl ReferenceJudge<'_, '_> {
     /// Returns true if a reference no longer finds the moved or deleted file, or the definition in it.
-    fn misses_moved(&mut self, reference: &Reference) -> bool {
+    fn misses_moved(&mut self, reference: &mut Reference) -> bool {
+        if import_is_lost(self.former.before, reference) {
+            reference.through = None;
+        }
         let was = reference.symbol.and_then(|at| self.symbols.get(at));
         let is_member = was.is_some_and(|was| self.own_types.contains(was.container.as_deref()));
         let found = is_member
@@ -116,7 +119,8 @@ impl ReferenceJudge<'_, '_> {
     fn misses_changed(&mut self, change: &SymbolChange, reference: &mut Reference) -> bool {
         let (before, after) = (self.former.before, self.after);
         // A re-exporting file shields its users from a removed name, not from a changed signature.
-        if changes_parameters(change) || import_is_lost(before, change, reference) {
+        let is_gone = matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_));
+        if changes_parameters(change) || is_gone && import_is_lost(before, reference) {
             reference.through = None;
         }
         // A checker does not report a wrong argument there; a removed name fails at run time.
@@ -210,9 +214,8 @@ fn changes_parameters(change: &SymbolChange) -> bool {
 
 /// Returns true if an import fails because its name was removed, although it imports from a re-exporting
 /// file; or if a call gets something from there that cannot be called.
-fn import_is_lost(world: &dyn World, change: &SymbolChange, reference: &Reference) -> bool {
-    let gone = matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_));
-    let handing = reference.through.filter(|_| gone).and_then(|file| world.facts(file));
+fn import_is_lost(world: &dyn World, reference: &Reference) -> bool {
+    let handing = reference.through.and_then(|file| world.facts(file));
     handing.is_some_and(|facts| {
         let rules = language::rules(facts.language);
         match reference.kind {

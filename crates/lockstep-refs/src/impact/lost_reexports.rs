@@ -15,7 +15,12 @@ use crate::world::{FileId, World};
 
 /// Returns the names that a file re-exports.
 pub(super) fn names(facts: &Facts) -> BTreeSet<&str> {
-    handing(facts).flat_map(names_of).collect()
+    reexports(facts).flat_map(names_of).collect()
+}
+
+/// Returns true if a file re-exports less than before.
+pub(super) fn loses_names(was: &Facts, is: &Facts) -> bool {
+    !lost_reexports(was, is).is_empty()
 }
 
 /// Something that a file no longer re-exports.
@@ -119,7 +124,7 @@ fn offers(world: &dyn World, file: FileId, name: &str) -> bool {
     name == "default"
         || is_module
         || facts.definitions.iter().any(defines)
-        || handing(&facts).any(|import| is_open(import) || names_of(import).any(|other| other == name))
+        || reexports(&facts).any(|import| is_open(import) || names_of(import).any(|other| other == name))
 }
 
 /// Returns the file from which a lost name is imported, if that is not the file that lost it: that one
@@ -150,9 +155,9 @@ fn lost_reexports<'a>(was: &'a Facts, is: &Facts) -> Vec<LostReexport<'a>> {
         is.definitions.iter().any(|it| it.container.is_none() && *it.name == *name && it.reach > Reach::File)
     };
     let still = |name: &str| offered.contains(name) || defined(name);
-    let opened: BTreeSet<&str> = handing(is).filter(|it| is_open(it)).map(|it| &*it.module).collect();
+    let opened: BTreeSet<&str> = reexports(is).filter(|it| is_open(it)).map(|it| &*it.module).collect();
     let mut lost = Vec::new();
-    for import in handing(was) {
+    for import in reexports(was) {
         let own = import.module.is_empty();
         let gone = import.names.iter().filter(|name| !still(&name.local));
         lost.extend(gone.map(|it| LostReexport {
@@ -169,7 +174,8 @@ fn lost_reexports<'a>(was: &'a Facts, is: &Facts) -> Vec<LostReexport<'a>> {
     lost
 }
 
-fn handing(facts: &Facts) -> impl Iterator<Item = &Import> {
+/// Returns the imports that re-export what they import.
+pub(super) fn reexports(facts: &Facts) -> impl Iterator<Item = &Import> {
     facts.imports.iter().filter(|import| import.reexport && import.container.is_none())
 }
 
@@ -178,7 +184,7 @@ fn names_of(import: &Import) -> impl Iterator<Item = &str> {
 }
 
 /// Returns true if everything is re-exported under its own name.
-fn is_open(import: &Import) -> bool {
+pub(super) fn is_open(import: &Import) -> bool {
     import.glob && import.alias.is_none()
 }
 

@@ -177,6 +177,16 @@ impl Scheme for Modules {
     }
 }
 
+/// Returns true if two worlds have other settings for the locations of modules.
+pub(crate) fn settings_differ(one: &dyn World, other: &dyn World) -> bool {
+    projects(one) != projects(other) || packages(one) != packages(other)
+}
+
+/// Returns true if a module that a file imports is a file of the project.
+pub(crate) fn leads_to_file(world: &dyn World, from: FileId, module: &str) -> bool {
+    matches!(Modules::new(world).module(world, from, module), Found::Here(Module::File(_)))
+}
+
 fn is_below(path: &str, directory: &str) -> bool {
     directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
