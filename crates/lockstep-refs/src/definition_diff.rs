@@ -183,11 +183,33 @@ pub(crate) fn difference(
     } else if is.parameters != was.parameters {
         let gone = was.parameters.iter().filter(|name| !is.parameters.contains(name)).cloned();
         Some(DefinitionChangeKind::ParametersRenamed { gone: gone.collect() })
+    } else if holds_another_literal(was, is) {
+        let arity = is.arity;
+        Some(DefinitionChangeKind::SignatureChanged {
+            arity,
+            beyond_arity: true,
+            unused_type_param: false,
+            effect: None,
+        })
     } else if is.body != was.body {
         Some(DefinitionChangeKind::BodyChanged)
     } else {
         None
     }
+}
+
+/// Returns true if a variable or property without a written type holds a text instead of a number, or the other way round.
+fn holds_another_literal(was: &Definition, is: &Definition) -> bool {
+    let is_value = matches!(was.kind, DefinitionKind::Field | DefinitionKind::Value);
+    let is_text = |it: &Definition| match &it.gives {
+        Some(Shape::Of(name)) if is_value => match &**name {
+            "str" | "string" => Some(true),
+            "bool" | "boolean" | "float" | "int" | "number" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    };
+    is_text(was).zip(is_text(is)).is_some_and(|(was, is)| was != is)
 }
 
 /// Returns true if a call that fitted no longer does, by the number of its arguments.

@@ -5,6 +5,7 @@
 
 mod access;
 mod argument_keys;
+mod empty_objects;
 mod exceptions;
 mod expected;
 mod function_types;

@@ -80,7 +80,12 @@ impl<'a> StillResolving<'a> {
     /// Returns true if the type of a removed member inherits another one of its name.
     fn is_inherited(&self, change: &SymbolChange) -> bool {
         let Some((after, file)) = self.after.zip(self.world.find(&self.edit.path)) else { return false };
+        let is_own = |it: &Definition| it.name == change.was.name && it.container == change.was.container;
+        // A member of another kind hides the inherited one.
+        let is_replaced =
+            change.what == DefinitionChangeKind::Removed && after.definitions.iter().any(is_own);
         change.was.container.is_some()
+            && !is_replaced
             && language::rules(after.language).is_inherited(self.world, file, &change.was)
     }
 

@@ -6,9 +6,10 @@ use std::cell::RefCell;
 use foldhash::{HashMap, HashSet};
 
 use super::Symbol;
-use super::names::Resolver;
+use super::names::{Defined, Resolver};
+use super::overrides::is_of_interface;
 use super::types::{Type, property};
-use crate::facts::{DefinitionKind, Role, STATIC, Shape};
+use crate::facts::{DefinitionKind, OPTIONAL, Role, STATIC, Shape};
 use crate::limits::Limit;
 use crate::reference::Target;
 use crate::world::FileId;
@@ -159,8 +160,14 @@ impl Resolver<'_> {
             }
             let of_value = given.iter().find_map(|it| Some((it.file, *wanted.get(it)?)));
             if let Some((_, at)) = of_value {
-                // Without its own member, it inherits the required one.
-                let inherits = self.inherited(value, name).symbols.iter().any(|it| asked.contains(it));
+                // Without its own member, it inherits the required one, but a class gets none from an interface.
+                let is_class = self.definition(value).is_some_and(|it| it.kind == DefinitionKind::Type);
+                let is_due = |it: Symbol| {
+                    let is_optional = |it: Defined| it.extends.iter().any(|mark| &**mark == OPTIONAL);
+                    is_class && is_of_interface(self, it) && !self.definition(it).is_some_and(is_optional)
+                };
+                let inherited = self.inherited(value, name).symbols;
+                let inherits = inherited.iter().any(|it| asked.contains(it) && !is_due(*it));
                 found.push((at, if inherits { Role::Redefine } else { Role::Conform }));
             }
             // Two members of one file break once.

@@ -21,7 +21,7 @@ const MAX_NAMES: usize = 24;
 /// A name that more files contain is not followed.
 const MAX_FILES: usize = 200;
 
-/// A world without one of the wanted definitions.
+/// A world without one of the wanted definitions, or without all those of a module.
 pub(super) struct RemovedDefinition<'w> {
     /// The index in the target.
     at: usize,
@@ -40,24 +40,33 @@ impl<'w> Search<'_, 'w> {
     /// naming them.
     pub(super) fn take_gone(&mut self) {
         let mut names: Vec<Box<str>> = Vec::new();
+        // The definitions of a module go together.
+        let mut of_module: Option<(usize, Vec<Symbol>)> = None;
         for (at, definition) in self.target.symbols.iter().enumerate() {
             let may_tell = definition.container.is_none() && tells_types(definition);
             if may_tell && !names.contains(&definition.name) {
                 names.push(definition.name.clone());
                 let symbols = self.symbols_named(&definition.name);
-                let without = |beside| self.resolver.without(symbols.clone(), beside);
-                let (elsewhere, everywhere) = (without(false), without(true));
-                let symbols =
-                    symbols.iter().fold(Consulted::default(), |all, it| all.and(Consulted::of(*it)));
-                self.gone.push(RemovedDefinition { at, symbols, elsewhere, everywhere, told: None });
+                match self.target.module {
+                    true => of_module.get_or_insert((at, Vec::new())).1.extend(symbols),
+                    false => self.gone.push(self.without(at, &symbols)),
+                }
             }
         }
+        self.gone.extend(of_module.map(|(at, symbols)| self.without(at, &symbols)));
         if self.gone.len() > MAX_GONE {
             Limit::Removals.reach();
             self.gone.clear();
             return;
         }
         self.take_known_by(names);
+    }
+
+    fn without(&self, at: usize, symbols: &[Symbol]) -> RemovedDefinition<'w> {
+        let without = |beside| self.resolver.without(symbols.to_vec(), beside);
+        let (elsewhere, everywhere) = (without(false), without(true));
+        let symbols = symbols.iter().fold(Consulted::default(), |all, it| all.and(Consulted::of(*it)));
+        RemovedDefinition { at, symbols, elsewhere, everywhere, told: None }
     }
 
     fn symbols_named(&self, name: &str) -> Vec<Symbol> {
@@ -101,6 +110,10 @@ impl<'w> Search<'_, 'w> {
         else {
             return;
         };
+        // A key of an object is no parameter.
+        if matches!(it.role, Role::Construct | Role::Key) {
+            return;
+        }
         let expected = &expecting.expected;
         let place = Place { file, within: it.within, this: None };
         let is_anything = |resolver: &Resolver<'_>| resolver.types(&place, expected).contains(&Type::Untyped);

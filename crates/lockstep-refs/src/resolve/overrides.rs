@@ -92,16 +92,20 @@ impl Search<'_, '_> {
 
     /// Returns true if a class declares to implement the owner of a member, and inherits nothing from it.
     fn implements(&self, view: &View, class: u32, member: Option<Symbol>) -> bool {
-        let owner = || {
-            let member = member?;
-            let view = self.resolver.view(member.file)?;
-            let path = view.definition(member.at)?.container.clone()?;
-            Some(view.definition(*view.at(&path).first()?)?.kind)
-        };
         self.resolver.scheme.is_structural()
             && view.definition(class).is_some_and(|it| it.kind == DefinitionKind::Type)
-            && owner() == Some(DefinitionKind::Interface)
+            && member.is_some_and(|it| is_of_interface(self.resolver, it))
     }
+}
+
+/// Returns true if the owner of a member is an interface.
+pub(super) fn is_of_interface(resolver: &Resolver<'_>, member: Symbol) -> bool {
+    let owner = || {
+        let view = resolver.view(member.file)?;
+        let path = view.definition(member.at)?.container.clone()?;
+        Some(view.definition(*view.at(&path).first()?)?.kind)
+    };
+    owner() == Some(DefinitionKind::Interface)
 }
 
 /// Returns the wanted members whose type also inherits a member of that name: if they are removed, that one
@@ -116,9 +120,14 @@ pub(super) fn redeclared(resolver: &Resolver<'_>, target: &Target<'_>, homes: &[
             if it.kind == DefinitionKind::Field && !resolver.members(class, ANY_MEMBER).symbols.is_empty() {
                 return true;
             }
+            let is_class = resolver.definition(class).is_some_and(|it| it.kind == DefinitionKind::Type);
+            // A class gets nothing from the interfaces that it implements.
+            let remains = |it: &&Symbol| {
+                !(is_class && resolver.scheme.is_structural() && is_of_interface(resolver, **it))
+            };
             let inherited = resolver.inherited(class, &it.name).symbols;
             // A method must have the same signature; a field just has to exist.
-            inherited.iter().filter_map(|symbol| resolver.definition(*symbol)).any(|other| {
+            inherited.iter().filter(remains).filter_map(|symbol| resolver.definition(*symbol)).any(|other| {
                 it.kind != DefinitionKind::Method
                     || !resolver.scheme.is_structural()
                     || other.signature == it.signature

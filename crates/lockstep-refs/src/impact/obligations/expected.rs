@@ -17,7 +17,11 @@ pub(super) fn is_loose(world: &dyn World, source: &Source, object: Node<'_>) -> 
     let mut inner = object;
     while let Some(node) = inner.parent() {
         match node.kind() {
-            "as_expression" | "spread_element" | "assignment_pattern" | "object_assignment_pattern" => {
+            "as_expression"
+            | "type_assertion"
+            | "spread_element"
+            | "assignment_pattern"
+            | "object_assignment_pattern" => {
                 return true;
             }
             "variable_declarator"
@@ -48,9 +52,28 @@ pub(super) fn is_loose(world: &dyn World, source: &Source, object: Node<'_>) -> 
 
 fn is_loose_type(text: &str) -> bool {
     let text = text.trim_start_matches(':');
-    let is_one = |part: &str| matches!(part.trim(), "" | "undefined" | "null");
-    let others = text.split('|').filter(|part| !is_one(part)).count();
+    let others = text.split('|').filter(|part| !is_no_object(part.trim())).count();
     others > 1 || words(text).any(|word| LOOSE.contains(&word)) || text.contains(" in ")
+}
+
+/// Returns true if a type, as it is written, has no objects with properties of their own.
+fn is_no_object(text: &str) -> bool {
+    let is_literal = text.starts_with(['"', '\'', '`']) || text.starts_with(|c: char| c.is_ascii_digit());
+    is_literal
+        || matches!(
+            text,
+            "" | "undefined"
+                | "null"
+                | "string"
+                | "number"
+                | "boolean"
+                | "bigint"
+                | "symbol"
+                | "true"
+                | "false"
+                | "void"
+                | "never"
+        )
 }
 
 /// Returns true if a function or constructor of this name takes one of several types, or a part of one.
@@ -60,8 +83,10 @@ fn takes_loose(world: &dyn World, name: &str) -> bool {
         *it.name == *name || &*it.name == "constructor" && owner == Some(name)
     };
     let is_loose = |it: &Definition| {
-        let mut tokens = it.header.split(TOKEN_END);
-        tokens.any(|token| LOOSE.contains(&token) || matches!(token, "|" | "in"))
+        let tokens: Vec<&str> = it.header.split(TOKEN_END).collect();
+        let is_union =
+            |three: &[&str]| three[1] == "|" && ![three[0], three[2]].iter().any(|it| is_no_object(it));
+        tokens.iter().any(|token| LOOSE.contains(token) || *token == "in") || tokens.windows(3).any(is_union)
     };
     let files = world.containing(name).into_iter().take(MAX_FILES);
     let mut facts = files.filter_map(|file| world.facts(file));

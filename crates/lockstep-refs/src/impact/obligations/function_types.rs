@@ -15,8 +15,9 @@ use crate::resolve::path_of;
 use crate::signature;
 use crate::syntax::{TOKEN_END, children, line_of};
 use crate::world::FileId;
+pub(super) use nodes::declaration;
 use nodes::{
-    arguments, callee, declaration, declared_name, given_to, is_continued, lambda_parameters, parameters_of,
+    arguments, callee, declared_name, given_to, is_continued, lambda_parameters, parameters_of,
     returned_values,
 };
 use written::{result_of, written_result};
@@ -204,33 +205,11 @@ impl FunctionType<'_> {
         parameter: Node<'_>,
         found: &mut Vec<Unmet>,
     ) {
-        let Some(list) = parameter.parent() else { return };
-        let mut siblings = children(list);
-        siblings.retain(|it| PARAMETERS.contains(&it.kind()));
-        let Some(position) = siblings.iter().position(|it| *it == parameter) else { return };
-        let lines =
-            ancestors(parameter).find(|it| FUNCTIONS.contains(&it.kind()) || it.kind() == "declaration");
-        let (Some(facts), Some(function)) = (search.world.facts(file), lines) else { return };
-        let is_meant = |it: &&Definition| {
-            matches!(it.kind, DefinitionKind::Function | DefinitionKind::Method)
-                && (line_of(function)..=line_of(parameter)).contains(&it.line)
-                && source.text(function).contains(&*it.name)
-        };
-        let Some(definition) = facts.definitions.iter().find(is_meant) else { return };
-        for reference in search.references(file, std::slice::from_ref(definition)) {
-            let Some(source) = search.trees.get(reference.file).filter(|_| reference.role == Role::Call)
-            else {
-                continue;
-            };
-            for leaf in source.leaves(reference.line, &definition.name) {
-                let Some(call) = ancestors(leaf).find(|it| CALLS.contains(&it.kind())) else { continue };
-                let call = call.parent().filter(|it| is_continued(*it)).unwrap_or(call);
-                let given = arguments(call).get(position).copied();
-                if let Some(value) = given.filter(|it| self.is_misfit(search, &source, *it)) {
-                    found.push(self.unmet(reference.file, value));
-                }
+        arguments_for(search, file, source, parameter, &mut |file, source, value| {
+            if self.is_misfit(search, source, value) {
+                found.push(self.unmet(file, value));
             }
-        }
+        });
     }
 
     /// Adds the calls through a field, and the functions that are given to it.
@@ -331,6 +310,41 @@ impl FunctionType<'_> {
         let is_script = matches!(self.language, Language::TypeScript | Language::Tsx);
         let most = self.takes.most.unwrap_or(u16::MAX);
         function.least <= most && (is_script || function.most.is_none_or(|it| it >= self.takes.least))
+    }
+}
+
+/// Calls `found` with each argument that calls of a function pass for one of its parameters.
+pub(super) fn arguments_for(
+    search: &Search<'_>,
+    file: FileId,
+    source: &Source,
+    parameter: Node<'_>,
+    found: &mut dyn FnMut(FileId, &Source, Node<'_>),
+) {
+    let Some(list) = parameter.parent() else { return };
+    let mut siblings = children(list);
+    siblings.retain(|it| PARAMETERS.contains(&it.kind()));
+    let Some(position) = siblings.iter().position(|it| *it == parameter) else { return };
+    let lines = ancestors(parameter).find(|it| FUNCTIONS.contains(&it.kind()) || it.kind() == "declaration");
+    let (Some(facts), Some(function)) = (search.world.facts(file), lines) else { return };
+    let is_meant = |it: &&Definition| {
+        matches!(it.kind, DefinitionKind::Function | DefinitionKind::Method)
+            && (line_of(function)..=line_of(parameter)).contains(&it.line)
+            && source.text(function).contains(&*it.name)
+    };
+    let Some(definition) = facts.definitions.iter().find(is_meant) else { return };
+    for reference in search.references(file, std::slice::from_ref(definition)) {
+        let Some(source) = search.trees.get(reference.file).filter(|_| reference.role == Role::Call) else {
+            continue;
+        };
+        for leaf in source.leaves(reference.line, &reference.pattern) {
+            let is_call = |it: &Node<'_>| CALLS.contains(&it.kind()) || it.kind() == "new_expression";
+            let Some(call) = ancestors(leaf).find(is_call) else { continue };
+            let call = call.parent().filter(|it| is_continued(*it)).unwrap_or(call);
+            if let Some(value) = arguments(call).get(position) {
+                found(reference.file, &source, *value);
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 use super::super::tree::{Source, ancestors};
-use super::{Obligation, Search, Unmet, expected};
+use super::{Obligation, Search, Unmet, empty_objects, expected};
 use crate::facts::{Definition, Role};
 use crate::language::Language;
 use crate::reference::Reference;
@@ -16,7 +16,10 @@ use crate::world::FileId;
 pub(super) fn find(search: &Search<'_>, obligation: &Obligation, found: &mut Vec<Unmet>) {
     let Some(facts) = search.world.facts(search.file) else { return };
     let symbols: Vec<Definition> = match facts.language {
-        Language::TypeScript | Language::Tsx => obligation.siblings.clone(),
+        // An empty object shows no property: it is found by the type that is written for it.
+        language if is_script(language) => {
+            obligation.siblings.iter().chain([&obligation.owner]).cloned().collect()
+        }
         _ => vec![obligation.owner.clone()],
     };
     let mut seen: BTreeSet<(FileId, usize)> = BTreeSet::new();
@@ -34,10 +37,20 @@ pub(super) fn find(search: &Search<'_>, obligation: &Obligation, found: &mut Vec
     }
     for reference in search.references(search.file, &symbols) {
         let Some(source) = search.trees.get(reference.file) else { continue };
+        if is_script(source.language) && reference.role == Role::Type {
+            empty_objects::passed(search, &source, &reference, &mut |file, literal| {
+                if seen.insert((file, literal.start_byte())) {
+                    found.push(unmet(file, literal, &obligation.member));
+                }
+            });
+        }
         let literals: Vec<Node<'_>> = match source.language {
             Language::Rust if reference.file != search.file => continue,
             Language::Rust => structs(&source, reference.line, &obligation.owner.name),
             Language::Go => composites(&source, reference.line, &obligation.owner.name),
+            _ if is_script(source.language) && reference.role == Role::Type => {
+                empty_objects::typed_values(search, &source, &reference)
+            }
             _ if reference.role == Role::Require => passed_variables(search, &source, reference.line),
             _ if is_read(&source, &reference) => continue,
             _ => {
@@ -55,6 +68,10 @@ pub(super) fn find(search: &Search<'_>, obligation: &Obligation, found: &mut Vec
             }
         }
     }
+}
+
+fn is_script(language: Language) -> bool {
+    matches!(language, Language::TypeScript | Language::Tsx)
 }
 
 /// The objects and elements of TypeScript that give a property on this line.

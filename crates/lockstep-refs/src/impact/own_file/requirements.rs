@@ -39,8 +39,9 @@ fn unmet(world: &dyn World, facts: &Facts, change: &SymbolChange) -> Option<Unma
             | DefinitionChangeKind::Renamed(_)
             | DefinitionChangeKind::SignatureChanged { .. }
     );
-    let container =
-        was.container.as_deref().filter(|_| is_concerned && was.kind == DefinitionKind::Method)?;
+    let is_script = matches!(facts.language, Language::TypeScript | Language::Tsx);
+    let is_kind = was.kind == DefinitionKind::Method || is_script && was.kind == DefinitionKind::Field;
+    let container = was.container.as_deref().filter(|_| is_concerned && is_kind)?;
     let owner = facts.definitions.iter().find(|it| is_type(it) && path_of(it) == container)?;
     if is_abstract(owner) || owner.extends.is_empty() {
         return None;
@@ -51,16 +52,17 @@ fn unmet(world: &dyn World, facts: &Facts, change: &SymbolChange) -> Option<Unma
     let inherited = others.iter().flat_map(|it| &it.definitions).filter(|it| {
         let holder = it.container.as_deref().map(last_part);
         it.name == was.name
-            && it.kind == DefinitionKind::Method
+            && it.kind == was.kind
             && it.container != was.container
             && holder.is_some_and(|holder| bases.iter().any(|base| **base == *holder))
     });
     let (required, provided): (Vec<&Definition>, Vec<&Definition>) =
         inherited.partition(|it| is_empty_digest(it.body) || is_marked(it, ABSTRACT));
-    // Every method of PHP must fit the one that it overrides, and says nothing about it.
-    let is_override = facts.language == Language::Php
+    // Every method of these languages must fit the one that it overrides, and says nothing about it.
+    let is_override = (facts.language == Language::Php || is_script)
+        && was.kind == DefinitionKind::Method
         && matches!(change.what, DefinitionChangeKind::SignatureChanged { .. })
-        && &*was.name != "__construct";
+        && !matches!(&*was.name, "__construct" | "constructor");
     let required = required.into_iter().find(|it| !is_marked(it, OPTIONAL));
     let required = required.or_else(|| provided.first().copied().filter(|_| is_override))?;
     let provided = if is_override { Vec::new() } else { provided };

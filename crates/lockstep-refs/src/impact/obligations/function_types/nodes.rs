@@ -74,7 +74,7 @@ fn count_parameters(source: &Source, list: Node<'_>) -> Arity {
 }
 
 /// Returns the declaration whose type a name is.
-pub(super) fn declaration(leaf: Node<'_>) -> Option<Node<'_>> {
+pub(in super::super) fn declaration(leaf: Node<'_>) -> Option<Node<'_>> {
     for node in ancestors(leaf).take(6) {
         let kind = node.kind();
         if PARAMETERS.contains(&kind) || VARIABLES.contains(&kind) {
