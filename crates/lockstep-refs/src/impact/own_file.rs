@@ -96,7 +96,12 @@ pub(super) fn broken(
         let Some(at) = reference.symbol else { continue };
         let Some(change) = suspects.changes.get(at) else { continue };
         let named = keywords(world, &reference);
-        let is_misfit = misfits(present.language, change, &reference, &named)
+        // A variable of Python that holds the function takes any other.
+        let is_held = present.language == Language::Python
+            && reference.role == Role::Value
+            && matches!(change.what, DefinitionChangeKind::SignatureChanged { .. })
+            && !is_passed(&trees, &reference);
+        let is_misfit = !is_held && misfits(present.language, change, &reference, &named)
             || !followed.contains(&at) && is_left_as_it_was(present.language, change, &reference, &named);
         let is_broken = (is_misfit && !passes_by_place(world, change, &reference)
             || present.language == Language::Python
@@ -307,7 +312,15 @@ fn misfits(language: Language, change: &SymbolChange, reference: &Reference, key
     is_misfit && reference.certainty <= Certainty::Possible
 }
 
-/// Returns true if a use depends on the former type of a function, field or value. The languages are those that convert few values.
+/// Returns true if a name is an argument of a call on the line of a reference.
+fn is_passed(trees: &Trees<'_>, reference: &Reference) -> bool {
+    let Some(source) = trees.get(reference.file) else { return false };
+    let around = source.leaves(reference.line, &reference.pattern).into_iter().filter_map(|it| it.parent());
+    around.into_iter().any(|it| matches!(it.kind(), "argument_list" | "keyword_argument"))
+}
+
+/// Returns true if a use depends on the former type of a function, field or value. The languages are those that convert few values,
+/// and those of which [`results`] knows the uses that fit.
 fn is_left_as_it_was(
     language: Language,
     change: &SymbolChange,
@@ -315,10 +328,11 @@ fn is_left_as_it_was(
     keywords: &[Box<str>],
 ) -> bool {
     use DefinitionKind::{Field, Function, Method, Value, Variant};
-    use Language::{C, Cpp, Go, Rust};
+    use Language::{C, Cpp, Go, Python, Rust, Tsx, TypeScript};
     let is_value = matches!(change.was.kind, Field | Function | Method | Value | Variant);
-    matches!(language, C | Cpp | Go | Rust)
-        && is_value
+    let is_called = matches!(change.was.kind, Function | Method) && reference.role == Role::Call;
+    (matches!(language, C | Cpp | Go | Rust) && is_value
+        || matches!(language, Python | Tsx | TypeScript) && is_called)
         && matches!(change.what, DefinitionChangeKind::SignatureChanged { .. })
         && change.breaks(reference, keywords)
 }
@@ -326,10 +340,12 @@ fn is_left_as_it_was(
 /// Returns true if a function with another number of parameters no longer has its expected type. TypeScript
 /// accepts a function with fewer parameters.
 fn misfits_as_value(language: Language, was: Arity, is: Arity) -> bool {
-    use Language::{C, CSharp, Cpp, Go, Java, Kotlin, Rust, Swift, Tsx, TypeScript};
+    use Language::{C, CSharp, Cpp, Go, Java, Kotlin, Python, Rust, Swift, Tsx, TypeScript};
     match language {
         TypeScript | Tsx => is.least > was.most.unwrap_or(is.least),
         Rust | Go | Java | Kotlin | CSharp | Swift | C | Cpp => is != was,
+        // A method that is passed takes its object besides.
+        Python => was.least > 0 && !is.takes(was.least),
         _ => false,
     }
 }
