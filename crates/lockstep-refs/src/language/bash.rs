@@ -167,10 +167,23 @@ fn command(walk: &mut Walk<'_>, node: Node<'_>) {
             _ => walk.visit(name),
         }
     }
+    let handler = arguments.first().filter(|it| word == "trap" && it.kind().ends_with("string"));
+    handler.into_iter().for_each(|it| commands_in(walk, *it));
     for argument in arguments {
         match argument.kind() {
             "word" if TAKERS.contains(&word) => walk.use_bare_name(argument, Role::Value, None),
             _ => walk.visit(argument),
+        }
+    }
+}
+
+/// Records the commands that a string names: `trap 'clean_up; exit' EXIT`.
+fn commands_in(walk: &mut Walk<'_>, string: Node<'_>) {
+    let text = walk.text(string).trim_matches(['"', '\'']);
+    for command in text.split([';', '|', '&', '\n', '(', '{']) {
+        let name = command.split_whitespace().next().unwrap_or_default();
+        if name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ':')) {
+            walk.record_use(string, name, Role::Call, None, None);
         }
     }
 }

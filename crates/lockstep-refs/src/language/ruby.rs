@@ -392,6 +392,12 @@ fn assignment(walk: &mut Walk<'_>, node: Node<'_>) {
             };
             let at = walk.value(node, left, kind, Reach::Everyone, Some(shape), Some(right));
             walk.visit_within(at, right);
+            if right.kind() == "array" && makes_methods(walk.collector.text) {
+                for symbol in children(right).into_iter().filter(|it| it.kind() == "simple_symbol") {
+                    let name = walk.text(symbol).trim_start_matches(':').to_owned();
+                    walk.record_use(symbol, &name, Role::Value, Some(Shape::Unknown), None);
+                }
+            }
         }
         "left_assignment_list" => {
             walk.visit(right);
@@ -404,6 +410,13 @@ fn assignment(walk: &mut Walk<'_>, node: Node<'_>) {
             walk.visit(right);
         }
     }
+}
+
+/// Returns true if a text makes methods by their names, so that a list of symbols may be one of methods.
+fn makes_methods(text: &str) -> bool {
+    ["define_method", "module_eval", "class_eval", "def_delegators", "delegate"]
+        .iter()
+        .any(|it| text.contains(it))
 }
 
 /// Records the constructor of a struct: it takes a value for each member.
