@@ -81,9 +81,11 @@ impl<'c> Judge<'c> {
         let Some(checker) = &self.checker else { return Ok(Vec::new()) };
         let mut known = self.baseline.clone();
         let mut problems = checker.check(self.checkout)?;
+        let is_new = |problem: &Problem| !self.checkout.texts.contains_key(&problem.file);
+        // A moved file keeps its known messages, which are those that no other file has any more.
+        problems.sort_by_key(is_new);
         problems.retain(|problem| {
-            // A moved file keeps its known messages.
-            let is_new = !self.checkout.texts.contains_key(&problem.file);
+            let is_new = is_new(problem);
             let same = known.iter().position(|it| {
                 (it.file == problem.file || is_new) && gist(&it.message) == gist(&problem.message)
             });
