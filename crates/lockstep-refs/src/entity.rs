@@ -2,11 +2,13 @@
 //! its name in an agent framework, and the project's aliases. [`text`](crate::text) finds such names in other
 //! files.
 
-use std::collections::BTreeMap;
+mod names;
+
+pub use names::Names;
 
 use serde::{Deserialize, Serialize};
 
-use crate::world::{FileId, World, base, parent};
+use crate::world::{base, parent};
 
 /// A name of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -297,50 +299,6 @@ pub(crate) fn is_agent_instruction(path: &str) -> bool {
 fn in_skill(path: &str) -> bool {
     path.split_once("skills/")
         .is_some_and(|(before, rest)| (before.is_empty() || before.ends_with('/')) && rest.contains('/'))
-}
-
-/// The framework's names of all files that have one.
-#[derive(Debug, Clone, Default)]
-pub struct Names(BTreeMap<Box<str>, Vec<(FileId, EntityKind)>>);
-
-impl Names {
-    /// Returns the names of every file in the world.
-    pub fn of(world: &dyn World, aliases: &Aliases) -> Self {
-        let mut names = BTreeMap::<Box<str>, Vec<_>>::new();
-        for file in world.files() {
-            let path = world.path(file);
-            let text = declared_kind(path).and_then(|_| world.text(file));
-            for entity in entities(path, text.as_deref(), aliases) {
-                if entity.is_name() {
-                    names.entry(entity.name).or_default().push((file, entity.kind));
-                }
-            }
-        }
-        Self(names)
-    }
-
-    /// Creates the table from known names: file, kind and name.
-    pub fn from_entities(entities: impl IntoIterator<Item = (FileId, EntityKind, Box<str>)>) -> Self {
-        let mut names = BTreeMap::<Box<str>, Vec<_>>::new();
-        for (file, kind, name) in entities {
-            names.entry(name).or_default().push((file, kind));
-        }
-        Self(names)
-    }
-
-    pub fn get(&self, name: &str) -> &[(FileId, EntityKind)] {
-        self.0.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    pub fn all(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(|name| &**name)
-    }
-
-    /// Returns true if other names begin with this one and a `-`: then it may mean all of them together.
-    pub fn is_name_prefix(&self, name: &str) -> bool {
-        let start: Box<str> = format!("{name}-").into();
-        self.0.range(start.clone()..).next().is_some_and(|(other, _)| other.starts_with(&*start))
-    }
 }
 
 /// Returns true if a name cannot be confused with an ordinary word.

@@ -97,15 +97,18 @@ pub fn outgoing(world: &dyn World, names: &Names, file: FileId) -> FileReference
         }
     };
     let paths = Paths { world, also: None };
+    let may_end = |written: &str| names.may_end(world, written);
     for run in tokens(&text) {
-        named_by_path(&paths, &document, &run, history).into_iter().for_each(&mut add);
+        if may_end(run.text.trim_end_matches('/')) || may_end(run.path()) {
+            named_by_path(&paths, &document, &run, history).into_iter().for_each(&mut add);
+        }
         if !history {
             named_by_name(world, names, &document, &run).into_iter().for_each(&mut add);
         }
     }
     let mut start = 0;
     for line in text.split('\n') {
-        for token in enclosed(line, start) {
+        for token in enclosed(line, start).into_iter().filter(|it| may_end(&it.path)) {
             let target = paths.resolve_path(from, &token).and_then(|lead| world.find(&lead.path));
             let meaning = path_meaning(&document, &token, history);
             if let Some((target, kind)) = target.zip(meaning) {
@@ -122,6 +125,13 @@ pub fn outgoing(world: &dyn World, names: &Names, file: FileId) -> FileReference
 struct Run<'a> {
     text: &'a str,
     start: usize,
+}
+
+impl<'a> Run<'a> {
+    /// The path that it is, without the full stop of a sentence.
+    fn path(&self) -> &'a str {
+        self.text.trim_end_matches(['.', '/'])
+    }
 }
 
 fn tokens(text: &str) -> impl Iterator<Item = Run<'_>> {
@@ -142,7 +152,7 @@ fn named_by_path(
     history: bool,
 ) -> Option<(FileId, Place)> {
     let world = paths.world;
-    let whole = run.text.trim_end_matches(['.', '/']);
+    let whole = run.path();
     let name = base(whole);
     let end = run.start + whole.len();
     let token = paths::token(document.text, end - name.len(), end).filter(|_| !name.is_empty());
@@ -216,8 +226,8 @@ pub(crate) fn written_paths(path: &str, text: &str, is_wanted: &dyn Fn(&str) -> 
         }
     };
     for run in tokens(text) {
-        let name = base(run.text.trim_end_matches(['.', '/']));
-        let end = run.start + run.text.trim_end_matches(['.', '/']).len();
+        let name = base(run.path());
+        let end = run.start + run.path().len();
         if !name.is_empty() && is_wanted(name) {
             paths::token(text, end - name.len(), end).into_iter().for_each(&mut add);
         }

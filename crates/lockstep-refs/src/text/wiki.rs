@@ -17,8 +17,10 @@ pub(super) fn referrers(world: &dyn World, subject: &Subject<'_>, found: &mut Ve
     }
     for file in world.containing(title) {
         let from = world.path(file);
-        let is_document = Language::of(from) == Language::Markdown && is_other(from);
-        let Some(text) = world.text(file).filter(|text| is_document && text.contains("[[")) else { continue };
+        if Language::of(from) != Language::Markdown || !is_other(from) {
+            continue;
+        }
+        let Some(text) = world.text(file).filter(|text| text.contains("[[")) else { continue };
         let document = Document::new(from, &text);
         for (at, _) in text.match_indices("[[") {
             let Some((link, _)) = text[at + 2..].split_once("]]") else { continue };
