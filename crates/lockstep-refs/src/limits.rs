@@ -63,6 +63,22 @@ impl Limit {
         }
         files
     }
+
+    /// The first items of a list, up to `most`. Counts if the next one is asked for too, and exists.
+    pub(crate) fn take<T>(self, items: impl IntoIterator<Item = T>, most: usize) -> impl Iterator<Item = T> {
+        let mut items = items.into_iter();
+        let mut left = Some(most);
+        std::iter::from_fn(move || {
+            let item = left.and_then(|_| items.next());
+            left = left.filter(|_| item.is_some());
+            if left == Some(0) {
+                self.reach();
+                left = None;
+            }
+            left = left.map(|left| left - 1);
+            item.filter(|_| left.is_some())
+        })
+    }
 }
 
 thread_local! {
@@ -133,5 +149,18 @@ mod tests {
         sum.add(&found);
         assert_eq!(sum.to_string(), "files with a name (1), steps to a type (2)");
         assert!(Limits::of_thread().since(&Limits::of_thread()).is_empty());
+    }
+
+    #[test]
+    fn a_limit_is_reached_by_an_item_that_is_left_out() {
+        let reached = |items: &[u8], asked: usize| {
+            let start = Limits::of_thread();
+            let taken: Vec<u8> = Limit::Files.take(items.iter().copied(), 2).take(asked).collect();
+            (taken, !Limits::of_thread().since(&start).is_empty())
+        };
+        assert_eq!(reached(&[1, 2, 3, 4], 9), (vec![1, 2], true));
+        assert_eq!(reached(&[1, 2, 3], 2), (vec![1, 2], false), "the third was not wanted");
+        assert_eq!(reached(&[1, 2], 9), (vec![1, 2], false));
+        assert_eq!(reached(&[], 9), (vec![], false));
     }
 }

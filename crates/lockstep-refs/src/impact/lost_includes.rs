@@ -8,6 +8,7 @@ use super::edit::Edit;
 use super::own_file::{self, BrokenReference};
 use crate::facts::{Facts, Role};
 use crate::language::{self, Language};
+use crate::limits::Limit;
 use crate::reference::{Certainty, Kind, Reference};
 use crate::world::{FileId, World};
 
@@ -38,7 +39,7 @@ pub(super) fn collect(
     let lost = names(world, &closure(world, headers));
     let mut users = vec![file];
     users.extend(includers(world, file));
-    for user in users.into_iter().take(MAX_FILES) {
+    for user in Limit::Files.take(users, MAX_FILES) {
         let Some(facts) = world.facts(user) else { continue };
         let seen: BTreeSet<FileId> = closure(world, vec![user]).into_iter().collect();
         let is_lost = |name: &str| {
@@ -101,7 +102,11 @@ fn in_file(world: &dyn World, file: FileId, line: u32, name: &str, reason: Strin
 fn closure(world: &dyn World, from: Vec<FileId>) -> Vec<FileId> {
     let mut found = from;
     let mut done = 0;
-    while let Some(file) = found.get(done).copied().filter(|_| done < MAX_HEADERS) {
+    while let Some(file) = found.get(done).copied() {
+        if done == MAX_HEADERS {
+            Limit::Includes.reach();
+            break;
+        }
         done += 1;
         let Some(facts) = world.facts(file) else { continue };
         for header in facts.imports.iter().filter_map(|it| language::included(world, file, it)) {
@@ -133,7 +138,11 @@ fn defines(world: &dyn World, file: FileId, name: &str) -> bool {
 fn includers(world: &dyn World, file: FileId) -> Vec<FileId> {
     let mut found = vec![file];
     let mut done = 0;
-    while let Some(header) = found.get(done).copied().filter(|_| found.len() < MAX_FILES) {
+    while let Some(header) = found.get(done).copied() {
+        if found.len() >= MAX_FILES {
+            Limit::Includes.reach();
+            break;
+        }
         done += 1;
         let name = crate::world::base(world.path(header)).split('.').next().unwrap_or_default().to_owned();
         for other in world.containing(&name) {

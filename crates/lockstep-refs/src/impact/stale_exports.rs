@@ -11,6 +11,7 @@ use super::still_resolves::{RefKey, StillResolving, ref_key};
 use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, Facts, Reach, Role};
 use crate::language::{self, Language};
+use crate::limits::Limit;
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::world::{FileId, World};
@@ -97,7 +98,11 @@ fn lacks(facts: &Facts, name: &str) -> bool {
 
 /// Returns true if a file imports all names of another one by stars.
 fn takes_all_of(world: &dyn World, file: FileId, home: FileId, steps: usize) -> bool {
-    let Some(facts) = world.facts(file).filter(|_| steps > 0) else { return false };
+    if steps == 0 {
+        Limit::Hops.reach();
+        return false;
+    }
+    let Some(facts) = world.facts(file) else { return false };
     let stars: BTreeSet<u32> = facts.imports.iter().filter(|it| it.glob).map(|it| it.line).collect();
     let outgoing = language::rules(facts.language).outgoing(world, file).references;
     let sources = outgoing.into_iter().filter(|(_, place)| stars.contains(&place.line)).map(|(from, _)| from);

@@ -16,6 +16,9 @@ const MAX_STEPS: usize = 24;
 /// A name that more files define outside types is not looked up, in languages that do not find packages by their paths.
 const MAX_FILES: usize = 200;
 
+/// The maximum number of types of which the bases are looked up for one type.
+const MAX_ANCESTORS: usize = 40;
+
 /// C++'s notation for a dereference, and the member that implements it.
 const POINTED: &str = "->";
 const POINTS: &str = "operator->";
@@ -406,7 +409,11 @@ impl Query<'_> {
     fn find_ancestors(&self, class: Symbol) -> Vec<Symbol> {
         let mut found = vec![class];
         let mut at = 0;
-        while let Some(class) = found.get(at).copied().filter(|_| at < 40) {
+        while let Some(class) = found.get(at).copied() {
+            if at == MAX_ANCESTORS {
+                Limit::Subtypes.reach();
+                break;
+            }
             let parents = self.parents(class).into_iter().filter(|parent| !found.contains(parent));
             let parents: Vec<Symbol> = parents.collect();
             found.extend(parents);

@@ -217,7 +217,11 @@ impl Search<'_, '_> {
     }
 
     fn members_of(&mut self, class: Symbol, seen: &mut Vec<Symbol>) {
-        if seen.contains(&class) || seen.len() > MAX_HEIRS {
+        if seen.contains(&class) {
+            return;
+        }
+        if seen.len() > MAX_HEIRS {
+            Limit::Subtypes.reach();
             return;
         }
         seen.push(class);

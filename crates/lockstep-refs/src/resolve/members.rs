@@ -9,6 +9,10 @@ use super::names::{Entity, Mode, Resolver};
 use super::types::{Consulted, Place, Type, Values};
 use super::{Module, Symbol, path_of};
 use crate::facts::{Definition, DefinitionKind, Role};
+use crate::limits::Limit;
+
+/// The maximum number of types in which a member is searched.
+const MAX_BASES: usize = 64;
 
 /// The result of a member lookup.
 #[derive(Debug, Clone)]
@@ -76,7 +80,11 @@ impl Resolver<'_> {
     }
 
     fn collect(&self, class: Symbol, name: &str, seen: &mut Vec<Symbol>, members: &mut Collected) {
-        if seen.contains(&class) || seen.len() > 64 {
+        if seen.contains(&class) {
+            return;
+        }
+        if seen.len() > MAX_BASES {
+            Limit::Subtypes.reach();
             return;
         }
         seen.push(class);
@@ -167,7 +175,11 @@ impl Resolver<'_> {
         gone: Symbol,
         seen: &mut Vec<Symbol>,
     ) -> Option<Option<Role>> {
-        if seen.contains(&class) || seen.len() > 64 {
+        if seen.contains(&class) {
+            return None;
+        }
+        if seen.len() > MAX_BASES {
+            Limit::Subtypes.reach();
             return None;
         }
         seen.push(class);

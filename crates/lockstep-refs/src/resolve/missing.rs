@@ -4,6 +4,7 @@ use super::names::{Entity, Mode, Resolver};
 use super::{Found, Module, Scheme};
 use crate::facts::{Reach, Role, Shape};
 use crate::language::Language;
+use crate::limits::Limit;
 use crate::reference::{Kind, MissingName};
 use crate::world::{FileId, World};
 
@@ -54,7 +55,11 @@ fn lacks(resolver: &Resolver<'_>, module: &Module, name: &str) -> bool {
 /// Returns true if every name of a module is known: it was parsed completely and creates none dynamically.
 fn is_closed(resolver: &Resolver<'_>, module: &Module, hops: usize) -> bool {
     let Module::File(file) = module else { return false };
-    let Some(view) = resolver.view(*file).filter(|_| hops < MAX_HOPS) else { return false };
+    if hops == MAX_HOPS {
+        Limit::Hops.reach();
+        return false;
+    }
+    let Some(view) = resolver.view(*file) else { return false };
     let facts = &view.facts;
     let makes_up_names =
         facts.definitions.iter().any(|it| &*it.name == "__getattr__" && it.container.is_none());

@@ -5,6 +5,7 @@ use super::names::Resolver;
 use super::search::Search;
 use super::types::{Place, Type};
 use crate::facts::{Shape, Use};
+use crate::limits::Limit;
 use crate::reference::Certainty;
 use crate::world::FileId;
 
@@ -31,7 +32,11 @@ impl Search<'_, '_> {
 impl Resolver<'_> {
     /// Returns true if the members of a type are its keys.
     fn has_keys(&self, class: Symbol, depth: usize) -> bool {
-        let Some(definition) = self.definition(class).filter(|_| depth < MAX_BASES) else { return false };
+        if depth == MAX_BASES {
+            Limit::Subtypes.reach();
+            return false;
+        }
+        let Some(definition) = self.definition(class) else { return false };
         let says_so = |base: &str| base.rsplit('.').next() == Some("TypedDict");
         definition.extends.iter().any(|base| says_so(base))
             || self.bases(class, &mut false).into_iter().any(|base| self.has_keys(base, depth + 1))

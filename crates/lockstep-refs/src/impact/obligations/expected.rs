@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::super::tree::Source;
 use crate::facts::Definition;
+use crate::limits::Limit;
 use crate::syntax::TOKEN_END;
 use crate::world::{World, words};
 
@@ -88,7 +89,7 @@ fn takes_loose(world: &dyn World, name: &str) -> bool {
             |three: &[&str]| three[1] == "|" && ![three[0], three[2]].iter().any(|it| is_no_object(it));
         tokens.iter().any(|token| LOOSE.contains(token) || *token == "in") || tokens.windows(3).any(is_union)
     };
-    let files = world.containing(name).into_iter().take(MAX_FILES);
+    let files = Limit::Files.take(world.containing(name), MAX_FILES);
     let mut facts = files.filter_map(|file| world.facts(file));
     facts.any(|facts| facts.definitions.iter().any(|it| is_meant(it) && is_loose(it)))
 }

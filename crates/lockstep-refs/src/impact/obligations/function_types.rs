@@ -10,6 +10,7 @@ use super::super::tree::{Source, ancestors, descendants};
 use super::{Search, Unmet};
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Role};
 use crate::language::Language;
+use crate::limits::Limit;
 use crate::package::is_type;
 use crate::resolve::path_of;
 use crate::signature;
@@ -267,7 +268,7 @@ impl FunctionType<'_> {
         if !is_name || is_variable(source, name) {
             return false;
         }
-        let files = search.world.containing(name).into_iter().take(MAX_FILES);
+        let files = Limit::Files.take(search.world.containing(name), MAX_FILES);
         let facts: Vec<_> = files.filter_map(|file| search.world.facts(file)).collect();
         let functions = facts.iter().flat_map(|it| &it.definitions).filter(|it| {
             *it.name == *name && matches!(it.kind, DefinitionKind::Function | DefinitionKind::Method)
@@ -290,7 +291,7 @@ impl FunctionType<'_> {
     fn rejects_method(&self, search: &Search<'_>, reference: &str) -> bool {
         let Some((owner, name)) = reference.split_once("::") else { return false };
         let (owner, name) = (owner.trim(), name.trim());
-        let files = search.world.containing(name).into_iter().take(MAX_FILES);
+        let files = Limit::Files.take(search.world.containing(name), MAX_FILES);
         let facts: Vec<_> = files.filter_map(|file| search.world.facts(file)).collect();
         let methods = facts.iter().flat_map(|it| &it.definitions);
         let methods = methods.filter(|it| *it.name == *name && it.kind == DefinitionKind::Method);

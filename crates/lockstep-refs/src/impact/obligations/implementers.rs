@@ -6,6 +6,7 @@ use super::super::tree::{Source, ancestors, descendants};
 use super::{Obligation, Search, Unmet};
 use crate::facts::{Definition, DefinitionKind, Role};
 use crate::language::Language;
+use crate::limits::Limit;
 use crate::package::is_type;
 use crate::reference::Reference;
 use crate::resolve::path_of;
@@ -75,7 +76,11 @@ pub(super) fn find(
     let mut open = vec![(search.file, obligation.owner.clone(), 0)];
     let mut seen: Vec<(FileId, String)> = Vec::new();
     while let Some((file, owner, depth)) = open.pop() {
-        if depth > MAX_DEPTH || seen.contains(&(file, path_of(&owner))) {
+        if depth > MAX_DEPTH {
+            Limit::Subtypes.reach();
+            continue;
+        }
+        if seen.contains(&(file, path_of(&owner))) {
             continue;
         }
         seen.push((file, path_of(&owner)));
@@ -197,7 +202,7 @@ fn is_abstract(source: &Source, class: Node<'_>) -> bool {
 
 /// Returns true if a type of one of these names has the member in another place: a part of the type, an extension, a base.
 fn is_defined(world: &dyn World, member: &str, holders: &[&str]) -> bool {
-    let files = world.containing(member).into_iter().take(MAX_FILES);
+    let files = Limit::Files.take(world.containing(member), MAX_FILES);
     let facts = files.filter_map(|file| world.facts(file));
     facts.into_iter().any(|facts| {
         facts.definitions.iter().any(|it| {

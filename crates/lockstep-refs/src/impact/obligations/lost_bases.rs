@@ -7,6 +7,7 @@ use super::super::edit::Edit;
 use super::{Search, Unmet};
 use crate::facts::{Definition, DefinitionKind, Facts, Role};
 use crate::language::{self, Language};
+use crate::limits::Limit;
 use crate::overlay::Overlay;
 use crate::package::is_type;
 use crate::reference::{Certainty, Reference, Target};
@@ -76,7 +77,7 @@ fn uses(world: &dyn World, language: Language, base: &str) -> Vec<Reference> {
                 && it.container.as_ref().is_some_and(|path| paths.contains(&**path))
         };
         let symbols: Vec<Definition> =
-            facts.definitions.iter().filter(is_member).take(MAX_MEMBERS).cloned().collect();
+            Limit::Names.take(facts.definitions.iter().filter(is_member), MAX_MEMBERS).cloned().collect();
         if symbols.is_empty() {
             continue;
         }

@@ -10,6 +10,7 @@ use super::super::tree::{Source, ancestors, descendants};
 use super::{Search, Unmet};
 use crate::facts::{Definition, DefinitionKind, Facts};
 use crate::language::Language;
+use crate::limits::Limit;
 use crate::package::is_type;
 use crate::resolve::path_of;
 use crate::signature;
@@ -80,7 +81,7 @@ fn closure(world: &dyn World, names: BTreeSet<Box<str>>) -> BTreeSet<Box<str>> {
         let mut next: Vec<Box<str>> = Vec::new();
         for name in open {
             for facts in
-                world.defining(&name).into_iter().take(MAX_FILES).filter_map(|file| world.facts(file))
+                Limit::Files.take(world.defining(&name), MAX_FILES).filter_map(|file| world.facts(file))
             {
                 let types = facts.definitions.iter().filter(|it| is_type(it) && it.name == name);
                 next.extend(types.flat_map(|it| &it.extends).map(|base| Box::from(simple(base))));
@@ -88,6 +89,9 @@ fn closure(world: &dyn World, names: BTreeSet<Box<str>>) -> BTreeSet<Box<str>> {
         }
         next.retain(|name| all.insert(name.clone()));
         open = next;
+    }
+    if !open.is_empty() {
+        Limit::Subtypes.reach();
     }
     all
 }
@@ -107,7 +111,7 @@ fn orphans(
         return Vec::new();
     }
     let is_inherited = |member: &Definition| {
-        let files = world.defining(&member.name).into_iter().take(MAX_FILES);
+        let files = Limit::Files.take(world.defining(&member.name), MAX_FILES);
         files.filter_map(|file| world.facts(file)).any(|facts| {
             facts.definitions.iter().any(|it| {
                 it.name == member.name
@@ -203,7 +207,7 @@ fn parameter(world: &dyn World, source: &Source, list: Node<'_>, argument: Node<
     let at = given.iter().position(|it| *it == argument)?;
     let count = u16::try_from(given.len()).ok()?;
     let mut types = BTreeSet::new();
-    for facts in world.defining(name).into_iter().take(MAX_FILES).filter_map(|file| world.facts(file)) {
+    for facts in Limit::Files.take(world.defining(name), MAX_FILES).filter_map(|file| world.facts(file)) {
         let functions = facts.definitions.iter().filter(|it| {
             *it.name == *name && it.arity.is_some_and(|arity| arity.takes(count)) && !is_type(it)
         });

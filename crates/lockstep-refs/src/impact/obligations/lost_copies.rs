@@ -6,6 +6,7 @@ use super::super::tree::{Source, ancestors};
 use super::{Search, Unmet};
 use crate::facts::{Definition, DefinitionKind, Shape};
 use crate::language::Language;
+use crate::limits::Limit;
 use crate::resolve::path_of;
 
 /// A type that more files name is looked up in the first ones only.
@@ -13,7 +14,7 @@ const MAX_FILES: usize = 200;
 
 /// Adds the places that move a field of the type out of a reference.
 pub(super) fn find(search: &Search<'_>, owner: &Definition, found: &mut Vec<Unmet>) {
-    for file in search.world.containing(&owner.name).into_iter().take(MAX_FILES) {
+    for file in Limit::Files.take(search.world.containing(&owner.name), MAX_FILES) {
         if Language::of(search.world.path(file)) != Language::Rust {
             continue;
         }

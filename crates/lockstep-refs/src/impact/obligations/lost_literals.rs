@@ -14,6 +14,7 @@ use super::{Search, Unmet};
 use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{Definition, DefinitionKind, Facts, Role};
 use crate::language::Language;
+use crate::limits::Limit;
 use crate::reference::Kind;
 use crate::resolve::path_of;
 use crate::signature;
@@ -144,6 +145,9 @@ impl Places {
                 }
             }
             open = next;
+        }
+        if open.iter().any(|(file, carrier, _)| !seen.contains(&(*file, path_of(carrier)))) {
+            Limit::Hops.reach();
         }
         places
     }

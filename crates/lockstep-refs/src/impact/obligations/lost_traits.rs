@@ -8,6 +8,7 @@ use super::super::tree::{Source, ancestors};
 use super::{Search, Unmet, lost_copies};
 use crate::facts::{Definition, DefinitionKind, Facts};
 use crate::language::{Language, TraitUses, trait_uses};
+use crate::limits::Limit;
 use crate::resolve::path_of;
 use crate::syntax::{is_empty_digest, line_of};
 use crate::world::{FileId, World};
@@ -111,7 +112,7 @@ fn find_uses(search: &Search<'_>, owner: &Definition, needed: &Needed, found: &m
         of_error: needed.of_error,
         is_deep: needed.is_deep,
     };
-    for file in search.world.containing(&owner.name).into_iter().take(MAX_FILES) {
+    for file in Limit::Files.take(search.world.containing(&owner.name), MAX_FILES) {
         if Language::of(search.world.path(file)) == Language::Rust {
             let uses = trait_uses(search.world, file, &wanted);
             found.extend(uses.into_iter().map(|(line, name)| unmet(file, line, &name)));
@@ -157,7 +158,7 @@ fn last(path: &str) -> &str {
 }
 
 fn is_implemented_elsewhere(world: &dyn World, name: &str, interface: &str) -> bool {
-    let files = world.containing(name).into_iter().take(MAX_FILES);
+    let files = Limit::Files.take(world.containing(name), MAX_FILES);
     files.filter_map(|file| world.facts(file)).any(|facts| {
         facts.implementations.iter().any(|it| {
             (last(&it.of) == name || *it.of == *"*")

@@ -5,6 +5,7 @@ use super::overrides::{UnmatchedOverride, last_part};
 use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::facts::{ABSTRACT, Arity, Definition, DefinitionKind, Facts, OPTIONAL};
 use crate::language::Language;
+use crate::limits::Limit;
 use crate::package::is_type;
 use crate::resolve::path_of;
 use crate::signature::{Agreement, agreement};
@@ -47,7 +48,7 @@ fn unmet(world: &dyn World, facts: &Facts, change: &SymbolChange) -> Option<Unma
         return None;
     }
     let bases = bases(world, owner);
-    let files = world.containing(&was.name).into_iter().take(MAX_FILES);
+    let files = Limit::Files.take(world.containing(&was.name), MAX_FILES);
     let others: Vec<_> = files.filter_map(|file| world.facts(file)).collect();
     let inherited = others.iter().flat_map(|it| &it.definitions).filter(|it| {
         let holder = it.container.as_deref().map(last_part);
@@ -95,6 +96,9 @@ pub(super) fn bases(world: &dyn World, owner: &Definition) -> Vec<Box<str>> {
         at = found.len();
         found.extend(more);
     }
+    if found[at..].iter().any(|name| !found[..at].contains(name)) {
+        Limit::Subtypes.reach();
+    }
     found.sort();
     found.dedup();
     found
@@ -102,7 +106,7 @@ pub(super) fn bases(world: &dyn World, owner: &Definition) -> Vec<Box<str>> {
 
 /// The names of the types that the types of a name extend.
 fn extended_by(world: &dyn World, name: &str) -> Vec<Box<str>> {
-    let files = world.containing(name).into_iter().take(MAX_FILES);
+    let files = Limit::Files.take(world.containing(name), MAX_FILES);
     let mut found = Vec::new();
     for facts in files.filter_map(|file| world.facts(file)) {
         let types = facts.definitions.iter().filter(|it| is_type(it) && *it.name == *name);

@@ -6,6 +6,7 @@ use tree_sitter::Node;
 use super::super::tree::{Source, ancestors};
 use crate::facts::DefinitionKind;
 use crate::language::Language;
+use crate::limits::Limit;
 use crate::signature;
 use crate::syntax::children;
 use crate::world::{World, words};
@@ -206,7 +207,7 @@ impl Value<'_> {
         if OPEN_FUNCTIONS.contains(&name) {
             return true;
         }
-        let files = self.world.containing(name).into_iter().take(MAX_FILES);
+        let files = Limit::Files.take(self.world.containing(name), MAX_FILES);
         let facts: Vec<_> = files.filter_map(|file| self.world.facts(file)).collect();
         let functions = facts.iter().flat_map(|it| it.definitions.iter()).filter(|it| {
             *it.name == *name && matches!(it.kind, DefinitionKind::Function | DefinitionKind::Method)

@@ -2,6 +2,7 @@
 
 use jsonc_parser::{JsonObject, JsonValue, ParseOptions, parse_to_value};
 
+use crate::limits::Limit;
 use crate::world::{FileId, World, base, join, parent};
 
 /// Longer chains of `extends` are treated as cycles.
@@ -60,6 +61,7 @@ fn read_project(world: &dyn World, file: FileId, project: &mut Project, depth: u
         project.base = project.base.take().or(base_url);
     }
     if depth >= MAX_EXTENDS {
+        Limit::Hops.reach();
         return;
     }
     let extends: Vec<String> = match object.get("extends") {
