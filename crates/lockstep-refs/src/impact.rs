@@ -421,7 +421,7 @@ fn collect_transitive(
         for (file, symbols) in reached {
             targets.push(Target { file: *file, symbols, module: false, now: None, own_file: false });
         }
-        let users = language::rules(*language).users(world, &targets, is_over);
+        let users = language::rules(*language).users(world, &targets, false, is_over);
         let of_file = |(at, it): (usize, Reference)| Some((targets.get(at)?.file, it));
         found.extend(users.into_iter().filter_map(of_file));
     }

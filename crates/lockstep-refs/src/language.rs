@@ -123,11 +123,13 @@ pub trait Rules: Sync {
     fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference>;
 
     /// Returns the places in other files that reference a definition of one of several targets, each with the
-    /// position of the target, in no order. The list is incomplete if the time is over.
+    /// position of the target, in no order. The list is incomplete if the time is over. `with_losses` adds the places that never name a
+    /// definition and would lose their type with it.
     fn users(
         &self,
         world: &dyn World,
         targets: &[Target<'_>],
+        _with_losses: bool,
         is_over: &dyn Fn() -> bool,
     ) -> Vec<(usize, Reference)> {
         let in_time = targets.iter().enumerate().take_while(|_| !is_over());
@@ -207,7 +209,7 @@ pub trait Rules: Sync {
 }
 
 /// The language by whose rules a file of a language is read: one for all that share rules.
-pub(crate) fn family(language: Language) -> Language {
+pub fn family(language: Language) -> Language {
     match language {
         Language::Tsx | Language::JavaScript => Language::TypeScript,
         language => language,

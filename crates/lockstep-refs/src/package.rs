@@ -3,7 +3,7 @@
 //!
 //! A language defines the package of a file and the bindings of its imports ([`Packages`]). The rest is
 //! shared: [`names`] converts written names to full names, [`types`] finds the types of values, and
-//! [`search`] checks for every candidate whether its uses [mean](meaning) the [wanted] definition.
+//! [`search`] checks for every candidate whether its uses [mean](use_matching) the [definition](search_target).
 
 mod conversions;
 mod inherited;
@@ -13,6 +13,7 @@ mod packaged;
 mod results;
 mod search;
 mod search_target;
+mod subtypes;
 mod types;
 mod use_matching;
 
@@ -25,7 +26,7 @@ pub(crate) use inherited::{is_inherited, is_subtype};
 pub(crate) use missing::missing_members;
 pub(crate) use names::Query;
 pub(crate) use packaged::Packaged;
-pub(crate) use search::{outgoing, referrers, unresolved_imports};
+pub(crate) use search::{outgoing, referrers, unresolved_imports, users};
 pub(crate) use search_target::MAX_FILES;
 
 /// The rules by which a language shares names among files. Full names have `.` between their parts.

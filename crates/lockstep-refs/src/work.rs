@@ -10,6 +10,8 @@ pub struct Work {
     pub parses: u64,
     /// Files whose names were sorted for lookups.
     pub views: u64,
+    /// Files that were searched for uses, once for each search.
+    pub searched: u64,
     /// Expressions whose type was evaluated.
     pub types: u64,
     /// Files whose stored uses were decoded, all of them.
@@ -21,7 +23,7 @@ pub struct Work {
 }
 
 thread_local! {
-    static DONE: Cell<Work> = const { Cell::new(Work { parses: 0, views: 0, types: 0, decoded_uses: 0, facts_read: 0, decoded_bytes: 0 }) };
+    static DONE: Cell<Work> = const { Cell::new(Work { parses: 0, views: 0, searched: 0, types: 0, decoded_uses: 0, facts_read: 0, decoded_bytes: 0 }) };
 }
 
 impl Work {
@@ -35,6 +37,7 @@ impl Work {
         Self {
             parses: self.parses - earlier.parses,
             views: self.views - earlier.views,
+            searched: self.searched - earlier.searched,
             types: self.types - earlier.types,
             decoded_uses: self.decoded_uses - earlier.decoded_uses,
             facts_read: self.facts_read - earlier.facts_read,
@@ -48,6 +51,10 @@ impl Work {
 
     pub(crate) fn count_view() {
         DONE.set(Self { views: DONE.get().views + 1, ..DONE.get() });
+    }
+
+    pub(crate) fn count_search() {
+        DONE.set(Self { searched: DONE.get().searched + 1, ..DONE.get() });
     }
 
     pub(crate) fn count_type() {
@@ -77,6 +84,7 @@ impl Work {
         DONE.set(Self {
             parses: done.parses + self.parses,
             views: done.views + self.views,
+            searched: done.searched + self.searched,
             types: done.types + self.types,
             decoded_uses: done.decoded_uses + self.decoded_uses,
             facts_read: done.facts_read + self.facts_read,

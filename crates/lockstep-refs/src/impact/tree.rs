@@ -9,6 +9,7 @@ use tree_sitter::{Node, Tree};
 
 use crate::language::{Language, language_of, parsed};
 use crate::limits::Limit;
+use crate::memo::Memo;
 use crate::syntax::{end_line_of, line_of, text_of};
 use crate::world::{FileId, World};
 
@@ -49,7 +50,9 @@ impl<'w> Trees<'w> {
     fn parse(&self, file: FileId) -> Option<Source> {
         let text = self.world.text(file)?;
         let language = language_of(self.world.path(file), &text);
-        Source::new(language, text)
+        // Files that the edits did not change are the same in all worlds of a question.
+        let tree = Memo::parses(self.world).tree(language, &text)?;
+        Some(Source { text, language, tree })
     }
 }
 

@@ -65,9 +65,10 @@ impl Rules for Python {
         &self,
         world: &dyn World,
         targets: &[Target<'_>],
+        with_losses: bool,
         is_over: &dyn Fn() -> bool,
     ) -> Vec<(usize, Reference)> {
-        resolve::users(world, &modules::Packages, targets, is_over)
+        resolve::users(world, &modules::Packages, targets, with_losses, is_over)
     }
 
     fn missing_members(&self, world: &dyn World, file: FileId, lines: &[Range<u32>]) -> Vec<MissingName> {

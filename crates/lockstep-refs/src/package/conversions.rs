@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use foldhash::HashMap;
+
 use super::Packages;
 use super::names::{Query, Symbol, View};
 use super::search::container_of;
@@ -36,6 +38,34 @@ pub(super) enum Expected {
     Ours(Symbol),
     /// An interface of the standard library, by its full name.
     Standard(String),
+}
+
+/// The meaning of what is called.
+enum Callee {
+    Function(Symbol),
+    /// A type of the project, as it is written.
+    Type(String),
+    /// Something outside the project, by its full name.
+    Outside(String),
+}
+
+/// The callees of a file, by the container around the call and the expression.
+#[derive(Default)]
+struct Callees<'v>(HashMap<Option<&'v str>, HashMap<Shape, Option<Callee>>>);
+
+impl<'v> Callees<'v> {
+    fn of(
+        &mut self,
+        container: Option<&'v str>,
+        callee: &Shape,
+        find: impl FnOnce() -> Option<Callee>,
+    ) -> Option<&Callee> {
+        let known = self.0.entry(container).or_default();
+        if !known.contains_key(callee) {
+            known.insert(callee.clone(), find());
+        }
+        known.get(callee)?.as_ref()
+    }
 }
 
 impl SearchTarget<'_, '_> {
@@ -83,25 +113,6 @@ impl SearchTarget<'_, '_> {
     /// Returns the owner, if it is an interface: values of it have their methods anyway.
     fn asking_owner(&self) -> Option<Rc<str>> {
         self.owner.filter(|owner| is_interface(self.query, *owner)).and_then(|owner| self.query.full(owner))
-    }
-
-    /// Returns the names by which a file may get a value of the owner without naming it: functions and fields
-    /// of that type.
-    pub(super) fn givers(&self) -> Vec<Box<str>> {
-        let Some(owner) = self.owner.and_then(|owner| self.query.definition(owner)) else {
-            return Vec::new();
-        };
-        let gives = |it: &&Definition| match &it.gives {
-            Some(Shape::Of(path)) => path.rsplit('.').next() == Some(&*owner.name),
-            _ => false,
-        };
-        let files = Limit::first(self.query.containing(&owner.name), MAX_FILES).into_iter();
-        let views = files.filter_map(|file| self.query.view(file));
-        views
-            .flat_map(|view| {
-                view.facts.definitions.iter().filter(gives).map(|it| it.name.clone()).collect::<Vec<_>>()
-            })
-            .collect()
     }
 }
 
@@ -170,13 +181,21 @@ impl Query<'_> {
 
     fn find_conversions(&self, file: FileId, view: &View) -> Vec<Conversion> {
         let uses = &view.facts.uses;
-        let conversion = |key: u32| {
+        let mut callees = Callees::default();
+        let mut conversion = |key: u32| {
             let used = uses.read(key)?;
             let Some(Shape::Function(values, expected)) = &used.of else { return None };
             let (line, within) = (used.line, used.within);
             let place = Place { file, container: container_of(view, within) };
             // Most places expect a type that is not an interface. The value does not matter there.
-            let expected = self.expected(place, expected, 0).filter(|it| self.is_required(it))?;
+            let expected = match &**expected {
+                Shape::Parameter(callee, at, WHOLE) => {
+                    let callee = callees.of(place.container, callee, || self.callee(place, callee));
+                    self.expected_argument(place, callee, *at, 0)
+                }
+                other => self.expected(place, other, 0),
+            };
+            let expected = expected.filter(|it| self.is_required(it))?;
             let Value::Of(class, held) = self.value(place, values.first()?) else { return None };
             let is_asked_at_run_time = &*used.name == ASSERTION && is_interface(self, class);
             (held.is_empty() && !is_asked_at_run_time).then_some(Conversion { line, within, class, expected })
@@ -209,7 +228,9 @@ impl Query<'_> {
             Shape::Of(path) | Shape::Name(path) if self.is_written_type(place, path, shape) => {
                 self.expected_type(place, path, depth)
             }
-            Shape::Parameter(callee, at, WHOLE) => self.expected_argument(place, callee, *at, depth),
+            Shape::Parameter(callee, at, WHOLE) => {
+                self.expected_argument(place, self.callee(place, callee).as_ref(), *at, depth)
+            }
             Shape::Member(of, field) => self.expected_member(place, of, field, depth),
             Shape::Element(of) => match &**of {
                 Shape::Applied(_, held) => self.expected(place, held.last()?, depth + 1),
@@ -250,31 +271,45 @@ impl Query<'_> {
         bound.map_or_else(|| path.to_owned(), |bound| format!("{}.{rest}", bound.full))
     }
 
-    fn expected_argument(&self, place: Place<'_>, callee: &Shape, at: u16, depth: usize) -> Option<Expected> {
+    /// Returns the callee of a call.
+    fn callee(&self, place: Place<'_>, callee: &Shape) -> Option<Callee> {
         let path = match callee {
-            Shape::Name(path) => Some(path.to_string()),
+            Shape::Name(path) => path.to_string(),
             Shape::Member(of, name) => match self.value(place, of) {
                 Value::Of(class, _) => {
-                    let method = *self.members(class, name).first()?;
-                    return self.expected_parameter(method, at, depth);
+                    return self.members(class, name).first().copied().map(Callee::Function);
                 }
-                Value::Path(path) => Some(format!("{path}.{name}")),
-                _ => None,
+                Value::Path(path) => format!("{path}.{name}"),
+                _ => return None,
             },
-            _ => None,
-        }?;
+            _ => return None,
+        };
         // `T(value)` converts.
         if self.type_of(place.file, place.container, &path).is_some() {
-            return self.expected_type(place, &path, depth + 1);
+            return Some(Callee::Type(path));
         }
-        if let Some(function) = self.top(place, &path) {
-            return self.expected_parameter(function, at, depth);
+        let function = self.top(place, &path).map(Callee::Function);
+        Some(function.unwrap_or_else(|| Callee::Outside(self.imported_path(place.file, &path))))
+    }
+
+    fn expected_argument(
+        &self,
+        place: Place<'_>,
+        callee: Option<&Callee>,
+        at: u16,
+        depth: usize,
+    ) -> Option<Expected> {
+        match callee? {
+            Callee::Function(function) => self.expected_parameter(*function, at, depth),
+            Callee::Type(path) => self.expected_type(place, path, depth + 1),
+            Callee::Outside(full) if self.packages.standard_methods(full).is_some() => {
+                Some(Expected::Standard(full.clone()))
+            }
+            Callee::Outside(full) => {
+                let interface = self.packages.standard_parameter(full, usize::from(at));
+                interface.map(|it| Expected::Standard(it.to_owned()))
+            }
         }
-        let full = self.imported_path(place.file, &path);
-        if self.packages.standard_methods(&full).is_some() {
-            return Some(Expected::Standard(full));
-        }
-        self.packages.standard_parameter(&full, usize::from(at)).map(|it| Expected::Standard(it.to_owned()))
     }
 
     /// The type of a parameter, by the header of its function.

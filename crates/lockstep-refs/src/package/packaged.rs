@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     Packages, is_inherited, is_subtype, missing_members, outgoing, referrers, unfit_conversions,
-    unresolved_imports,
+    unresolved_imports, users,
 };
 use crate::facts::{Definition, Facts};
 use crate::language::Rules;
@@ -29,6 +29,16 @@ impl Rules for Packaged {
 
     fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
         referrers(world, self.packages, target)
+    }
+
+    fn users(
+        &self,
+        world: &dyn World,
+        targets: &[Target<'_>],
+        with_losses: bool,
+        is_over: &dyn Fn() -> bool,
+    ) -> Vec<(usize, Reference)> {
+        users(world, self.packages, targets, with_losses, is_over)
     }
 
     fn unresolved_imports(&self, world: &dyn World, file: FileId) -> Vec<Place> {

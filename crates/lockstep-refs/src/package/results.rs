@@ -7,6 +7,7 @@ use foldhash::HashMap;
 
 use super::conversions::{Conversion, Expected};
 use super::names::Symbol;
+use super::subtypes::Subtypes;
 use super::types::Value;
 use crate::world::FileId;
 
@@ -24,6 +25,7 @@ pub(super) struct Results {
     pub(super) conversions: RefCell<HashMap<FileId, Rc<[Conversion]>>>,
     /// The types of parameters by function, position and depth of the search.
     pub(super) parameters: RefCell<HashMap<(Symbol, u16, usize), Option<Expected>>>,
+    pub(super) subtypes: RefCell<HashMap<Symbol, Rc<Subtypes>>>,
 }
 
 impl Results {
@@ -36,6 +38,7 @@ impl Results {
         self.receivers.borrow_mut().clear();
         self.conversions.borrow_mut().clear();
         self.parameters.borrow_mut().clear();
+        self.subtypes.borrow_mut().clear();
     }
 }
 

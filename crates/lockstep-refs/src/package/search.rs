@@ -11,11 +11,37 @@ use crate::world::{FileId, World, base};
 
 /// The places that reference the target: in other files, or in its own if [`Target::own_file`] is set.
 pub(crate) fn referrers(world: &dyn World, packages: &dyn Packages, target: &Target<'_>) -> Vec<Reference> {
+    find_referrers(world, packages, target, false)
+}
+
+/// The places in other files that reference a definition of one of several targets, each with the position of the target. Uses of values
+/// of unknown types may be left out unless `with_losses` is set.
+pub(crate) fn users(
+    world: &dyn World,
+    packages: &dyn Packages,
+    targets: &[Target<'_>],
+    with_losses: bool,
+    is_over: &dyn Fn() -> bool,
+) -> Vec<(usize, Reference)> {
+    let in_time = targets.iter().enumerate().take_while(|_| !is_over());
+    let users = |(at, target)| {
+        find_referrers(world, packages, target, !with_losses).into_iter().map(move |it| (at, it))
+    };
+    in_time.flat_map(users).collect()
+}
+
+fn find_referrers(
+    world: &dyn World,
+    packages: &dyn Packages,
+    target: &Target<'_>,
+    decided_only: bool,
+) -> Vec<Reference> {
     let query = Query::new(world, packages);
     let mut found = Vec::new();
     let may_be_named = |symbol: &Definition| target.own_file || symbol.reach != Reach::File;
     for (at, symbol) in target.symbols.iter().enumerate().filter(|(_, symbol)| may_be_named(symbol)) {
-        if let Some(wanted) = SearchTarget::new(&query, target.file, symbol) {
+        if let Some(mut wanted) = SearchTarget::new(&query, target.file, symbol) {
+            wanted.decided_only = decided_only;
             let files = if target.own_file { vec![target.file] } else { wanted.candidates() };
             let places = files.into_iter().flat_map(|file| wanted.places(file));
             found.extend(places.map(|reference| Reference { symbol: Some(at), ..reference }));

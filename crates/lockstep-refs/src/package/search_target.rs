@@ -6,20 +6,19 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::names::{Query, Symbol, View, full_name};
+use super::subtypes::Subtypes;
 use super::{is_member, is_type};
 use crate::facts::{Declaration, Definition, DefinitionKind, Import, Reach, Role, Use};
 use crate::language::Language;
-use crate::limits::Limit;
 use crate::reference::{Certainty, Kind, Reference};
 use crate::syntax::{TOKEN_END, is_empty_digest};
+use crate::work::Work;
 use crate::world::{FileId, parent, words};
 
 /// Of the files that contain a name, so many are looked into.
 pub(crate) const MAX_FILES: usize = 400;
 /// The largest number of owners that says something about a member.
 pub(super) const FEW_OWNERS: usize = 3;
-/// More heirs than this are not followed.
-const MAX_HEIRS: usize = 300;
 
 /// A definition whose references are searched.
 pub(super) struct SearchTarget<'q, 'w> {
@@ -29,20 +28,18 @@ pub(super) struct SearchTarget<'q, 'w> {
     pub(super) full: String,
     pub(super) package: String,
     pub(super) owner: Option<Symbol>,
-    /// The owner and every type that inherits the member from it.
-    heirs: BTreeSet<Symbol>,
-    heir_names: BTreeSet<Box<str>>,
-    /// Their full names: a type may be written in several parts.
-    pub(super) heir_fulls: BTreeSet<Rc<str>>,
+    pub(super) heirs: Rc<Subtypes>,
     /// Set if it is called by its owner's name.
     pub(super) constructs: bool,
     /// The number of types with a member of this name, counted until there are more than [`FEW_OWNERS`].
     pub(super) owners: usize,
-    /// The files that name an heir, sorted.
-    mentioning: OnceCell<Vec<FileId>>,
+    /// The files that contain one of its names, sorted.
+    naming: OnceCell<Vec<FileId>>,
     /// Set if an interface requires a method of this name: its owner may then be converted to it, wherever it
     /// is named.
     asked_for: bool,
+    /// Set if uses of values of unknown types are not wanted.
+    pub(super) decided_only: bool,
 }
 
 impl<'q, 'w> SearchTarget<'q, 'w> {
@@ -66,94 +63,33 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
             full,
             package,
             owner,
-            heirs: BTreeSet::new(),
-            heir_names: BTreeSet::new(),
-            heir_fulls: BTreeSet::new(),
+            heirs: Rc::default(),
             constructs,
             owners: 1,
-            mentioning: OnceCell::new(),
+            naming: OnceCell::new(),
             asked_for: false,
+            decided_only: false,
         };
         if constructs && query.packages.inherits_constructors() {
-            wanted.find_heirs();
+            wanted.heirs = query.subtypes(owner?, Some(&definition.name));
         }
         if member && !constructs {
-            wanted.find_heirs();
+            wanted.heirs = query.subtypes(owner?, None);
             wanted.owners = wanted.count_owners();
             wanted.asked_for = query.packages.is_structural() && wanted.is_asked_for();
         }
         Some(wanted)
     }
 
-    /// Finds the types that inherit the member: they extend its owner and do not override it.
-    fn find_heirs(&mut self) {
-        let mut open: Vec<Symbol> = self.owner.into_iter().collect();
-        while let Some(class) = open.pop() {
-            if !self.heirs.insert(class) {
-                continue;
-            }
-            if self.heirs.len() > MAX_HEIRS {
-                Limit::Subtypes.reach();
-                continue;
-            }
-            let Some(definition) = self.query.definition(class) else { continue };
-            if Some(class) != self.owner && self.constructs && self.has_constructor(class) {
-                self.heirs.remove(&class);
-                continue;
-            }
-            self.query.ask_about(class.file);
-            self.heir_names.insert(definition.name.clone());
-            self.heir_fulls.extend(self.query.full(class));
-            for file in self.query.declaring(&definition.name, Declaration::Subtype).iter().copied() {
-                let Some(view) = self.query.view(file) else { continue };
-                for (at, heir) in view.facts.definitions.iter().enumerate().filter(|(_, it)| is_type(it)) {
-                    let extends = |name: &str| self.ends_so(&view, name, &definition.name);
-                    let symbol = Symbol { file, at };
-                    if heir.extends.iter().any(|name| extends(name)) && self.extends(symbol, class) {
-                        open.push(symbol);
-                    }
-                }
-            }
-        }
-        if let Some(container) = &self.definition.container {
-            self.heir_names.extend(container.rsplit('.').next().map(Box::from));
-        }
-    }
-
-    fn has_constructor(&self, class: Symbol) -> bool {
-        !self.query.own_members(class, &self.definition.name).is_empty()
-    }
-
-    fn extends(&self, heir: Symbol, class: Symbol) -> bool {
-        let full = self.query.full(class);
-        self.query.parents(heir).into_iter().any(|parent| parent == class || self.query.full(parent) == full)
-    }
-
     /// Returns true if a type inherits the member.
     pub(super) fn is_heir(&self, class: Symbol) -> bool {
-        self.heirs.contains(&class)
-            || self.query.full(class).is_some_and(|full| self.heir_fulls.contains(&full))
-    }
-
-    fn ends_so(&self, view: &View, path: &str, name: &str) -> bool {
-        let last = path.rsplit('.').next().unwrap_or(path);
-        last == name || self.query.bindings(view).names.iter().any(|bound| &*bound.local == last)
-    }
-
-    /// The files that name the owner or a type that inherits the member, sorted.
-    fn mentioning(&self) -> &[FileId] {
-        self.mentioning.get_or_init(|| {
-            let named = self.heir_names.iter().flat_map(|name| self.query.candidates(name).to_vec());
-            let mut files: Vec<FileId> = named.collect();
-            files.sort_unstable();
-            files.dedup();
-            files
-        })
+        self.heirs.types.contains(&class)
+            || self.query.full(class).is_some_and(|full| self.heirs.full_names.contains(&full))
     }
 
     /// Returns true if a file names the owner or a type that inherits the member.
     pub(super) fn mentions(&self, file: FileId) -> bool {
-        self.mentioning().binary_search(&file).is_ok()
+        self.heirs.mentioning(self.query).binary_search(&file).is_ok()
     }
 
     /// Returns true if a value of the owner may be converted to an interface because it has the method.
@@ -214,7 +150,7 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
         let mut names = BTreeSet::from([&*self.definition.name]);
         if let Some(container) = self.definition.container.as_deref().filter(|_| self.constructs) {
             names.insert(container.rsplit('.').next().unwrap_or(container));
-            names.extend(self.heir_names.iter().map(|name| &**name));
+            names.extend(self.heirs.names.iter().map(|name| &**name));
         }
         names
     }
@@ -227,18 +163,29 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
         }
     }
 
+    /// The files that contain one of its names, sorted.
+    fn naming(&self) -> &[FileId] {
+        self.naming.get_or_init(|| {
+            let names = self.names();
+            let short =
+                self.query.packages.short_name(&self.definition.name).filter(|_| is_type(self.definition));
+            let written = names.iter().copied().chain(short);
+            let mut found: Vec<FileId> = written.flat_map(|name| self.query.containing(name)).collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        })
+    }
+
     pub(super) fn candidates(&self) -> Vec<FileId> {
-        let names = self.names();
-        let short =
-            self.query.packages.short_name(&self.definition.name).filter(|_| is_type(self.definition));
-        let written = names.iter().copied().chain(short);
-        let mut found: Vec<FileId> = written.flat_map(|name| self.query.containing(name)).collect();
+        let mut found = self.naming().to_vec();
         if self.owner.is_none() {
             self.drop_distant(&mut found);
         }
         if self.is_convertible() {
-            found.extend(self.givers().iter().flat_map(|name| self.query.containing(name)));
-            found.extend(self.mentioning().iter().filter(|file| self.query.view(**file).is_some()));
+            found.extend(self.heirs.receiving(self.query));
+            let mentioning = self.heirs.mentioning(self.query).iter();
+            found.extend(mentioning.filter(|file| self.query.view(**file).is_some()));
         }
         found.sort_unstable();
         found.dedup();
@@ -263,27 +210,40 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
             return Vec::new();
         }
         let mut found = Vec::new();
+        if file == self.file || self.naming().binary_search(&file).is_ok() {
+            Work::count_search();
+            self.add_named_places(file, &view, &mut found);
+        }
+        found.extend(self.conversions(file, &view));
+        if found.is_empty() && file != self.file && !self.decided_only {
+            found.extend(self.unread(file, &view).or_else(|| self.conversion_site(file, &view)));
+        }
+        found
+    }
+
+    /// Adds the places of a file that contains one of its names.
+    fn add_named_places(&self, file: FileId, view: &View, found: &mut Vec<Reference>) {
         if !self.constructs {
             for bound in
-                self.query.bindings(&view).names.iter().filter(|bound| self.is_bound(bound.full.as_str()))
+                self.query.bindings(view).names.iter().filter(|bound| self.is_bound(bound.full.as_str()))
             {
                 found.push(reference(file, bound.line, Kind::Import, Role::Import, &self.definition.name));
             }
-            found.extend(self.openings(file, &view));
-            found.extend(self.overrides(file, &view));
+            found.extend(self.openings(file, view));
+            found.extend(self.overrides(file, view));
         }
         if file != self.file {
-            found.extend(self.declared_again(file, &view));
+            found.extend(self.declared_again(file, view));
         }
         let aliases =
-            self.query.bindings(&view).names.iter().filter(|bound| bound.full == self.written_name());
+            self.query.bindings(view).names.iter().filter(|bound| bound.full == self.written_name());
         let mut locals = self.names();
         locals.extend(aliases.map(|bound| &*bound.local));
         let named: Vec<_> = locals.into_iter().map(|name| view.uses_of(name)).collect();
         let mut uses: Vec<&(u32, Use)> = named.iter().flat_map(|uses| uses.iter()).collect();
         uses.sort_unstable_by_key(|(key, _)| *key);
         for (_, used) in uses {
-            if let Some(certainty) = self.certainty_of(file, &view, used) {
+            if let Some(certainty) = self.certainty_of(file, view, used) {
                 let mut place = reference(file, used.line, Kind::Symbol, self.role(used), &used.name);
                 place.certainty = certainty;
                 place.arguments = used.arguments;
@@ -291,11 +251,6 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
                 found.push(place);
             }
         }
-        found.extend(self.conversions(file, &view));
-        if found.is_empty() && file != self.file {
-            found.extend(self.unread(file, &view).or_else(|| self.conversion_site(file, &view)));
-        }
-        found
     }
 
     /// Returns a place in an unparsed part of a file that contains the name.

@@ -78,7 +78,7 @@ impl SearchTarget<'_, '_> {
             return Some(Certainty::Resolved);
         }
         let own = self.full_name_meant(file, view, used, self.written_name());
-        let mut heirs = self.heir_fulls.iter();
+        let mut heirs = self.heirs.full_names.iter();
         own.or_else(|| heirs.find_map(|heir| self.full_name_meant(file, view, used, heir)))
     }
 

@@ -1,13 +1,13 @@
 //! Name lookup: the definitions of a file, its imports, and the re-exports of other files.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use foldhash::HashMap;
 
-use super::types::Values;
+use super::types::{Consulted, Values};
 use super::use_positions::UsePositions;
 use super::{Found, Module, Scheme, Symbol, path_of};
 use crate::facts::{Definition, DefinitionKind, Facts, Import, Reach, Shape};
@@ -28,6 +28,8 @@ pub(crate) struct Resolver<'w> {
     hops: Cell<usize>,
     pub(super) depth: Cell<usize>,
     pub(super) values: Rc<Values>,
+    /// Values in the world with the removed definitions, and those definitions.
+    pub(super) complete: Option<(Rc<Values>, Consulted)>,
     /// The definitions that are assumed to be removed, and whether for their own file too.
     gone: (Vec<Symbol>, bool),
 }
@@ -46,27 +48,27 @@ struct Names {
 /// The meanings of names of one file.
 type Lookups = HashMap<Box<str>, Entry<Rc<[Hit]>>>;
 
-/// A file's facts, by name.
+/// A file's facts, by name. Most files are only looked at, so names are sorted when one is first looked up.
 pub(crate) struct View {
     pub(crate) facts: Arc<Facts>,
     /// Definitions by their path inside the file.
-    paths: HashMap<Box<str>, Vec<u32>>,
-    /// Imports by the name that they bind or re-export: the index of the import, and of the name in it.
-    names: HashMap<Box<str>, Vec<(usize, Option<usize>)>>,
-    globs: Vec<usize>,
+    paths: OnceCell<HashMap<Box<str>, Vec<u32>>>,
+    imports: OnceCell<BoundNames>,
     pub(super) uses: UsePositions,
 }
 
-impl View {
-    fn new(facts: Arc<Facts>) -> Self {
-        Work::count_view();
-        let mut paths: HashMap<Box<str>, Vec<u32>> = HashMap::default();
-        for (at, definition) in (0_u32..).zip(&facts.definitions) {
-            paths.entry(path_of(definition).into()).or_default().push(at);
-        }
-        let mut names: HashMap<Box<str>, Vec<(usize, Option<usize>)>> = HashMap::default();
-        let mut globs = Vec::new();
-        for (at, import) in facts.imports.iter().enumerate() {
+/// The names that the imports of a file bind or re-export.
+#[derive(Default)]
+struct BoundNames {
+    /// By the name: the index of the import, and of the name in it.
+    names: HashMap<Box<str>, Vec<(usize, Option<usize>)>>,
+    globs: Vec<usize>,
+}
+
+impl BoundNames {
+    fn new(imports: &[Import]) -> Self {
+        let Self { mut names, mut globs } = Self::default();
+        for (at, import) in imports.iter().enumerate() {
             for (name_at, name) in import.names.iter().enumerate() {
                 names.entry(name.local.clone()).or_default().push((at, Some(name_at)));
             }
@@ -80,11 +82,32 @@ impl View {
                 globs.push(at);
             }
         }
-        Self { facts, paths, names, globs, uses: UsePositions::default() }
+        Self { names, globs }
+    }
+}
+
+impl View {
+    fn new(facts: Arc<Facts>) -> Self {
+        Work::count_view();
+        Self { facts, paths: OnceCell::new(), imports: OnceCell::new(), uses: UsePositions::default() }
+    }
+
+    fn paths(&self) -> &HashMap<Box<str>, Vec<u32>> {
+        self.paths.get_or_init(|| {
+            let mut paths: HashMap<Box<str>, Vec<u32>> = HashMap::default();
+            for (at, definition) in (0_u32..).zip(&self.facts.definitions) {
+                paths.entry(path_of(definition).into()).or_default().push(at);
+            }
+            paths
+        })
+    }
+
+    fn imports(&self) -> &BoundNames {
+        self.imports.get_or_init(|| BoundNames::new(&self.facts.imports))
     }
 
     pub(crate) fn at(&self, path: &str) -> &[u32] {
-        self.paths.get(path).map_or(&[], Vec::as_slice)
+        self.paths().get(path).map_or(&[], Vec::as_slice)
     }
 
     /// A definition by its position.
@@ -142,6 +165,7 @@ impl<'w> Resolver<'w> {
             hops: Cell::new(0),
             depth: Cell::new(0),
             values: Memo::part(world, scheme.language()),
+            complete: None,
             gone: (Vec::new(), false),
         }
     }
@@ -149,7 +173,9 @@ impl<'w> Resolver<'w> {
     /// Returns the resolver for a world without some definitions; `beside` is set if their own file lacks
     /// them too.
     pub(super) fn without(&self, gone: Vec<Symbol>, beside: bool) -> Self {
+        let removed = gone.iter().fold(Consulted::default(), |all, it| all.and(Consulted::of(*it)));
         Self {
+            complete: Some((Rc::clone(&self.values), removed)),
             gone: (gone, beside),
             names: Rc::clone(&self.names),
             hops: Cell::new(0),
@@ -259,7 +285,7 @@ impl<'w> Resolver<'w> {
             }
         }
         if !(mode == Mode::Glob && name == "default") {
-            for (import, part) in view.names.get(name).into_iter().flatten() {
+            for (import, part) in view.imports().names.get(name).into_iter().flatten() {
                 let Some(import) = view.facts.imports.get(*import) else { continue };
                 if self.offers(import, mode) {
                     self.imported(file, import, *part, mode, &mut hits);
@@ -267,7 +293,7 @@ impl<'w> Resolver<'w> {
             }
         }
         if hits.is_empty() && name != "default" {
-            for import in view.globs.iter().filter_map(|at| view.facts.imports.get(*at)) {
+            for import in view.imports().globs.iter().filter_map(|at| view.facts.imports.get(*at)) {
                 let binds = mode != Mode::Inside || self.binds(import);
                 if binds
                     && (mode == Mode::Inside || import.container.is_none())
@@ -399,7 +425,7 @@ impl<'w> Resolver<'w> {
     /// Returns the exports that a namespace lists: `namespace N { export { A } }`.
     fn listed(&self, file: FileId, view: &View, namespace: &str, name: &str) -> Vec<Hit> {
         let mut hits = Vec::new();
-        for (import, part) in view.names.get(name).into_iter().flatten() {
+        for (import, part) in view.imports().names.get(name).into_iter().flatten() {
             let import = view.facts.imports.get(*import).filter(|it| it.reexport && it.module.is_empty());
             let import = import.filter(|it| it.container.as_deref() == Some(namespace));
             if let Some(own) = import.zip(*part).and_then(|(import, part)| import.names.get(part)) {

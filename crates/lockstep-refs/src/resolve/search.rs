@@ -21,6 +21,7 @@ use super::types::{Place as At, Type};
 use super::{Found, Module, Scheme, Symbol, position_of};
 use crate::facts::{Definition, DefinitionKind, Import, ImportForm, ImportedName, Role, Shape, Use};
 use crate::reference::{Certainty, Kind, Reference, Target};
+use crate::work::Work;
 use crate::world::{FileId, World};
 
 /// The maximum number of subtypes that are followed.
@@ -42,12 +43,13 @@ pub(crate) fn referrers(world: &dyn World, scheme: &dyn Scheme, target: &Target<
     search.finish()
 }
 
-/// The places in other files that reference a definition of one of several targets, each with the position of the target. No
-/// definition is treated as removed: the search asks for its users because it uses something else that changed.
+/// The places in other files that reference a definition of one of several targets, each with the position of the target.
+/// `with_losses` adds the places that never name a definition and would lose their type with it.
 pub(crate) fn users(
     world: &dyn World,
     scheme: &dyn Scheme,
     targets: &[Target<'_>],
+    with_losses: bool,
     is_over: &dyn Fn() -> bool,
 ) -> Vec<(usize, Reference)> {
     let Some(first) = targets.first() else { return Vec::new() };
@@ -59,6 +61,9 @@ pub(crate) fn users(
     let all = Target { symbols: &symbols, ..*first };
     let mut search = Search::new(&resolver, &all, homes);
     search.gather();
+    if with_losses && search.resolver.scheme.is_structural() {
+        search.take_gone();
+    }
     for file in std::mem::take(&mut search.files) {
         if is_over() {
             break;
@@ -151,6 +156,7 @@ impl<'r, 'w> Search<'r, 'w> {
 
     fn visit(&mut self, file: FileId) {
         let Some(view) = self.resolver.view(file) else { return };
+        Work::count_search();
         let mut locals: HashSet<Box<str>> = HashSet::default();
         for import in &view.facts.imports {
             self.import(file, import, &mut locals);

@@ -119,12 +119,9 @@ impl Resolver<'_> {
     pub(crate) fn types(&self, place: &Place, shape: &Shape) -> Rc<[Type]> {
         let is_shared = place.this.is_none();
         let scope = (place.file, place.within);
-        if is_shared
-            && let Some((known, consulted)) =
-                self.values.shapes.borrow().get(&scope).and_then(|it| it.get(shape))
-        {
-            self.values.consult(*consulted);
-            return Rc::clone(known);
+        if is_shared && let Some((known, consulted)) = self.known_types(scope, shape) {
+            self.values.consult(consulted);
+            return known;
         }
         if self.depth.get() >= MAX_STEPS {
             Limit::Steps.reach();
@@ -157,6 +154,17 @@ impl Resolver<'_> {
             shapes.entry(scope).or_default().insert(shape.clone(), (Rc::clone(&types), consulted));
         }
         types
+    }
+
+    /// Returns the types of a shape in a scope if they were evaluated before. In a world without some definitions, they are the same as
+    /// with them unless their computation consulted one of those.
+    fn known_types(&self, scope: (FileId, Option<u32>), shape: &Shape) -> Option<ConsultedTypes> {
+        let own = self.values.shapes.borrow().get(&scope).and_then(|it| it.get(shape)).cloned();
+        own.or_else(|| {
+            let (values, removed) = self.complete.as_ref()?;
+            let found = values.shapes.borrow().get(&scope)?.get(shape).cloned()?;
+            (!found.1.may_share(*removed)).then_some(found)
+        })
     }
 
     fn evaluate(&self, place: &Place, shape: &Shape) -> Vec<Type> {

@@ -70,7 +70,7 @@ fn the_users_of_several_files_are_those_of_each() {
             targets.push(Target { file: *file, symbols, module: false, now: None, own_file: false });
         }
         let once: BTreeSet<String> = rules(language)
-            .users(&world, &targets, &|| false)
+            .users(&world, &targets, false, &|| false)
             .iter()
             .map(|(at, found)| shown(&world, &targets[*at], found))
             .collect();
@@ -81,6 +81,6 @@ fn the_users_of_several_files_are_those_of_each() {
         }
         assert!(each.len() > 12, "{each:#?}");
         assert_eq!(once, each, "{language:?}");
-        assert!(rules(language).users(&world, &targets, &|| true).is_empty(), "the time is over");
+        assert!(rules(language).users(&world, &targets, false, &|| true).is_empty(), "the time is over");
     }
 }

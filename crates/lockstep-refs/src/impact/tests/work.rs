@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::entity::Aliases;
-use crate::facts::Facts;
+use crate::facts::{Definition, Facts};
 use crate::impact::{After, Before, Edit, Question, impact};
+use crate::language::{Language, rules};
+use crate::reference::{Reference, Target};
 use crate::work::Work;
 use crate::world::{FileId, MemoryWorld, World};
 
@@ -197,4 +199,65 @@ fn converted_values_are_evaluated_once_for_all_methods() {
     assert_eq!(found.candidates().len(), DEPENDENTS, "{found:?}");
     // A conversion evaluates its value and the receiver of its call, in each world and at each hop.
     assert!(work.types <= 12 * DEPENDENTS as u64, "{work:?}");
+}
+
+#[test]
+fn definitions_of_one_name_are_searched_together() {
+    const OWNERS: usize = 12;
+    let mut files = Vec::new();
+    for at in 0..OWNERS {
+        files.push((
+            format!("kit{at}.ts"),
+            format!("export class Kit{at} {{ make(): number {{ return {at}; }} }}\n"),
+        ));
+    }
+    for at in 0..DEPENDENTS {
+        let of = at % OWNERS;
+        let text =
+            format!("import {{ Kit{of} }} from './kit{of}';\nexport const made = new Kit{of}().make();\n");
+        files.push((format!("user{at}.ts"), text));
+    }
+    let world = MemoryWorld::new(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    let symbols: Vec<Vec<Definition>> = (0..OWNERS)
+        .map(|at| {
+            let facts = world.facts(world.find(&format!("kit{at}.ts")).unwrap()).unwrap();
+            facts.definitions.iter().filter(|it| &*it.name == "make").cloned().collect()
+        })
+        .collect();
+    let target = |(at, symbols)| {
+        let file = world.find(&format!("kit{at}.ts")).unwrap();
+        Target { file, symbols, module: false, now: None, own_file: false }
+    };
+    let targets: Vec<Target<'_>> = symbols.iter().map(Vec::as_slice).enumerate().map(target).collect();
+    let begun = Work::of_thread();
+    let found = rules(Language::TypeScript).users(&world, &targets, true, &|| false);
+    let work = Work::of_thread().since(begun);
+    let of_file =
+        |file: FileId| world.path(file).strip_prefix("user")?.strip_suffix(".ts")?.parse::<usize>().ok();
+    let is_of_owner =
+        |(at, it): &(usize, Reference)| of_file(it.file).is_some_and(|user| user % OWNERS == *at);
+    assert!(found.len() == DEPENDENTS && found.iter().all(is_of_owner), "{found:?}");
+    assert!(work.searched <= (OWNERS + DEPENDENTS) as u64, "{work:?}");
+}
+
+#[test]
+fn calls_of_one_function_evaluate_its_receiver_once() {
+    let kit = "package kit\n\ntype T struct{}\n\ntype Able interface {\n\tMake()\n}\n\ntype Box struct{ Inner *Box }\n\n\
+               func (b *Box) Take(able Able) {}\n\nfunc (t *T) Make() {}\n";
+    let calls = "\tb.Inner.Inner.Inner.Take(&kit.T{})\n".repeat(50);
+    let user = format!("package user\n\nimport \"m/kit\"\n\nfunc Use(b *kit.Box) {{\n{calls}}}\n");
+    let files = [("go.mod", "module m\n"), ("kit/kit.go", kit), ("user/user.go", &user)];
+    let world = MemoryWorld::new(files);
+    let edits = [Edit {
+        path: "kit/kit.go".to_owned(),
+        former: None,
+        before: Before::Text(Arc::from(kit)),
+        after: After::Text(kit.replace("(t *T) Make", "(t *T) Build").into()),
+    }];
+    let begun = Work::of_thread();
+    let found = impact(&world, &Question { edits: &edits, aliases: &Aliases::default(), is_over: &|| false });
+    let work = Work::of_thread().since(begun);
+    assert_eq!(found.candidates().into_iter().collect::<Vec<_>>(), ["user/user.go"]);
+    // The value of each call, in each world; without a memo the receiver took four more.
+    assert!(work.types <= 4 * 50, "{work:?}");
 }

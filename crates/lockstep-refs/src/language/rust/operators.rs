@@ -1,10 +1,17 @@
 //! Uses of traits that need no name: operators, placeholders of formatted texts, and methods of derived traits.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use foldhash::HashMap;
+
 use super::extractor::{Reader, Source, read_with_operators};
 use super::modules::{Module, Project};
 use super::names::{Entity, Found};
 use super::values::Ty;
-use crate::facts::{DefinitionKind, Role, Shape, Use};
+use crate::facts::{DefinitionKind, Facts, Role, Shape, Use};
+use crate::language::Language;
+use crate::memo::Memo;
 use crate::world::{FileId, World};
 
 /// The pointers that are cloned without a clone of their content.
@@ -153,9 +160,24 @@ pub(crate) struct TraitUses<'a> {
     pub(crate) is_deep: bool,
 }
 
+/// The uses of files with their operators.
+#[derive(Default)]
+struct Operators(RefCell<HashMap<FileId, Option<Rc<Facts>>>>);
+
+/// Returns the uses of a file with its operators. A file is read once for all traits.
+fn with_operators(world: &dyn World, file: FileId) -> Option<Rc<Facts>> {
+    let known = Memo::part::<Operators>(world, Language::Rust);
+    if let Some(facts) = known.0.borrow().get(&file) {
+        return facts.clone();
+    }
+    let facts = world.text(file).and_then(|text| read_with_operators(&text)).map(Rc::new);
+    known.0.borrow_mut().insert(file, facts.clone());
+    facts
+}
+
 /// Returns the lines of a file that use a trait on the type, with the name of each use.
 pub(crate) fn trait_uses(world: &dyn World, file: FileId, wanted: &TraitUses<'_>) -> Vec<(u32, Box<str>)> {
-    let Some(facts) = world.text(file).and_then(|text| read_with_operators(&text)) else { return Vec::new() };
+    let Some(facts) = with_operators(world, file) else { return Vec::new() };
     let project = Project::new(world);
     let Some(sheet) = project.sheet(wanted.file) else { return Vec::new() };
     let is_type = |index: &&u32| {
