@@ -11,6 +11,7 @@ mod direct_dependents;
 mod directories;
 mod edit;
 mod edited_places;
+mod external_members;
 mod former_modules;
 mod go_module_rename;
 mod hunks;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::dependents::Evidence;
 use super::edit::{Before, Edit};
+use super::external_members::{ExternalMember, external_members};
 use super::hunks::Hunks;
 use super::links::missing_links;
 use super::missing_paths::missing_paths;
@@ -51,6 +52,7 @@ pub(super) fn introduced(
     if let Some((facts, Some(former))) = former {
         let former = OldFile { path: edit.former_path(), facts, text: former };
         now.extend(renamed_uses(world, &edit.path, &former, renames).into_iter().map(missing_use));
+        now.extend(external_members(world, &edit.path, &former, renames).into_iter().map(missing_member));
         now.extend(missing_in_new_lines(world, &edit.path, &text, former.text));
     }
     if now.is_empty() {
@@ -108,6 +110,11 @@ fn missing_in_new_lines(world: &dyn World, path: &str, text: &str, former: &str)
 
 fn missing_use(it: RenamedUse) -> Missing {
     let reason = format!("nothing is called {}; it was {}", it.name, it.was);
+    Missing { line: it.line, kind: Kind::Symbol, pattern: it.name, reason }
+}
+
+fn missing_member(it: ExternalMember) -> Missing {
+    let reason = format!("it was {}.{}, which is not part of the project", it.owner, it.was);
     Missing { line: it.line, kind: Kind::Symbol, pattern: it.name, reason }
 }
 

@@ -144,17 +144,17 @@ fn is_resolved(references: &Resolved, line: u32, name: &str) -> bool {
 }
 
 /// The names that files of the project define, of any kind. Each name is looked up once.
-struct DefinedNames<'w> {
+pub(super) struct DefinedNames<'w> {
     world: &'w dyn World,
     known: RefCell<HashMap<Box<str>, bool>>,
 }
 
 impl<'w> DefinedNames<'w> {
-    fn new(world: &'w dyn World) -> Self {
+    pub(super) fn new(world: &'w dyn World) -> Self {
         Self { world, known: RefCell::default() }
     }
 
-    fn contains(&self, name: &str) -> bool {
+    pub(super) fn contains(&self, name: &str) -> bool {
         if let Some(known) = self.known.borrow().get(name) {
             return *known;
         }

@@ -60,10 +60,14 @@ fn settle(dependents: &mut [CascadeDependent], total: &Impact) {
         .filter(|(_, dependent)| dependent.breaks)
         .map(|(file, dependent)| (&*file.path, &*dependent.path))
         .collect();
-    let claimed = dependents.iter_mut().filter(|it| it.breaks == Some(true) && !it.is_own());
+    let own: Vec<CascadeDependent> = own_references(total).into_iter().chain(unparsed(total)).collect();
+    let claimed = dependents.iter_mut().filter(|it| it.breaks == Some(true));
     for dependent in claimed.filter(|it| known.contains(&*it.cause)) {
-        let fits = !broken.contains(&(&*dependent.cause, &*dependent.path));
-        dependent.breaks = Some(!fits);
+        let is_broken = match dependent.is_own() {
+            true => own.iter().any(|it| (&it.path, &it.pattern) == (&dependent.path, &dependent.pattern)),
+            false => broken.contains(&(&*dependent.cause, &*dependent.path)),
+        };
+        dependent.breaks = Some(is_broken);
     }
 }
 

@@ -436,6 +436,13 @@ fn signatures_that_follow_a_renamed_type_need_no_further_change() {
             "use.ts",
             "import { Router } from './walk'\n\nnew Router().walk((n) => {})\n",
         ),
+        (
+            "kind.go",
+            "package p\n\ntype WalkFunc uint8\n\nconst first WalkFunc = 1\n\ntype Node struct {\n\tkind WalkFunc\n}\n\n\
+             func (n *Node) is() bool {\n\treturn n.kind == first\n}\n",
+            "other.go",
+            "package p\n\nfunc run(n *Node) bool {\n\treturn n.is()\n}\n",
+        ),
     ] {
         let env = active();
         env.write(definition, text);
@@ -444,5 +451,48 @@ fn signatures_that_follow_a_renamed_type_need_no_further_change() {
         env.write(definition, text.replacen("WalkFunc", "VisitFunc", 1));
         let agent = "for f in $LOCKSTEP_FILES; do sed -i 's/WalkFunc/VisitFunc/g' $f; done";
         assert_eq!(verdict(&env, agent), "converged", "{definition}");
+    }
+}
+
+/// The agent gives members of things outside the project the new name of the definition.
+#[test]
+fn external_members_with_the_new_name_do_not_converge() {
+    let cases: [(&str, &str, &str, &str); 3] = [
+        (
+            "text.go",
+            "package p\n\nfunc New() int { return 1 }\n",
+            "app.go",
+            "package p\n\nimport \"errors\"\n\nfunc run() (int, error) {\n\treturn New(), errors.New(\"x\")\n}\n",
+        ),
+        (
+            "text.py",
+            "def New():\n    return 1\n",
+            "app.py",
+            "import lib\nfrom text import New\n\nNew()\nlib.New()\n",
+        ),
+        (
+            "src/text.rs",
+            "pub fn New() {}\n",
+            "src/lib.rs",
+            "mod text;\n\npub fn run() {\n    text::New();\n    String::New();\n}\n",
+        ),
+    ];
+    for (definition, text, user, uses) in cases {
+        for (agent, expected) in [
+            (r"for f in $LOCKSTEP_FILES; do sed -i 's/\bNew\b/Make/g' $f; done", "partial"),
+            (
+                r"for f in $LOCKSTEP_FILES; do sed -i 's/\bNew\b/Make/g; s/\(errors\|lib\|String\)\(\.\|::\)Make/\1\2New/' $f; done",
+                "converged",
+            ),
+        ] {
+            let env = active();
+            env.write("go.mod", "module p\n");
+            env.write("Cargo.toml", "[package]\nname = \"p\"\nversion = \"0.1.0\"\n");
+            env.write(definition, text);
+            env.write(user, uses);
+            commit(&env);
+            env.write(definition, text.replace("New", "Make"));
+            assert_eq!(verdict(&env, agent), expected, "{definition} with {agent}: {:#}", status(&env));
+        }
     }
 }

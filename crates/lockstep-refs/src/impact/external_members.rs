@@ -1,0 +1,69 @@
+//! Members of things outside the project that got the new name of a renamed definition: `errors.New` became
+//! `errors.NewAll`, because `New` of the project is `NewAll` now.
+
+use super::renamed_types::TypeRenames;
+use super::renamed_uses::{DefinedNames, OldFile};
+use crate::facts::{Facts, Import, Shape};
+use crate::language;
+use crate::memo::Memo;
+use crate::world::World;
+
+/// A member with the new name of another definition.
+pub(super) struct ExternalMember {
+    /// Line number, starting at 1.
+    pub(super) line: u32,
+    pub(super) owner: String,
+    pub(super) name: String,
+    /// The former name.
+    pub(super) was: String,
+}
+
+/// Returns the members of external owners in the file at `path` that were renamed like a definition of the project.
+pub(super) fn external_members(
+    world: &dyn World,
+    path: &str,
+    former: &OldFile<'_>,
+    renames: &TypeRenames<'_>,
+) -> Vec<ExternalMember> {
+    let renames = renames.definitions(world);
+    let text = world.find(path).and_then(|file| Some((file, world.text(file)?)));
+    let Some((file, text)) = text.filter(|_| !renames.is_empty()) else { return Vec::new() };
+    let facts = Memo::parses(world).facts_with_unbound_names(path, &text);
+    let before = Memo::parses(world).facts_with_unbound_names(former.path, former.text);
+    let mut found: Vec<ExternalMember> = Vec::new();
+    for (line, owner, name) in members(&facts) {
+        let had = |name: &str| members(&before).any(|(_, of, member)| of == owner && member == name);
+        let was = renames.iter().find(|(was, to)| ***to == *name && had(was) && !had(name));
+        if let Some((was, _)) = was {
+            let (owner, name, was) = (owner.to_owned(), name.to_owned(), was.to_string());
+            found.push(ExternalMember { line, owner, name, was });
+        }
+    }
+    if found.is_empty() {
+        return found;
+    }
+    let references = language::rules(facts.language).outgoing(world, file).references;
+    let leads_to_project = |line: u32| references.iter().any(|(_, place)| place.line == line);
+    let defined = DefinedNames::new(world);
+    found.retain(|it| match facts.imports.iter().find(|import| binds(import, &it.owner)) {
+        Some(import) => !leads_to_project(import.line),
+        // A type of the language, such as `Vec`.
+        None => it.owner.starts_with(char::is_uppercase) && !defined.contains(&it.owner),
+    });
+    found
+}
+
+/// The line, the owner and the name of each use of a named owner's member.
+fn members(facts: &Facts) -> impl Iterator<Item = (u32, &str, &str)> {
+    facts.uses.iter().filter_map(|it| match &it.of {
+        Some(Shape::Name(owner)) => Some((it.line, &**owner, &*it.name)),
+        _ => None,
+    })
+}
+
+/// Returns true if an import makes a name known in its file.
+fn binds(import: &Import, name: &str) -> bool {
+    let last = import.module.rsplit(['.', ':', '/', '\\']).next();
+    import.alias.as_deref().or(last.filter(|_| import.names.is_empty())) == Some(name)
+        || import.names.iter().any(|it| &*it.local == name)
+}
