@@ -6,6 +6,7 @@ mod added_definitions;
 mod broken_references;
 mod c_declarations;
 mod call_compat;
+mod comment_only;
 mod dependents;
 mod direct_dependents;
 mod directories;
@@ -57,7 +58,7 @@ pub use own_file::BrokenReference;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::definition_diff::SymbolChange;
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
 use crate::entity::Aliases;
 use crate::facts::{Definition, Facts, Reach};
 use crate::language::{self, Language};
@@ -68,6 +69,7 @@ use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::work::Work;
 use crate::world::{FileId, World};
 use added_definitions::AddedDefinitions;
+use comment_only::is_same_code;
 use dependents::DependentSet;
 use direct_dependents::collect_direct;
 use directories::EmptiedDirectories;
@@ -289,9 +291,13 @@ fn file_impact(revisions: &Revisions<'_>, edit: &Edit, question: &Question<'_>) 
         found.symbols = Edit::everything_inside(&facts);
         found.whole_file = true;
     }
-    let reads = |former: &str| edit.present_text(&before).is_some_and(|now| is_same_code(edit, former, &now));
-    found.only_comments =
-        found.symbols.is_empty() && !unread && !edit.is_moved() && text.as_deref().is_some_and(reads);
+    let reads =
+        |former: &str| edit.present_text(&before).is_some_and(|now| is_same_code(&edit.path, former, &now));
+    let is_inside = found.symbols.iter().all(|it| it.what == DefinitionChangeKind::BodyChanged);
+    found.only_comments = is_inside && !unread && !edit.is_moved() && text.as_deref().is_some_and(reads);
+    if found.only_comments {
+        found.symbols.clear();
+    }
     let mut collector = DependentSet::new(world, edit, file);
     let handed_on = after.as_deref().map(lost_reexports::names).unwrap_or_default();
     let mut kept = StillResolving::new(
@@ -343,25 +349,22 @@ fn file_impact(revisions: &Revisions<'_>, edit: &Edit, question: &Question<'_>) 
     manifest_names::collect(revisions.after, edit, text.as_deref(), &mut collector, &mut found);
     let left = text_dependents::left_behind(revisions.after, edit, text.as_deref(), aliases);
     own_file::merge(&mut found.broken_in_file, left);
-    text_dependents::collect(
-        (&before, emptied),
-        edit,
-        text.as_deref(),
-        &found.symbols,
-        aliases,
-        &mut collector,
-    );
+    if !found.only_comments {
+        text_dependents::collect(
+            (&before, emptied),
+            edit,
+            text.as_deref(),
+            &found.symbols,
+            aliases,
+            &mut collector,
+        );
+    }
     found.content_not_analysed = unanalysed_content::is_affected(edit, &before, text.as_deref());
     let truncated = is_over() || collect_transitive(&before, &mut collector, is_over);
     let unbroken = found.symbols.iter_mut().enumerate().filter(|(at, _)| !broken.contains(at));
     unbroken.for_each(|(_, change)| change.settle());
     (found.dependents, found.undecided) = collector.finish();
     (found, truncated)
-}
-
-/// Returns true if two contents of a file are the same code with other comments.
-fn is_same_code(edit: &Edit, former: &str, now: &str) -> bool {
-    former != now && language::is_same_code(&edit.path, former, now)
 }
 
 /// Marks definitions as unknown where the new content does not parse. Returns the first line that does not.
