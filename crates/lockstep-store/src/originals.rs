@@ -87,10 +87,17 @@ impl<'a> OriginalStore<'a> {
         Ok(())
     }
 
-    /// Returns the file's content before the agent's first change since the last report: from an event, or
-    /// else from the last report.
+    /// Saves the last content that parsed of a file that no longer does, unless one is saved. Every agent's next report
+    /// compares with it.
+    pub fn keep_parsed(&self, path: &Path, content: &str) -> StoreResult {
+        write_new(self.state, self.session, &self.parsed_file(path), &encoded(Some(content))).map(drop)
+    }
+
+    /// Returns the file's content before the agent's first change since the last report: the last one that parsed, or that
+    /// of an event, or else that of the last report.
     pub fn at_last_report(&self, path: &Path, agent: Option<&AgentId>) -> Option<OriginalContent> {
-        read(&self.agent_file(path, agent)).or_else(|| read(&self.at_report(path)))
+        let files = [self.parsed_file(path), self.agent_file(path, agent), self.at_report(path)];
+        files.iter().find_map(|file| read(file))
     }
 
     /// Returns the file's content before the session's first change, as an event reported it.
@@ -115,6 +122,7 @@ impl<'a> OriginalStore<'a> {
             }
             None => remove(&saved)?,
         }
+        remove(&self.parsed_file(path))?;
         remove(&file)
     }
 
@@ -194,6 +202,10 @@ impl<'a> OriginalStore<'a> {
 
     fn at_report(&self, path: &Path) -> PathBuf {
         self.directory().join(format!("{}.reported", digest(path)))
+    }
+
+    fn parsed_file(&self, path: &Path) -> PathBuf {
+        self.directory().join(format!("{}.parsed", digest(path)))
     }
 
     fn agent_file(&self, path: &Path, agent: Option<&AgentId>) -> PathBuf {

@@ -49,10 +49,7 @@ impl Unparsed {
         if self.places.is_empty() {
             return;
         }
-        for change in changes
-            .iter_mut()
-            .filter(|it| it.what != DefinitionChangeKind::BodyChanged && self.covers(&it.was))
-        {
+        for change in changes.iter_mut().filter(|it| self.covers(&it.was)) {
             change.what = DefinitionChangeKind::Unknown;
         }
     }

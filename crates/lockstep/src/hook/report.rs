@@ -230,7 +230,6 @@ impl HookRun {
         })?;
         if entered.is_some() {
             let befores = OriginalStore::for_session(&self.project.state, session);
-            // A file that does not parse now is compared with its original content again when it does.
             let is_settled =
                 |path: &Path| !analysis.as_ref().is_some_and(|analysis| analysis.is_unparsed(path));
             let settled = analysed.iter().map(|(path, _)| path).filter(|path| is_settled(path));
@@ -328,6 +327,7 @@ impl HookRun {
             &edits,
             &deadline_after(reported.limit.min(self.time_left())),
         );
+        self.keep_parsed(session, &edits, &analysis)?;
         analysis.add_broken_importers(&index, &assumed);
         analysis.drop_already_updated(&last_changes(store, session)?);
         self.drop_checked_out(session, &mut analysis);
@@ -335,6 +335,18 @@ impl HookRun {
         // Facts parsed for this answer are saved for the next. Failing to save them changes no answer.
         let _ = index.persist_facts();
         Ok(Some(analysis))
+    }
+
+    /// Saves the former contents of files that do not parse now: they are compared with these contents when they parse again.
+    fn keep_parsed(&self, session: &SessionId, edits: &[Edit], analysis: &ImpactAnalysis) -> HookResult {
+        let befores = OriginalStore::for_session(&self.project.state, session);
+        for edit in edits {
+            let path = self.project.root.join(&edit.path);
+            if let (Before::Text(before), true) = (&edit.before, analysis.is_unparsed(&path)) {
+                befores.keep_parsed(&path, before)?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes dependents that fit files which a checkout, a merge or a reset of the session wrote.

@@ -87,8 +87,19 @@ fn note(file: &FileImpact) -> Option<String> {
         FileChange::Created => Some("new".to_owned()),
         FileChange::Deleted => Some("deleted".to_owned()),
         FileChange::Modified if file.whole_file => Some("former content unknown".to_owned()),
-        FileChange::Modified => symbols(&file.symbols),
+        FileChange::Modified => match file.unparsed {
+            Some(line) => Some(unparsed_note(&file.symbols, line)),
+            None => symbols(&file.symbols),
+        },
     }
+}
+
+/// Names the changes that are certain in a file that does not parse at this line.
+fn unparsed_note(changes: &[SymbolChange], line: u32) -> String {
+    let is_known = |change: &&SymbolChange| change.what != DefinitionChangeKind::Unknown;
+    let known: Vec<SymbolChange> = changes.iter().filter(is_known).cloned().collect();
+    let known = symbols(&known).map_or_else(String::new, |text| format!("{text}; "));
+    format!("{known}not analysed: line {line} does not parse")
 }
 
 /// Returns the part of the former path that differs from the present one.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use lockstep_git::{GitError, Repository};
 use lockstep_index::index::Index;
 use lockstep_refs::entity::Aliases;
-use lockstep_refs::impact::{After, Edit, Impact, Question, broken_importers, impact};
+use lockstep_refs::impact::{After, Dependent, Edit, FileImpact, Impact, Question, broken_importers, impact};
 use lockstep_refs::reference::Certainty;
 use lockstep_refs::report::{CoChangedFile, IndexState, Report, Timings};
 use lockstep_refs::world::World as _;
@@ -237,18 +237,22 @@ impl ImpactAnalysis {
     /// depend on: they were already considered. `changes` has the last change of each file.
     pub(crate) fn drop_already_updated(&mut self, changes: &BTreeMap<PathBuf, i64>) {
         let root = Path::new(&self.root);
-        // If the change is unknown, followers of it are unknown too.
-        for file in self.impact.files.iter_mut().filter(|file| !file.whole_file) {
+        for file in self.impact.files.iter_mut().filter(|file| is_change_known(file)) {
             file.dependents
                 .retain(|dependent| dependent.breaks || !changes.contains_key(&root.join(&dependent.path)));
         }
     }
 
-    /// Removes dependents that still fit a file which is as git wrote it: they are of the same commit.
+    /// Removes dependents of a file which is as git wrote it: those that fit it, and those that only may not and are of the
+    /// same commit.
     pub(crate) fn drop_fitting_dependents(&mut self, is_as_git_wrote_it: impl Fn(&str) -> bool) {
-        for file in self.impact.files.iter_mut().filter(|file| !file.whole_file) {
-            if file.dependents.iter().any(|dependent| !dependent.breaks) && is_as_git_wrote_it(&file.path) {
-                file.dependents.retain(|dependent| dependent.breaks);
+        let is_certain = |it: &Dependent| {
+            it.evidence.iter().any(|place| place.breaks && place.certainty == Certainty::Resolved)
+        };
+        for file in self.impact.files.iter_mut().filter(|file| is_change_known(file)) {
+            if !file.dependents.iter().all(is_certain) && is_as_git_wrote_it(&file.path) {
+                let is_kept = |it: &Dependent| is_certain(it) || it.breaks && !is_as_git_wrote_it(&it.path);
+                file.dependents.retain(is_kept);
             }
         }
     }
@@ -269,6 +273,11 @@ impl ImpactAnalysis {
     pub(crate) fn is_unanalysed(&self) -> bool {
         !self.impact.files.is_empty() && self.impact.files.iter().all(|file| file.unanalysed)
     }
+}
+
+/// Returns true if the change of the file is known. If it is not, files that follow it are unknown too.
+fn is_change_known(file: &FileImpact) -> bool {
+    !file.whole_file && file.unparsed.is_none()
 }
 
 /// Weakens the findings about the file whose analysis was interrupted: a missing result may make something
