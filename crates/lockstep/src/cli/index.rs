@@ -91,7 +91,10 @@ impl IndexProgress for ParsingLimit<'_> {
 }
 
 pub(crate) fn run(args: &IndexArgs, context: &CommandContext) -> CommandResult {
-    let tree = Workspace::discover(&context.directory)?;
+    let tree = match args.detached {
+        true => Workspace::of_background_build(&context.directory)?,
+        false => Workspace::discover(&context.directory)?,
+    };
     let state = tree.index_directory()?;
     if args.check {
         return check(context, &tree, state);

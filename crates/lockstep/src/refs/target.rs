@@ -80,7 +80,7 @@ impl ReferenceTarget {
         if inside.is_empty() {
             return;
         }
-        let shown = format!("{directory}/");
+        let shown = if directory.is_empty() { "./".to_owned() } else { format!("{directory}/") };
         let group = self.group(shown.clone(), shown);
         for file in inside {
             let target = whole_file(index, file, aliases, group);

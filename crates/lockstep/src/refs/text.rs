@@ -100,7 +100,9 @@ fn summary(
                 "No link or import without a target was found. Removed files are not known without git commits."
             )
         }
-        ReferenceDirection::Dangling if nothing => writeln!(out, "Nothing refers to what no longer exists."),
+        ReferenceDirection::Dangling if nothing => {
+            writeln!(out, "No link, path or import refers to what no longer exists.")
+        }
         ReferenceDirection::Out if nothing => writeln!(out, "{sought} references nothing in this tree."),
         ReferenceDirection::In if nothing && answer.truncated => {
             writeln!(out, "No references to {sought} found before the time limit.")

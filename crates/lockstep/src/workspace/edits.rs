@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use lockstep_git::local::{Blob, LocalRepository};
 use lockstep_git::patch::FilePatch;
 use lockstep_git::{DiffEntry, DiffRange, DiffStatus, Repository};
 use lockstep_refs::impact::{After, Before, Edit};
@@ -83,25 +84,33 @@ impl Workspace {
                 continue;
             }
             let file = self.root.join(path);
-            if file.is_dir() || self.is_committed(path)? {
+            let before = self.content_without_git(path).unwrap_or(Before::Unknown);
+            let is_same =
+                matches!(&before, Before::Text(before) if read_text(&file).as_deref() == Some(&**before));
+            if file.is_dir() || is_same || self.is_committed(path)? {
                 unchanged.push(path.clone());
                 continue;
             }
             if !file.exists() {
                 return Err(self.no_such_file(path));
             }
-            edits.push(Edit {
-                path: path.clone(),
-                former: None,
-                before: Before::Unknown,
-                after: After::Present,
-            });
+            edits.push(Edit { path: path.clone(), former: None, before, after: After::Present });
         }
         let origin = match &self.repository {
             Some(_) => "since the last commit",
             None => "in the files named",
         };
         Ok(EditSet { edits, origin: origin.to_owned(), unchanged })
+    }
+
+    /// Returns the content in the last commit, if the `git` program is not there to ask.
+    fn content_without_git(&self, path: &str) -> Option<Before> {
+        let local = LocalRepository::discover(&self.root).filter(|_| self.repository.is_none())?;
+        match local.file(&local.head()?, path) {
+            Blob::Content(bytes) => Some(Before::Text(text(&bytes))),
+            Blob::Absent => Some(Before::Absent),
+            Blob::Unreadable => None,
+        }
     }
 
     /// Returns true if the file is on disk and in the last commit.

@@ -8,11 +8,14 @@ pub(crate) mod session_edits;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use lockstep_config::Project;
 use lockstep_git::{GitError, Repository};
 use lockstep_store::{StateDir, Store, StoreError};
 
 use crate::error::{CommandError, CommandErrorKind, CommandResult};
+use crate::executable;
 use crate::project::ActiveProject;
+use crate::terminal::print_error;
 
 /// An active project, or else a whole git repository, or else just a directory.
 pub(crate) struct Workspace {
@@ -37,12 +40,28 @@ impl Workspace {
         Self::of(Some(ActiveProject::discover(directory)?), directory)
     }
 
+    /// The tree whose index a hook has built in the background. As in the hook, problems of `lockstep.toml` leave its valid
+    /// keys in effect.
+    pub(crate) fn of_background_build(directory: &Path) -> CommandResult<Self> {
+        let project = Project::of_directory(directory)?.map(ActiveProject::load).transpose()?;
+        Self::of(project, directory)
+    }
+
     fn of(project: Option<ActiveProject>, directory: &Path) -> CommandResult<Self> {
+        let has_git = executable::find("git").is_some();
         let root = match &project {
             Some(project) => project.root.clone(),
-            None => Repository::worktree_root_of(directory)?.unwrap_or_else(|| directory.to_owned()),
+            None if has_git => {
+                Repository::worktree_root_of(directory)?.unwrap_or_else(|| directory.to_owned())
+            }
+            None => repository_around(directory).unwrap_or(directory).to_owned(),
         };
-        let repository = Repository::discover(&root)?;
+        let repository = if has_git { Repository::discover(&root)? } else { None };
+        if !has_git && repository_around(&root).is_some() {
+            print_error(
+                "note: git is not on PATH: deleted files and the names of earlier commits are unknown\n",
+            );
+        }
         Ok(Self { root, project, repository, cached_index: OnceLock::new() })
     }
 
@@ -54,6 +73,10 @@ impl Workspace {
     /// Returns the repository, or an error if there is none.
     pub(crate) fn repository(&self) -> CommandResult<&Repository> {
         self.repository.as_ref().ok_or_else(|| {
+            if executable::find("git").is_none() {
+                return CommandError::store("git is not on PATH, so the changed files are unknown")
+                    .hint("install git, or name the changed files: `lockstep impact FILE...`");
+            }
             if let Some(refusal) = Repository::refusal(&self.root) {
                 return refusal.into();
             }
@@ -73,6 +96,11 @@ impl Workspace {
             CommandError::usage(format!("{} is not inside {}", given.display(), self.root.display()))
         })
     }
+}
+
+/// Returns the top of the repository around a directory, without asking git.
+fn repository_around(directory: &Path) -> Option<&Path> {
+    directory.ancestors().find(|above| above.join(".git").exists())
 }
 
 /// Returns true if a repository between `root` and `directory` contains the directory.

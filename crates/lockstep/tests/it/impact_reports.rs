@@ -108,7 +108,7 @@ fn imports_of_deleted_files_dangle_committed_or_not() {
     commit(&env, "first");
     let clean = env.lockstep(["refs", "--dangling"]).assert_success();
     assert!(
-        clean.contains("Nothing refers to what no longer exists"),
+        clean.contains("No link, path or import refers to what no longer exists"),
         "an import that never led anywhere: {clean}"
     );
     env.git(["rm", "--quiet", "src/gone.rs", "web/gone.ts", "py/gone.py"]);

@@ -35,6 +35,7 @@ mod everyday;
 mod first_stop;
 mod first_stop_commands;
 mod first_stop_states;
+mod first_stop_unparsed;
 mod frameworks;
 mod fuzz;
 mod gate_modes;
