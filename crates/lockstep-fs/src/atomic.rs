@@ -123,7 +123,8 @@ fn temporary(dir: &Path, mode: u32) -> Result<NamedTempFile, FsError> {
         .prefix(TEMPORARY_PREFIX)
         .rand_bytes(RANDOM)
         .tempfile_in(dir)
-        .map_err(FsError::at("create a file in", dir))
+        // The system's answer, without the temporary name.
+        .map_err(|error| FsError::at("create a file in", dir)(error.kind().into()))
 }
 
 /// A file whose content is on disk and which has no final name yet.

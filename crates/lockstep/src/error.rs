@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::io;
 
 use lockstep_cache::CacheError;
 use lockstep_config::{ConfigProblem, DiscoverError};
@@ -125,7 +126,23 @@ impl CommandError {
     /// An error of a library: its message is ours, its cause stays the cause.
     pub(crate) fn from_error(kind: CommandErrorKind, error: impl Error + Send + Sync + 'static) -> Self {
         let causes = error.source().map(|cause| single_line(&error_chain(cause))).into_iter().collect();
-        Self { causes, ..Self::new(kind, error.to_string()) }
+        let hints = hint_of_system(&error).map(str::to_owned).into_iter().collect();
+        Self { causes, hints, ..Self::new(kind, error.to_string()) }
+    }
+}
+
+/// Returns advice for answers of the system that users can change.
+fn hint_of_system(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    let mut chain = std::iter::successors(Some(error), |error| Error::source(*error));
+    match chain.find_map(|error| error.downcast_ref::<io::Error>())?.kind() {
+        io::ErrorKind::PermissionDenied => {
+            Some("give your user access to it, or run the command as its owner")
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            Some("the file system is read-only; work in a copy that can be written")
+        }
+        io::ErrorKind::StorageFull => Some("free space on the disk and run the command again"),
+        _ => None,
     }
 }
 
