@@ -42,6 +42,10 @@ pub(super) fn mean_another(
         return true;
     }
     let (Role::Call, Some(count)) = (reference.role, reference.arguments) else { return false };
+    // A declaration of C and its definition have one name, but are no overloads.
+    if language == Language::C {
+        return false;
+    }
     let is_left = |it: &&Definition| {
         it.name == was.name
             && it.kind == was.kind

@@ -37,7 +37,8 @@ pub(super) fn conflicting_definitions(
     let now =
         |was: &Definition| facts.definitions.iter().find(|it| is_same(it, was) && !is_empty_digest(it.body));
     let conflicts = resigned.filter_map(|change| now(&change.was)).filter_map(|definition| {
-        let header = conflicting_header(world, facts, definition)?;
+        let header = conflicting_prototype(facts, definition)
+            .or_else(|| conflicting_header(world, facts, definition))?;
         Some(ConflictingDefinition {
             line: definition.line,
             name: definition.name.clone(),
@@ -45,6 +46,18 @@ pub(super) fn conflicting_definitions(
         })
     });
     conflicts.collect()
+}
+
+/// The file itself, if it declares a function of C in another way than it defines it.
+fn conflicting_prototype(facts: &Facts, definition: &Definition) -> Option<String> {
+    let conflicts = |it: &&Definition| {
+        let agreement = signature::agreement(facts.language, definition, it);
+        is_same(it, definition)
+            && is_empty_digest(it.body)
+            && agreement.is_some_and(|it| it != Agreement::Types)
+    };
+    let is_c = facts.language == Language::C && definition.kind == DefinitionKind::Function;
+    facts.definitions.iter().filter(|_| is_c).find(conflicts).map(|_| "the same file".to_owned())
 }
 
 fn is_same(it: &Definition, other: &Definition) -> bool {
