@@ -1,12 +1,16 @@
 //! Computes the version of the facts: a digest of the extractors' sources and the grammars' versions. Stored
 //! facts with another digest are not used, so no version number has to be raised by hand.
 
+#[path = "build/parser_library.rs"]
+mod parser_library;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 fn main() -> io::Result<()> {
     let mut files = Vec::new();
+    collect(Path::new("build"), &mut files)?;
     collect(Path::new("src"), &mut files)?;
     files.sort();
     let mut digest = Fnv::default();
@@ -20,10 +24,11 @@ fn main() -> io::Result<()> {
             digest.add(block.as_bytes());
         }
     }
+    println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=src");
     println!("cargo::rerun-if-changed={}", lock.display());
     println!("cargo::rustc-env=LOCKSTEP_SEMANTICS={:016x}", digest.0);
-    Ok(())
+    parser_library::compile()
 }
 
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

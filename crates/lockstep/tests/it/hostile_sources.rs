@@ -60,6 +60,16 @@ fn generated_files_are_indexed_or_counted_as_not_read() {
     }
 }
 
+/// At the end of such a file, the parser recovers in one step that nothing interrupts.
+#[test]
+fn memory_of_an_unfinished_file_does_not_grow_with_its_square() {
+    for token in ["<T>a=>", "<T>\na\n=>"] {
+        let env = active();
+        env.write("unfinished.cpp", token.repeat(3_000));
+        index_within_limits(&env, token);
+    }
+}
+
 #[test]
 fn a_word_after_the_other_in_one_line_costs_no_more_than_in_many() {
     for (name, text) in [("a.ts", "a=b=".repeat(75_000)), ("a.rs", "goto a;".repeat(43_000))] {
