@@ -403,6 +403,7 @@ impl HookRun {
             HookAction::GateInvocation => self.gate_invocation(session),
             HookAction::GateBoundary => self.gate_boundary(session),
             HookAction::GateCommit => self.gate_commit(),
+            HookAction::GateApproval => Ok(self.gate_approval()),
             HookAction::GateStop => self.gate_stop(session),
             HookAction::MirrorTask => self.mirror_task(session),
             HookAction::NoteTaskRead => self.note_task_read(session),

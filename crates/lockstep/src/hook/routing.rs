@@ -6,7 +6,7 @@ use lockstep_model::task_list::{TaskListCall, TaskListOperation};
 use lockstep_steps::commit_detection::{CommitReading, read_commit};
 use lockstep_steps::markers::may_have_markers;
 
-use super::shell::calls_task;
+use super::shell::{calls_task, reserved_call};
 use super::windows::ended_task;
 
 /// An action of Lockstep for an event.
@@ -37,6 +37,8 @@ pub enum HookAction {
     GateBoundary,
     /// Decide whether a shell command may make a commit: gate 3.
     GateCommit,
+    /// Refuse a shell command that calls a verb of Lockstep that is reserved for people.
+    GateApproval,
     /// Decide whether the agent of a step may end: gate 2.
     GateStop,
     /// Save the task version that a call wrote.
@@ -63,7 +65,7 @@ impl HookAction {
     /// Returns true if the action only concerns projects with steps. A prompt with markers shows itself that
     /// it concerns a step.
     pub fn is_step_gate(self) -> bool {
-        matches!(self, Self::GateBoundary | Self::GateCommit | Self::GateStop)
+        matches!(self, Self::GateBoundary | Self::GateCommit | Self::GateApproval | Self::GateStop)
     }
 
     /// The failure behaviour of the action.
@@ -88,6 +90,7 @@ impl HookAction {
             | Self::GateInvocation
             | Self::GateBoundary
             | Self::GateCommit
+            | Self::GateApproval
             | Self::GateStop => ActionRole::Enforcer,
         }
     }
@@ -159,8 +162,9 @@ pub fn actions_for(event: &Event) -> Vec<HookAction> {
 /// The gates that decide a shell command.
 fn gates_of(command: &str) -> Vec<HookAction> {
     let commit = (read_commit(command) != CommitReading::Harmless).then_some(HookAction::GateCommit);
+    let approval = reserved_call(command).map(|_| HookAction::GateApproval);
     let task = calls_task(command).then_some(HookAction::GateTaskCommand);
-    commit.into_iter().chain(task).collect()
+    commit.into_iter().chain(approval).chain(task).collect()
 }
 
 fn after_command(command: &str) -> Vec<HookAction> {

@@ -43,7 +43,20 @@ impl HookRun {
         Ok(Decision::Silent)
     }
 
-    /// After such a command.
+    /// Before a shell command that calls a verb which an agent's session may not call. The command itself refuses
+    /// as well, but only if the environment tells it that it runs in such a session.
+    pub(super) fn gate_approval(&self) -> Decision {
+        let EventKind::PreToolUse(call) = &self.event.kind else { return Decision::Silent };
+        let reserved = call.tool.command().and_then(reserved_call);
+        match reserved.filter(|_| self.steps().has_steps()) {
+            None => Decision::Silent,
+            Some(verb) => Decision::Block(format!(
+                "lockstep: an agent's session does not call `lockstep {verb}`; ask a person to run it in a terminal"
+            )),
+        }
+    }
+
+    /// After a command that concerns the task.
     pub(super) fn forget_task_command(&mut self, session: &SessionId) -> HookResult<Decision> {
         let call = match &self.event.kind {
             EventKind::PostToolUse { call, .. } | EventKind::PostToolUseFailure(call) => Some(call),
@@ -94,6 +107,21 @@ impl HookRun {
             call.verb
         )))
     }
+}
+
+/// The verbs that accept what gates refuse, or remove them. `uninstall --dry-run` and `--help` change nothing.
+const RESERVED: [&str; 4] = ["audit accept", "step accept", "trust", "uninstall"];
+
+/// Returns the verb reserved for people that a shell command calls.
+pub(super) fn reserved_call(command: &str) -> Option<&'static str> {
+    let reads = |call: &OwnCall| {
+        call.words.iter().flatten().any(|word| matches!(word.as_str(), "--dry-run" | "--help" | "-h"))
+    };
+    own_calls(command).iter().filter(|call| !reads(call)).find_map(|call| {
+        RESERVED.into_iter().find(|verb| {
+            call.verb == *verb || call.verb.strip_prefix(verb).is_some_and(|rest| rest.starts_with(' '))
+        })
+    })
 }
 
 /// Returns true if a shell command calls a verb that reads or writes the task.

@@ -295,6 +295,30 @@ fn an_agents_session_accepts_nothing() {
     assert_eq!(step(&env)["state"]["status"], "IN_PROGRESS");
 }
 
+/// The commands themselves recognise a session by a variable, which an agent can unset.
+#[test]
+fn the_hook_refuses_approvals_in_any_environment() {
+    let env = configured("");
+    let before = |command: &str| {
+        let event = HookEvent::from_sample(samples::PRE_TOOL_USE_BASH);
+        denied(&env.hook(&event.with("tool_input", json!({"command": command})).by_lead()))
+    };
+    assert_eq!(before("lockstep uninstall"), None, "no gate would open");
+    yes(&env, "step new 01-01 --project auth --phases tdd-3");
+    for command in [
+        "env -u CLAUDECODE lockstep audit accept --why x",
+        "unset CLAUDECODE; lockstep -C . step accept 01-01 --why x",
+        "CLAUDECODE= sh -c '/usr/local/bin/lockstep uninstall --purge'",
+        "env -i \"$(command -v lockstep)\" trust || env -i lockstep trust .",
+    ] {
+        let reason = before(command).unwrap_or_else(|| panic!("{command} passed"));
+        assert!(reason.contains("ask a person"), "{reason}");
+    }
+    for command in ["lockstep uninstall --dry-run", "lockstep audit verify", "echo 'lockstep trust'"] {
+        assert_eq!(before(command), None, "{command}");
+    }
+}
+
 #[test]
 fn an_agents_session_does_not_uninstall_a_project_with_steps() {
     let env = configured("");
