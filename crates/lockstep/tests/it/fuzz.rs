@@ -3,6 +3,7 @@
 //! `LOCKSTEP_FUZZ_CASES` sets the cases of each parser; see CONTRIBUTING.md for a long run. Memory and processor time of the extractors
 //! are measured by `cargo xtask chaos --class sources`.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 
@@ -11,8 +12,10 @@ use lockstep_testkit::attacks::{EXTENSIONS, PATTERNS};
 use lockstep_wire::claude::samples;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use serde_json::json;
 
 use crate::active;
+use crate::mcp_session::Session;
 
 /// A damage of a text. Places are shares of its length, so that they fit each text.
 #[derive(Debug, Clone)]
@@ -225,6 +228,41 @@ fn steps_and_trails() {
         text.lines().for_each(|line| drop(lockstep_steps::audit::TrailEntry::parse(line)));
         let _ = lockstep_task::audit::TaskAuditEntry::parse(text);
         let _ = lockstep_cascade::cascade_input::read(text.as_bytes(), "/repo");
+    });
+}
+
+/// Output of agents, lines of journals, and the files that phases hand over.
+#[test]
+fn reports_journals_and_handoffs() {
+    let seeds = [
+        "done\n```json\n{\"files\": [{\"path\": \"a.rs\", \"status\": \"updated\", \"why\": \"x\"}]}\n```\n",
+        "2026-02-14T06:30:43Z\tEdit\tsrc/a\\tb.rs\ta1\tt1\tshared\n",
+        "status: COMPLETE\nartifacts:\n  - {path: a.md, line_count: 3}\n",
+        "[PERMANENT] PT-v3 auth",
+    ];
+    fuzz(&seeds, |text| {
+        let _ = lockstep_cascade::agent_report::parse_agent_report(text.as_bytes(), "/repo");
+        let _ = lockstep_model::change::JournalLine::parse(text.as_bytes());
+        let _ = lockstep_task::handoff::l1::read(text.as_bytes());
+        let _ = lockstep_task::scratch::Scratch::read(text.as_bytes());
+        let _ = lockstep_task::version::subject::TaskSubject::parse(text);
+        let _ = lockstep_text::decode(&[&b"\xff\xfe"[..], text.as_bytes()].concat());
+    });
+}
+
+/// A server of one session gets damaged messages and answers the next sound one.
+#[test]
+fn messages_of_mcp() {
+    let seeds = [
+        r#"{"jsonrpc":"2.0","id":100001,"method":"tools/call","params":{"name":"references","arguments":{"name":"a.py"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":100001}}"#,
+    ];
+    let session = RefCell::new(Session::start(&active()));
+    fuzz(&seeds, |text| {
+        let mut session = session.borrow_mut();
+        session.raw(&text.replace(['\n', '\r'], " "));
+        let id = session.send("ping", json!({}));
+        while session.next_message()["id"] != id {}
     });
 }
 
