@@ -6,6 +6,7 @@ use lockstep_testkit::{HookEvent, ProcessOutput, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::{Value, json};
 
+use crate::doc_examples::repository;
 use crate::steps_hooks::denied;
 use crate::{active, configured};
 
@@ -137,11 +138,38 @@ fn write_without_hook_record_has_unknown_writer() {
     assert!(refused.snapshot().contains("unknown may not update the task"), "{}", refused.snapshot());
 }
 
+/// The README promises that the history names the writer; each row of the guide's table holds.
 #[test]
-fn a_person_at_the_command_line_is_the_lead() {
-    let env = begun(active());
-    env.lockstep(["task", "update", "more.yaml", "--base", "1"]).assert_success();
-    assert_eq!(authors(&env), [None, None]);
+fn the_writer_is_the_one_that_readme_and_guide_name() {
+    let read = |path: &str| fs::read_to_string(repository().join(path)).unwrap();
+    assert!(read("README.md").contains("whose history names each writer | `lockstep task` |"));
+    let guide = read("docs/guide/task.md");
+    let (_, table) = guide.split_once("| the call | writer |\n|---|---|\n").expect("the table of writers");
+    let rows: Vec<&str> = table.lines().take_while(|line| line.starts_with('|')).collect();
+    let arguments = "task update more.yaml --base 1";
+    for row in &rows {
+        let env = begun(active());
+        let writer = match row.split('|').nth(1).unwrap().trim() {
+            "in your terminal" => {
+                env.lockstep(arguments.split(' ')).assert_success();
+                ("the Lead", None)
+            }
+            "in a client's session, where a hook saw it" => {
+                env.hook(&before(UPDATE).by_agent("m1", "pt-manager")).assert_success();
+                in_session(&env, arguments).assert_success();
+                ("the agent that made it", Some("pt-manager"))
+            }
+            "in a client's session, where no hook saw it, as from a script file" => {
+                env.hook(&before("sh update.sh").by_agent("w1", "implementer")).assert_success();
+                in_session(&env, arguments).assert_success();
+                ("`unknown`", Some("unknown"))
+            }
+            other => panic!("no such call: {other}"),
+        };
+        assert!(row.split('|').nth(2).unwrap().trim().starts_with(writer.0), "{row}");
+        assert_eq!(authors(&env)[1].as_deref(), writer.1, "{row}");
+    }
+    assert_eq!(rows.len(), 3);
 }
 
 #[test]
