@@ -91,8 +91,12 @@ pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
     let Some(tree) = language::parsed(grammar.language, text) else {
         return Facts::unparsable(grammar.language);
     };
-    let mut walk =
-        Walk { grammar, collector: FactBuilder::new(grammar.language, text), seen: HashSet::new() };
+    let mut walk = Walk {
+        grammar,
+        collector: FactBuilder::new(grammar.language, text),
+        seen: HashSet::new(),
+        parents: Vec::new(),
+    };
     if grammar.script {
         walk.collector.scopes.open();
     }
@@ -122,6 +126,9 @@ pub(crate) struct Walk<'t> {
     pub(crate) collector: FactBuilder<'t>,
     /// Nodes that are already handled and must be skipped.
     seen: HashSet<usize>,
+    /// The kinds of the nodes whose children are being visited. tree-sitter finds a node's parent from the root, which takes time in
+    /// proportion to the file.
+    pub(crate) parents: Vec<u16>,
 }
 
 impl<'t> Walk<'t> {
@@ -145,6 +152,7 @@ impl<'t> Walk<'t> {
 
     /// Visits the children of a node, except one. Children in type positions are visited as types.
     pub(crate) fn children_but(&mut self, node: Node<'_>, left_out: Option<Node<'_>>) {
+        self.parents.push(node.kind_id());
         let mut cursor = node.walk();
         let mut more = cursor.goto_first_child();
         while more {
@@ -157,6 +165,7 @@ impl<'t> Walk<'t> {
             }
             more = cursor.goto_next_sibling();
         }
+        self.parents.pop();
     }
 
     /// Visits a node in a type position.

@@ -351,14 +351,16 @@ fn has(walk: &Walk<'_>, node: Node<'_>, word: &str) -> bool {
 
 /// Returns the visibility. `static` is for the file alone, unless it is intended for including files.
 fn reach(walk: &Walk<'_>, node: Node<'_>) -> Reach {
-    let hidden = has(walk, node, "static") && !has(walk, node, "inline") && !is_in_class(node);
+    let hidden = has(walk, node, "static") && !has(walk, node, "inline") && !is_in_class(walk);
     let unnamed = walk.collector.container().is_some_and(|path| path.split('.').any(|part| part == "_"));
     if hidden || unnamed { Reach::File } else { Reach::Everyone }
 }
 
-fn is_in_class(node: Node<'_>) -> bool {
-    let holder = node.parent().filter(|parent| parent.kind() == "template_declaration").or(Some(node));
-    holder.and_then(|node| node.parent()).is_some_and(|parent| parent.kind() == "field_declaration_list")
+/// Returns true for a member of a class, also behind `template <…>`.
+fn is_in_class(walk: &Walk<'_>) -> bool {
+    let grammar = (walk.grammar.parser)();
+    let kinds = walk.parents.iter().rev().map(|kind| grammar.node_kind_for_id(*kind));
+    kinds.skip_while(|kind| *kind == Some("template_declaration")).next() == Some(Some("field_declaration_list"))
 }
 
 fn function(walk: &mut Walk<'_>, node: Node<'_>) {
@@ -373,7 +375,7 @@ fn function(walk: &mut Walk<'_>, node: Node<'_>) {
 fn keep(walk: &mut Walk<'_>, node: Node<'_>, declared: &Declared<'_>, body: Option<Node<'_>>) {
     let path = declared.path.map(|path| dotted(walk.text(path)));
     let owner = path.as_deref().and_then(|path| path.rsplit_once('.')).map(|(owner, _)| owner.to_owned());
-    let kind = match owner.is_some() || is_in_class(node) {
+    let kind = match owner.is_some() || is_in_class(walk) {
         true => DefinitionKind::Method,
         false => DefinitionKind::Function,
     };
@@ -469,7 +471,7 @@ fn declaration(walk: &mut Walk<'_>, node: Node<'_>) {
                 }
             }
             _ => {
-                let kind = if is_in_class(node) { DefinitionKind::Field } else { DefinitionKind::Value };
+                let kind = if is_in_class(walk) { DefinitionKind::Field } else { DefinitionKind::Value };
                 let shape = |known| unnamed_struct(walk, known).unwrap_or_else(|| walk.type_shape(known));
                 let gives = known.map(shape).or_else(|| initial.map(|it| walk.shape(it)));
                 let gives = if declared.list { gives.map(listed) } else { gives };

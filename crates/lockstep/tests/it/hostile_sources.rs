@@ -70,6 +70,15 @@ fn memory_of_an_unfinished_file_does_not_grow_with_its_square() {
     }
 }
 
+/// In such a file all words are children of one node, whose place the library finds by going through them.
+#[test]
+fn time_of_a_file_without_structure_does_not_grow_with_its_square() {
+    let token = "not\noperator fi esac]]{a:";
+    let env = active();
+    env.write("flat.c", token.repeat(400_000 / token.len()));
+    index_within_limits(&env, token);
+}
+
 #[test]
 fn a_word_after_the_other_in_one_line_costs_no_more_than_in_many() {
     for (name, text) in [("a.ts", "a=b=".repeat(75_000)), ("a.rs", "goto a;".repeat(43_000))] {
