@@ -358,7 +358,7 @@ fn reach(walk: &Walk<'_>, node: Node<'_>) -> Reach {
 
 /// Returns true for a member of a class, also behind `template <…>`.
 fn is_in_class(walk: &Walk<'_>) -> bool {
-    let grammar = (walk.grammar.parser)();
+    let Some(grammar) = super::grammar(walk.grammar.language) else { return false };
     let mut kinds = walk.parents.iter().rev().map(|kind| grammar.node_kind_for_id(*kind));
     kinds.find(|kind| *kind != Some("template_declaration")) == Some(Some("field_declaration_list"))
 }
