@@ -64,36 +64,36 @@ pub(crate) fn run(args: &TidyArgs) -> XtaskResult {
         prose::tighten(&files)?;
         length::tighten(&files)?;
     }
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for rule in RULES {
-        report(&mut told, rule.asks, rule.why, files.iter().flat_map(rule.breaches).collect());
+        report(&mut lines, rule.asks, rule.why, files.iter().flat_map(rule.breaches).collect());
     }
     let metadata = Metadata::load(&[])?;
     report(
-        &mut told,
+        &mut lines,
         dependencies::NO_RUNTIME,
         dependencies::NO_RUNTIME_WHY,
         dependencies::runtimes(&metadata),
     );
     report(
-        &mut told,
+        &mut lines,
         dependencies::PURE_BELOW,
         dependencies::PURE_BELOW_WHY,
         dependencies::impure_below_pure(&metadata),
     );
-    report(&mut told, prose::NO_QUESTIONS, prose::NO_QUESTIONS_WHY, prose::breaches(&files)?);
-    report(&mut told, length::SHORT_FILES, length::SHORT_FILES_WHY, length::breaches(&files)?);
+    report(&mut lines, prose::NO_QUESTIONS, prose::NO_QUESTIONS_WHY, prose::breaches(&files)?);
+    report(&mut lines, length::SHORT_FILES, length::SHORT_FILES_WHY, length::breaches(&files)?);
     report(
-        &mut told,
+        &mut lines,
         architecture::REAL_FUNCTIONS,
         architecture::REAL_FUNCTIONS_WHY,
         architecture::breaches(&files),
     );
-    if told.is_empty() {
+    if lines.is_empty() {
         println!("{} files keep {} house rules", files.len(), RULES.len() + 5);
         return Ok(());
     }
-    Err(told.join("\n\n").into())
+    Err(lines.join("\n\n").into())
 }
 
 fn report(told: &mut Vec<String>, asks: &str, why: &str, breaches: Vec<Violation>) {

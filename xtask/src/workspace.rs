@@ -25,13 +25,9 @@ pub(crate) fn cargo() -> Command {
 
 /// Returns the standard output of a command, if it succeeds.
 pub(crate) fn output(mut command: Command) -> XtaskResult<Vec<u8>> {
-    let shown = format!("{command:?}");
-    let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("{shown}: {error}"))?;
-    if output.status.success() {
-        Ok(output.stdout)
-    } else {
-        Err(format!("{shown}: {}", output.status).into())
-    }
+    let line = format!("{command:?}");
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("{line}: {error}"))?;
+    if output.status.success() { Ok(output.stdout) } else { Err(format!("{line}: {}", output.status).into()) }
 }
 
 /// A file of the repository: tracked, or new and not ignored.

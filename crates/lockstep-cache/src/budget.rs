@@ -401,8 +401,8 @@ mod tests {
             "{topics}"
         );
         let left_out: Vec<String> = composed.mitigations.iter().map(ToString::to_string).collect();
-        for said in ["CONSTITUTION was left out", "ROUNDTABLE_CONTEXT was shortened to titles"] {
-            assert!(left_out.iter().any(|line| line == said), "{left_out:#?}");
+        for warning in ["CONSTITUTION was left out", "ROUNDTABLE_CONTEXT was shortened to titles"] {
+            assert!(left_out.iter().any(|line| line == warning), "{left_out:#?}");
         }
     }
 

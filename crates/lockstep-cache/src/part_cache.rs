@@ -187,11 +187,11 @@ mod tests {
         let (seal, other) = (blake3::hash(b"1"), blake3::hash(b"2"));
         for text in [Some("a\n\nb\n"), Some(""), None] {
             let ready = CachedPart { hash: "0123abcd".into(), text: text.map(str::to_owned) };
-            let kept = encode(&ready, &seal);
-            assert_eq!(decode(&kept, &seal), Some(ready));
-            assert_eq!(decode(&kept, &other), None);
-            for cut in 0..kept.len() {
-                assert_eq!(decode(&kept[..cut], &seal), None, "cut at {cut}");
+            let encoded = encode(&ready, &seal);
+            assert_eq!(decode(&encoded, &seal), Some(ready));
+            assert_eq!(decode(&encoded, &other), None);
+            for cut in 0..encoded.len() {
+                assert_eq!(decode(&encoded[..cut], &seal), None, "cut at {cut}");
             }
         }
     }

@@ -115,8 +115,8 @@ impl SessionCache {
         provider: &dyn ContentProvider,
     ) -> BTreeMap<String, TrackedInput> {
         let stamp = self.has_provided_sections().then(|| provider.stamp()).flatten();
-        let kept = stamp.and_then(|stamp| part_cache::load_values(&self.state, &seals.of_values(&stamp)));
-        kept.unwrap_or_else(|| non_file_inputs(&self.settings, provider))
+        let stored = stamp.and_then(|stamp| part_cache::load_values(&self.state, &seals.of_values(&stamp)));
+        stored.unwrap_or_else(|| non_file_inputs(&self.settings, provider))
     }
 
     /// Returns true if a section gets its text from a provider.
@@ -283,8 +283,8 @@ impl SessionCache {
         let mut memo = self.memo.borrow_mut();
         let memo = memo.get_or_insert_default();
         memo.retain(&gathered.inputs);
-        let kept = state_files::keep(&self.state, record, memo);
-        kept.err().map(|error| format!("the record of this build was not kept: {error}"))
+        let result = state_files::keep(&self.state, record, memo);
+        result.err().map(|error| format!("the record of this build was not kept: {error}"))
     }
 
     /// Allows one build at a time. Without a lock, the file is still replaced atomically: two builds at once

@@ -35,14 +35,14 @@ impl SkillFactsCache {
 
     /// Removes entries that are no longer inputs.
     pub(crate) fn retain(&mut self, inputs: &BuildInputs) {
-        let kept: BTreeSet<[u8; 32]> = inputs
+        let listed: BTreeSet<[u8; 32]> = inputs
             .iter()
             .filter_map(|(_, state)| match state {
                 InputState::Bytes(digest) => Some(*digest.as_bytes()),
                 InputState::Unusable(_) => None,
             })
             .collect();
-        self.0.retain(|digest, _| kept.contains(digest));
+        self.0.retain(|digest, _| listed.contains(digest));
     }
 
     pub(crate) fn encode(&self) -> String {

@@ -332,10 +332,10 @@ impl<'a> SourceReader<'a> {
         }
         self.opened += 1;
         match open().and_then(|file| content(file, meta.len())) {
-            Ok((kept, digest, longer)) => {
+            Ok((content, digest, longer)) => {
                 self.looks
                     .insert(label.to_owned(), TrackedInput::File(digest, FileStamp::settled(meta, self.now)));
-                SourceState::File(Arc::new(text(kept, longer)))
+                SourceState::File(Arc::new(text(content, longer)))
             }
             Err(error) => self.unusable(label, &error.to_string()),
         }
@@ -353,18 +353,18 @@ impl<'a> SourceReader<'a> {
 fn content(mut file: File, size: u64) -> io::Result<(Vec<u8>, Hash, bool)> {
     // With room for one more byte, one read finds the end; growing step by step takes ten.
     let size = usize::try_from(size).unwrap_or(KEPT_BYTES).min(KEPT_BYTES);
-    let mut kept = vec![0; size + 1];
-    let read = file.read(&mut kept)?;
-    kept.truncate(read.min(KEPT_BYTES));
+    let mut buffer = vec![0; size + 1];
+    let read = file.read(&mut buffer)?;
+    buffer.truncate(read.min(KEPT_BYTES));
     if read != size || size == KEPT_BYTES {
         // The file is large, or changed since its `stat`.
-        file.seek(SeekFrom::Start(kept.len() as u64))?;
-        (&mut file).take((KEPT_BYTES - kept.len()) as u64).read_to_end(&mut kept)?;
+        file.seek(SeekFrom::Start(buffer.len() as u64))?;
+        (&mut file).take((KEPT_BYTES - buffer.len()) as u64).read_to_end(&mut buffer)?;
     }
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&kept);
+    hasher.update(&buffer);
     let mut longer = false;
-    if kept.len() == KEPT_BYTES {
+    if buffer.len() == KEPT_BYTES {
         let mut chunk = vec![0; 64 << 10];
         // Bounded, because a file may grow while it is read.
         let mut rest = file.take(MAX_BYTES);
@@ -377,7 +377,7 @@ fn content(mut file: File, size: u64) -> io::Result<(Vec<u8>, Hash, bool)> {
             hasher.update(&chunk[..read]);
         }
     }
-    Ok((kept, hasher.finalize(), longer))
+    Ok((buffer, hasher.finalize(), longer))
 }
 
 pub(crate) fn open(path: &Path) -> io::Result<File> {

@@ -138,12 +138,12 @@ fn read_dependent(
         (Some("DIRECT"), None | Some(1)) | (None, Some(1)) => true,
         (Some("TRANSITIVE"), None | Some(2..)) | (None, Some(2..)) => false,
         (kind, hops) => {
-            let shown = |value: Option<String>| value.unwrap_or_else(|| "absent".to_owned());
+            let or_absent = |value: Option<String>| value.unwrap_or_else(|| "absent".to_owned());
             return Err(CascadeInputError::Malformed(format!(
                 "the dependent {:?} has type {} and hop_count {}, which do not fit",
                 raw.file,
-                shown(kind.map(str::to_owned)),
-                shown(hops.map(|hops| hops.to_string()))
+                or_absent(kind.map(str::to_owned)),
+                or_absent(hops.map(|hops| hops.to_string()))
             )));
         }
     };

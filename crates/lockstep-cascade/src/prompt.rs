@@ -221,7 +221,7 @@ fn implementer_view<'a>(
         };
         iteration.causes.iter().filter(needed).cloned().collect()
     });
-    let shown = open.len().min(level.files());
+    let listed = open.len().min(level.files());
     let effort = cascade.tier.effort();
     ImplementerView {
         group: &group.id,
@@ -231,8 +231,8 @@ fn implementer_view<'a>(
         causes: causes(&named, material, level),
         never: iteration
             .map_or_else(Vec::new, |iteration| protected_causes(&iteration.causes, &named, &open)),
-        files: open[..shown].iter().map(|file| file_view(file, material, level)).collect(),
-        more_files: open.len() - shown,
+        files: open[..listed].iter().map(|file| file_view(file, material, level)).collect(),
+        more_files: open.len() - listed,
         left: group.errors.iter().map(String::as_str).collect(),
         fields: file_format_hints::format_hints(open.iter().map(|file| file.path.as_str())),
         architecture: if level.architecture() { material.architecture } else { &[] },

@@ -87,13 +87,13 @@ mod tests {
     fn a_second_holder_waits_and_reads_the_note() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lock");
-        let held = FileLock::acquire(&path, Duration::ZERO).unwrap().unwrap();
+        let lock = FileLock::acquire(&path, Duration::ZERO).unwrap().unwrap();
         for note in ["process 12\n", "process 12345 (update)\n", "process 9\n", ""] {
-            held.set_note(note);
+            lock.set_note(note);
             assert_eq!(FileLock::note(&path), note);
         }
         assert!(FileLock::acquire(&path, Duration::ZERO).unwrap().is_none());
-        drop(held);
+        drop(lock);
         assert!(FileLock::acquire(&path, Duration::ZERO).unwrap().is_some());
         crate::symlink(&path, dir.path().join("link")).unwrap();
         assert!(FileLock::acquire(&dir.path().join("link"), Duration::ZERO).is_err());

@@ -86,7 +86,8 @@ mod tests {
     #[test]
     fn removals_and_renames_are_read() {
         let log = "\u{1}c2\0\nD\0b\0R090\0old\0new\0\u{1}c1\0\nD\0b\0";
-        let found: Vec<_> = parse(log).into_iter().map(|it| (it.path, it.commit)).collect();
+        let found: Vec<_> =
+            parse(log).into_iter().map(|candidate| (candidate.path, candidate.commit)).collect();
         assert_eq!(found, [("b".to_owned(), "c2".to_owned()), ("old".to_owned(), "c2".to_owned())]);
     }
 }

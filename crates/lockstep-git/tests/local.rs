@@ -42,9 +42,9 @@ fn assert_equal_to_git(dir: &Path) {
     assert_eq!(local.head().expect("git has it"), git(dir, &["rev-parse", "HEAD"]));
     for commit in git(dir, &["rev-list", "HEAD"]).lines() {
         for path in ["sub/long.txt", "sub/deep/ö.txt", "empty"] {
-            let shown = git(dir, &["show", &format!("{commit}:./{path}")]);
+            let text = git(dir, &["show", &format!("{commit}:./{path}")]);
             let Blob::Content(read) = local.file(commit, path) else { panic!("{commit} {path}") };
-            assert_eq!(String::from_utf8(read).expect("text is UTF-8").trim_end(), shown);
+            assert_eq!(String::from_utf8(read).expect("text is UTF-8").trim_end(), text);
         }
         for path in ["none", "sub", "empty/x", "sub/none"] {
             assert_eq!(local.file(commit, path), Blob::Absent, "{path}");
@@ -121,7 +121,7 @@ fn damage_is_unreadable_and_no_repository_is_none() {
     let head = local.head().unwrap();
     let packs = dir.path().join(".git/objects/pack");
     for entry in fs::read_dir(packs).unwrap().map(|entry| entry.unwrap().path()) {
-        if entry.extension().is_some_and(|it| it == "pack") {
+        if entry.extension().is_some_and(|extension| extension == "pack") {
             let length = fs::metadata(&entry).unwrap().len();
             let mut bytes = fs::read(&entry).unwrap();
             bytes.truncate(usize::try_from(length / 3).unwrap());

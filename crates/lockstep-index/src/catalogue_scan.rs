@@ -133,10 +133,10 @@ fn look<'a>(
 
 /// Checks a directory. `None` if nothing changed.
 fn look_at(root: &Path, known: &CataloguedDirectory, taken_at: i64) -> Option<CheckedDirectory> {
-    let gone = CheckedDirectory { now: DirectoryStatus::Gone, rules_changed: has_rules(known) };
+    let absent = CheckedDirectory { now: DirectoryStatus::Gone, rules_changed: has_rules(known) };
     let path = root.join(&known.path);
-    let Ok(dir) = Dir::open(&path, Links::Refuse) else { return Some(gone) };
-    let Ok(own) = dir.own_entry() else { return Some(gone) };
+    let Ok(dir) = Dir::open(&path, Links::Refuse) else { return Some(absent) };
+    let Ok(own) = dir.own_entry() else { return Some(absent) };
     let touched = own.stamp.mtime != known.mtime;
     let mut rules_changed = false;
     let mut fresh = None;

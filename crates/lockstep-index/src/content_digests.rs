@@ -67,9 +67,9 @@ impl ContentDigests {
 
     /// Returns the files that differ in `later`, or exist in only one of the snapshots.
     pub fn diff_paths<'a>(&'a self, later: &'a Self) -> Vec<&'a str> {
-        let gone = self.paths().filter(|path| later.digest(path).is_none());
+        let removed = self.paths().filter(|path| later.digest(path).is_none());
         let other = later.paths().filter(|path| later.digest(path) != self.digest(path));
-        let mut changed: Vec<&str> = gone.chain(other).collect();
+        let mut changed: Vec<&str> = removed.chain(other).collect();
         changed.sort_unstable();
         changed
     }
@@ -137,8 +137,9 @@ mod tests {
         // Ensures that no time is racy.
         std::thread::sleep(Duration::from_millis(60));
         let before = ContentDigests::take(root, None);
-        let kept: ContentDigests = serde_json::from_str(&serde_json::to_string(&before).unwrap()).unwrap();
-        assert_eq!(kept, before);
+        let restored: ContentDigests =
+            serde_json::from_str(&serde_json::to_string(&before).unwrap()).unwrap();
+        assert_eq!(restored, before);
         write("edited", "EDITED");
         // The modification time stays the same: only the content differs.
         let time = fs::metadata(root.join("same")).unwrap().modified().unwrap();

@@ -38,7 +38,8 @@ pub fn note(root: &Path, state: &StateDir, path: &Path, file: CheckedFile) -> In
 /// Returns the test whether a tool event reported a file (relative to `root`) in its present state.
 pub fn reported_files(root: &Path, state: &StateDir) -> IndexResult<impl Fn(&Path) -> bool> {
     let (accounts, _) = reported_writes::read(state, 0)?;
-    let last: HashMap<PathBuf, CatalogueStamp> = accounts.into_iter().map(|it| (it.path, it.stamp)).collect();
+    let last: HashMap<PathBuf, CatalogueStamp> =
+        accounts.into_iter().map(|account| (account.path, account.stamp)).collect();
     let root = root.to_owned();
     Ok(move |path: &Path| {
         let now = symlink_metadata(root.join(path))

@@ -51,8 +51,10 @@ pub fn sweep<E: From<IndexError>>(
         let catalogue = Catalogue { accounts_read, ..build(root) };
         let is_accounted = |path: &Path| {
             let now = catalogue.get(path);
-            let is_same = |it: &ReportedWrite| now.map_or(it.is_removal(), |now| it.stamp.same(&now));
-            accounts.iter().rev().any(|it| it.path == path && is_same(it))
+            let is_same = |reported_write: &ReportedWrite| {
+                now.map_or(reported_write.is_removal(), |now| reported_write.stamp.same(&now))
+            };
+            accounts.iter().rev().any(|account| account.path == path && is_same(account))
         };
         let found = first(&catalogue).into_iter().filter(|(path, _)| !is_accounted(path));
         let found: Vec<_> = found.map(|(path, kind)| (root.join(path), absolute(root, kind))).collect();

@@ -111,20 +111,20 @@ struct TreeIndex {
 /// Removes the least recently used indexes until the others and `own` are within the bounds. An index that cannot be removed, or
 /// that another process is writing, stays until the next time.
 fn remove_unused(trees: &Path, own: &Path, bounds: CacheBounds) {
-    let mut kept = Vec::new();
+    let mut entries = Vec::new();
     for entry in fs::read_dir(trees).into_iter().flatten().flatten() {
         let path = entry.path();
         if entry.file_name().as_encoded_bytes().starts_with(REMOVED.as_bytes()) {
             let _ = fs::remove_dir_all(&path);
-        } else if path != own && entry.file_type().is_ok_and(|it| it.is_dir()) {
+        } else if path != own && entry.file_type().is_ok_and(|file_type| file_type.is_dir()) {
             let used = fs::metadata(path.join(ROOT)).and_then(|meta| meta.modified());
             let bytes = size(&path);
-            kept.push(TreeIndex { path, used: used.unwrap_or(SystemTime::UNIX_EPOCH), bytes });
+            entries.push(TreeIndex { path, used: used.unwrap_or(SystemTime::UNIX_EPOCH), bytes });
         }
     }
-    kept.sort_by(|a, b| (b.used, &b.path).cmp(&(a.used, &a.path)));
+    entries.sort_by(|a, b| (b.used, &b.path).cmp(&(a.used, &a.path)));
     let mut left = bounds.bytes.saturating_sub(size(own));
-    for (at, tree) in kept.iter().enumerate() {
+    for (at, tree) in entries.iter().enumerate() {
         let fits = tree.bytes <= left && at + 1 < bounds.trees;
         left = if fits { left - tree.bytes } else { 0 };
         if !fits {

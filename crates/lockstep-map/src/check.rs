@@ -243,8 +243,8 @@ impl MapChecker<'_> {
             .collect();
         let pruned = self.document.header.pruned;
         if pruned.total() > unlisted.len() {
-            let (said, count) = (pruned.describe(), unlisted.len());
-            let what = format!("the header says that {said} entries were left out, {count} are");
+            let (described, count) = (pruned.describe(), unlisted.len());
+            let what = format!("the header says that {described} entries were left out, {count} are");
             self.add(Defect::Count, None, what);
         }
         // The document does not name the entries that it leaves out. The coldest go first; those beyond the number are missing.
@@ -362,10 +362,13 @@ fn difference(key: &str, listed: &[String], wanted: &[&str]) -> String {
         name == end || name.strip_suffix(end).is_some_and(|before| before.ends_with('/'))
     };
     let same = |a: &str, b: &str| base(a) == base(b) && (ends(a, b) || ends(b, a));
-    let many: Vec<&str> =
-        listed.iter().map(String::as_str).filter(|name| !wanted.iter().any(|it| same(name, it))).collect();
+    let many: Vec<&str> = listed
+        .iter()
+        .map(String::as_str)
+        .filter(|name| !wanted.iter().any(|candidate| same(name, candidate)))
+        .collect();
     let few: Vec<&str> =
-        wanted.iter().copied().filter(|name| !listed.iter().any(|it| same(it, name))).collect();
+        wanted.iter().copied().filter(|name| !listed.iter().any(|candidate| same(candidate, name))).collect();
     let mut parts = Vec::new();
     if !few.is_empty() {
         parts.push(format!("lacks {}", few.join(", ")));

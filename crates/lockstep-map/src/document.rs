@@ -165,10 +165,11 @@ impl DocumentHeader {
                 value.map(str::to_owned).ok_or_else(|| lines.wrong(expected))
             };
         let full = "`<!-- Last full scan: YYYY-MM-DD -->`";
-        let full = comment(lines, "<!-- Last full scan: ", full).and_then(|it| lines.date(&it, full))?;
+        let full =
+            comment(lines, "<!-- Last full scan: ", full).and_then(|comment| lines.date(&comment, full))?;
         let incremental = "`<!-- Last incremental: YYYY-MM-DD -->`";
         let incremental = comment(lines, "<!-- Last incremental: ", incremental)
-            .and_then(|it| lines.date(&it, incremental))?;
+            .and_then(|comment| lines.date(&comment, incremental))?;
         let count = "`<!-- Entry count: N -->`";
         let count = comment(lines, "<!-- Entry count: ", count)?.parse().map_err(|_| lines.wrong(count))?;
         let scope = comment(lines, "<!-- Scope: ", "`<!-- Scope: … -->`")?;

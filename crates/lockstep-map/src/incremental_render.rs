@@ -126,10 +126,10 @@ mod tests {
         let mut record = MapRecord::empty(date(2026, 2, 14));
         record.about.scope = ".".to_owned();
         (0..12).for_each(|at| record.push_minimal(&format!("f{at:02}.md"), &[(at + 1) % 12]));
-        let made = MapView::new(&record, &|_| false).document(None);
-        record.set_entry_sizes(&made.blocks);
-        record.about.written = DocumentStamp { size: made.text.len() as u64, ..DocumentStamp::default() };
-        (record, made.text)
+        let rendered = MapView::new(&record, &|_| false).document(None);
+        record.set_entry_sizes(&rendered.blocks);
+        record.about.written = DocumentStamp { size: rendered.text.len() as u64, ..DocumentStamp::default() };
+        (record, rendered.text)
     }
 
     fn drawn(record: &MapRecord, changed_entries: &[u32], former: &str) -> Option<DocumentPatch> {

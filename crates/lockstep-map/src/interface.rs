@@ -10,17 +10,17 @@ use crate::query::word;
 /// The facts of a file as others see them: no uses, no bodies, and instead of lines, which every edit above moves, the order
 /// of definitions.
 pub(crate) fn public_facts(facts: &Facts) -> Facts {
-    let definition = |(place, it): (u32, &Definition)| Definition {
+    let definition = |(place, pair): (u32, &Definition)| Definition {
         line: place,
         end_line: place,
         signature: 0,
         body: 0,
         header: Box::default(),
         parameters: Vec::new(),
-        ..it.clone()
+        ..pair.clone()
     };
-    let import = |it: &Import| {
-        let mut import = Import { line: 0, ..it.clone() };
+    let import = |candidate: &Import| {
+        let mut import = Import { line: 0, ..candidate.clone() };
         import.names.iter_mut().for_each(|name| name.line = 0);
         import
     };
@@ -62,7 +62,8 @@ pub(crate) fn exported_words(facts: &Facts) -> Vec<u32> {
         add(&implementation.of);
         implementation.interface.iter().for_each(|interface| add(interface));
     }
-    let handed = |it: &&Import| it.reexport || matches!(it.form, ImportForm::Child | ImportForm::System);
+    let handed =
+        |import: &&Import| import.reexport || matches!(import.form, ImportForm::Child | ImportForm::System);
     for import in facts.imports.iter().filter(handed) {
         add(&import.module);
         import.names.iter().for_each(|name| add(&name.name));

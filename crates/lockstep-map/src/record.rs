@@ -325,11 +325,11 @@ mod tests {
     fn answers_are_found_where_they_were_put_and_damage_is_noticed() {
         let mut file = vec![0; 4];
         let answers = TraceRange::put(&mut file, 0, &[3, 5], &[7, 9]).unwrap();
-        let held = Held(file.clone());
-        let piece = answers.whole(&held).unwrap();
+        let held_file = Held(file.clone());
+        let piece = answers.whole(&held_file).unwrap();
         assert_eq!(answers.asked(&piece).collect::<Vec<_>>(), [3, 5]);
         assert_eq!(answers.offered(&piece).collect::<Vec<_>>(), [7, 9]);
-        assert!(answers.offers(&held, 9) && !answers.offers(&held, 3));
+        assert!(answers.offers(&held_file, 9) && !answers.offers(&held_file, 3));
         assert_eq!(answers.within(&file[4..], 4), Some(&*piece));
         assert_eq!(answers.within(&file[8..], 8), None);
         file[6] ^= 1;

@@ -44,7 +44,8 @@ impl Interface {
     fn new(facts: &Facts, path: &str) -> Self {
         let facts = public_facts(facts);
         let numbered = (0_u32..).zip(&facts.definitions);
-        let mut by_name: Vec<(u32, u32)> = numbered.map(|(at, it)| (word(&it.name), at)).collect();
+        let mut by_name: Vec<(u32, u32)> =
+            numbered.map(|(at, numbered)| (word(&numbered.name), at)).collect();
         by_name.sort_unstable();
         let question = ResolutionQuery::Interface(path).number();
         Self { facts: Arc::new(facts), by_name: by_name.into(), question }
@@ -55,8 +56,9 @@ impl Interface {
         let wanted = word(name);
         let first = self.by_name.partition_point(|(known, _)| *known < wanted);
         let same = self.by_name.iter().skip(first).take_while(|(known, _)| *known == wanted);
-        let is_named =
-            |at: &u32| self.facts.definitions.get(*at as usize).is_some_and(|it| *it.name == *name);
+        let is_named = |at: &u32| {
+            self.facts.definitions.get(*at as usize).is_some_and(|definitions| *definitions.name == *name)
+        };
         same.map(|(_, at)| *at).filter(is_named).collect()
     }
 }
@@ -101,12 +103,12 @@ impl<'w> ScopeView<'w> {
     }
 
     fn interface(&self, file: FileId) -> Option<&Interface> {
-        let kept = self.interfaces.get(file.0 as usize)?;
-        let made = || {
+        let interface = self.interfaces.get(file.0 as usize)?;
+        let compute = || {
             let facts = self.world.parse_facts_uncached(file)?;
             Some(Interface::new(&facts, self.world.path(file)))
         };
-        kept.get_or_init(made).as_ref()
+        interface.get_or_init(compute).as_ref()
     }
 }
 
@@ -151,8 +153,10 @@ impl<'t> RecordingSnapshot<'t> {
     fn interface(&self, file: FileId) -> Option<&Interface> {
         self.terrain.entry(file)?;
         let interface = self.terrain.interface(file);
-        let question =
-            interface.map_or_else(|| ResolutionQuery::Interface(self.path(file)).number(), |it| it.question);
+        let question = interface.map_or_else(
+            || ResolutionQuery::Interface(self.path(file)).number(),
+            |interface| interface.question,
+        );
         self.with(|asked| {
             asked.questions.insert(question);
         });
@@ -217,7 +221,7 @@ impl World for RecordingSnapshot<'_> {
         if file == self.own {
             return self.facts.clone();
         }
-        self.interface(file).map(|it| Arc::clone(&it.facts))
+        self.interface(file).map(|interface| Arc::clone(&interface.facts))
     }
 
     fn package(&self, file: FileId) -> Option<Box<str>> {
@@ -230,9 +234,9 @@ impl World for RecordingSnapshot<'_> {
     fn definitions_named(&self, file: FileId, name: &str) -> Vec<u32> {
         if file == self.own {
             let own = self.facts.iter().flat_map(|facts| (0_u32..).zip(&facts.definitions));
-            return own.filter(|(_, it)| *it.name == *name).map(|(at, _)| at).collect();
+            return own.filter(|(_, candidate)| *candidate.name == *name).map(|(at, _)| at).collect();
         }
-        self.interface(file).map(|it| it.named(name)).unwrap_or_default()
+        self.interface(file).map(|interface| interface.named(name)).unwrap_or_default()
     }
 
     fn memo(&self) -> Option<&Memo> {

@@ -221,14 +221,14 @@ mod tests {
         assert_eq!((whole.listed, whole.pruned), (12, PrunedEntries::default()));
         assert_eq!(MapDocument::parse(&whole.text).unwrap().write(), whole.text);
         let limit = SizeLimit { lines: 40, bytes: None };
-        let made = view.document(Some(limit));
-        assert!(made.text.lines().count() <= 40);
+        let rendered = view.document(Some(limit));
+        assert!(rendered.text.lines().count() <= 40);
         assert!(
-            made.text.contains("<!-- Pruned: 7 low entries; lockstep map show lists all -->"),
+            rendered.text.contains("<!-- Pruned: 7 low entries; lockstep map show lists all -->"),
             "{}",
-            made.text
+            rendered.text
         );
-        let document = MapDocument::parse(&made.text).unwrap();
+        let document = MapDocument::parse(&rendered.text).unwrap();
         let paths: Vec<&str> = document.entries.iter().map(|entry| entry.path.as_str()).collect();
         assert_eq!(paths, ["f00, odd.md", "f01, odd.md", "f02, odd.md", "f03, odd.md", "f04, odd.md"]);
         assert_eq!(document.header.count, 5);

@@ -87,8 +87,8 @@ impl Map {
                 (drawing.pieces.iter().map(piece).collect(), drawing.blocks)
             }
             None => {
-                let made = MapView::new(&record, &cold).document(None);
-                (made.text, made.blocks)
+                let created = MapView::new(&record, &cold).document(None);
+                (created.text, created.blocks)
             }
         };
         let other = record.set_entry_sizes(&blocks);

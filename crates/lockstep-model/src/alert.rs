@@ -189,7 +189,7 @@ impl Alert {
         // Dependents are cut first, because the files themselves show the Lead what to check.
         (0..=items.len())
             .rev()
-            .map(|kept| text(&all, &dependents(&items, kept, findings.truncated), CUT_ACTION))
+            .map(|count| text(&all, &dependents(&items, count, findings.truncated), CUT_ACTION))
             .find(|text| chars(text) <= MAX_CHARS)
             .unwrap_or_else(|| {
                 let none = dependents(&items, 0, findings.truncated);
@@ -206,10 +206,10 @@ const WHOLE_ACTION: &str = "Consider running /execution-impact for full analysis
 const CUT_ACTION: &str = "Run /execution-impact for full list.";
 
 /// Lists the first `kept` dependents and counts the rest.
-fn dependents(items: &[String], kept: usize, truncated: bool) -> String {
-    let mut parts: Vec<String> = items[..kept].to_vec();
-    if kept < items.len() {
-        parts.push(format!("... and {} more.", items.len() - kept));
+fn dependents(items: &[String], count: usize, truncated: bool) -> String {
+    let mut parts: Vec<String> = items[..count].to_vec();
+    if count < items.len() {
+        parts.push(format!("... and {} more.", items.len() - count));
     }
     let mut line = parts.join(", ");
     if truncated {
@@ -259,9 +259,9 @@ fn join_within(items: &[String], room: usize) -> String {
     }
     (0..items.len())
         .rev()
-        .map(|kept| {
-            let rest = format!("... and {} more", items.len() - kept);
-            items[..kept].iter().cloned().chain([rest]).collect::<Vec<_>>().join(", ")
+        .map(|count| {
+            let rest = format!("... and {} more", items.len() - count);
+            items[..count].iter().cloned().chain([rest]).collect::<Vec<_>>().join(", ")
         })
         .find(|text| chars(text) <= room)
         .unwrap_or_default()

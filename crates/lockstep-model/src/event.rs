@@ -192,7 +192,7 @@ impl Undo {
     /// Returns true if the file had text before the change.
     pub fn had_text(&self) -> bool {
         let is_former = |line: &String| line.starts_with('-') || line.starts_with(' ');
-        self.replacements.iter().any(|it| !it.old.is_empty())
+        self.replacements.iter().any(|replacement| !replacement.old.is_empty())
             || self.hunks.iter().any(|hunk| hunk.lines.iter().any(is_former))
     }
 }

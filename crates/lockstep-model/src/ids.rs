@@ -77,8 +77,8 @@ fn is_id_char(c: char) -> bool {
 /// Unlike a [`SessionId`] it never becomes a path, and dropping it would attribute a subagent's change to the
 /// Lead. Unsafe characters are therefore replaced instead of refusing the id.
 fn sanitize(text: &str) -> Option<String> {
-    let kept: String = text.chars().take(MAX_ID_LEN).map(|c| if is_id_char(c) { c } else { '_' }).collect();
-    (!kept.is_empty() && kept != "-").then_some(kept)
+    let id: String = text.chars().take(MAX_ID_LEN).map(|c| if is_id_char(c) { c } else { '_' }).collect();
+    (!id.is_empty() && id != "-").then_some(id)
 }
 
 macro_rules! sanitized_id {

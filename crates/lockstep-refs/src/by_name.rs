@@ -14,7 +14,7 @@ impl ByName {
 
     /// Names with other keys than their positions.
     pub(crate) fn of_keys<'n>(names: impl Iterator<Item = (u32, &'n [u8])>) -> Self {
-        let mut positions: Vec<(u32, u32)> = names.map(|(key, it)| (hash(it), key)).collect();
+        let mut positions: Vec<(u32, u32)> = names.map(|(key, name)| (hash(name), key)).collect();
         positions.sort_unstable();
         Self(positions.into())
     }

@@ -27,7 +27,7 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
     let aliases = aliases_of_renamed(old, new);
     let mut renamed_types = renamed_types(old, new);
     renamed_types.extend(&aliases);
-    let gone = RemovedTypes::new(old, new);
+    let removed_types = RemovedTypes::new(old, new);
     let mut offered = imported(new);
     if old.language == Language::Rust {
         // A name that was already imported next to a definition of the same name is inside a function: no
@@ -40,7 +40,7 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
     let mut changes = Vec::new();
     let mut touched = Vec::new();
     let mut missing = Vec::new();
-    for (was, key) in visible_definitions(old, least, &gone, &renamed_types) {
+    for (was, key) in visible_definitions(old, least, &removed_types, &renamed_types) {
         wanted.entry(key).or_default().push(was);
     }
     for (key, before) in wanted {
@@ -73,9 +73,9 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
         changes.push(SymbolChange { was: was.clone(), what });
     }
     settle_renames(old.language, &mut changes, &touched, &aliases);
-    changes.retain(|it| it.was.container.is_some() || !aliases.contains_key(&*it.was.name));
+    changes.retain(|change| change.was.container.is_some() || !aliases.contains_key(&*change.was.name));
     settle_sections(&mut changes, new);
-    changes.extend(implicit::changes(old, new).into_iter().filter(|it| it.was.reach >= least));
+    changes.extend(implicit::changes(old, new).into_iter().filter(|change| change.was.reach >= least));
     changes.sort_by_key(|change| change.was.line);
     changes
 }
@@ -83,10 +83,11 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
 /// Returns true if a header of C still defines the name in another branch of the preprocessor.
 fn is_defined_under_another_condition(was: &Definition, new: &Facts) -> bool {
     use DefinitionKind::{Macro, Type, Value};
-    let is_same = |it: &Definition| it.name == was.name && it.container == was.container;
+    let is_same =
+        |definition: &Definition| definition.name == was.name && definition.container == was.container;
     matches!(new.language, Language::C | Language::Cpp)
         && matches!(was.kind, Macro | Type | Value)
-        && new.definitions.iter().any(|it| it.kind == was.kind && is_same(it))
+        && new.definitions.iter().any(|definition| definition.kind == was.kind && is_same(definition))
 }
 
 /// Returns the names that a file imports at its top level.
@@ -112,11 +113,11 @@ fn group(facts: &Facts, path: impl Fn(Option<&str>) -> Option<String>) -> BTreeM
 fn visible_definitions<'a>(
     old: &'a Facts,
     least: Reach,
-    gone: &RemovedTypes<'_>,
+    removed_types: &RemovedTypes<'_>,
     renamed: &BTreeMap<&str, &str>,
 ) -> impl Iterator<Item = (&'a Definition, Key)> {
     let remains = move |was: &&Definition| {
-        was.reach >= least && !was.container.as_deref().is_some_and(|path| gone.holds(path))
+        was.reach >= least && !was.container.as_deref().is_some_and(|path| removed_types.holds(path))
     };
     old.definitions.iter().filter(remains).map(|was| {
         let container = was.container.as_deref().map(|path| renamed_path(path, renamed));
@@ -181,8 +182,8 @@ pub(crate) fn difference(
             effect: effect.map(Box::new),
         })
     } else if is.parameters != was.parameters {
-        let gone = was.parameters.iter().filter(|name| !is.parameters.contains(name)).cloned();
-        Some(DefinitionChangeKind::ParametersRenamed { gone: gone.collect() })
+        let removed = was.parameters.iter().filter(|name| !is.parameters.contains(name)).cloned();
+        Some(DefinitionChangeKind::ParametersRenamed { gone: removed.collect() })
     } else if holds_another_literal(was, is) {
         let arity = is.arity;
         Some(DefinitionChangeKind::SignatureChanged {
@@ -201,7 +202,7 @@ pub(crate) fn difference(
 /// Returns true if a variable or property without a written type holds a text instead of a number, or the other way round.
 fn holds_another_literal(was: &Definition, is: &Definition) -> bool {
     let is_value = matches!(was.kind, DefinitionKind::Field | DefinitionKind::Value);
-    let is_text = |it: &Definition| match &it.gives {
+    let is_text = |definition: &Definition| match &definition.gives {
         Some(Shape::Of(name)) if is_value => match &**name {
             "str" | "string" => Some(true),
             "bool" | "boolean" | "float" | "int" | "number" => Some(false),
@@ -266,16 +267,22 @@ fn adjust_for_overloads(
         other.name == one.name && other.kind == one.kind && other.container == one.container
     };
     let stayed = |other: &Definition| {
-        let before = old.definitions.iter().filter(|it| of(it, was) && !std::ptr::eq(*it, was));
-        before.into_iter().any(|it| it.signature == other.signature)
+        let before = old
+            .definitions
+            .iter()
+            .filter(|definition| of(definition, was) && !std::ptr::eq(*definition, was));
+        before.into_iter().any(|definition| definition.signature == other.signature)
     };
-    let others = new.definitions.iter().filter(|it| of(it, is) && !std::ptr::eq(*it, is) && stayed(it));
+    let others = new
+        .definitions
+        .iter()
+        .filter(|definition| of(definition, is) && !std::ptr::eq(*definition, is) && stayed(definition));
     let mut any = false;
     // If it requires more arguments, and all others may return nothing, callers that always got a value may
     // now get none.
     let asks_more = was.arity.is_some_and(|was| arity.least > was.least);
     let mut may_fail = asks_more && !gives_nothing(was);
-    for (other, taken) in others.filter_map(|it| Some((it, it.arity?))) {
+    for (other, taken) in others.filter_map(|definition| Some((definition, definition.arity?))) {
         // With a gap between them, the number of arguments shows which one a call means.
         if is_apart(arity, taken) {
             continue;
@@ -333,10 +340,9 @@ fn check_unused_type_params(
 fn parameters<'f>(facts: &'f Facts, of: &Definition) -> Option<BTreeSet<&'f str>> {
     let mut used = BTreeSet::new();
     // Two types with one name have different conditions: the fields between its lines are its own.
-    let fields = facts
-        .definitions
-        .iter()
-        .filter(|it| it.kind == DefinitionKind::Field && (of.line..=of.end_line).contains(&it.line));
+    let fields = facts.definitions.iter().filter(|definition| {
+        definition.kind == DefinitionKind::Field && (of.line..=of.end_line).contains(&definition.line)
+    });
     for field in fields {
         let Some(Shape::Of(text)) = &field.gives else { return None };
         let mut words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$')));

@@ -263,11 +263,11 @@ pub fn is_historical_record(path: &str) -> bool {
     let name = base(path).to_ascii_lowercase();
     let (stem, end) = name.split_once('.').unwrap_or((&name, ""));
     let prose = matches!(end, "" | "md" | "txt" | "rst" | "adoc" | "markdown" | "yaml" | "yml");
-    let told = STEMS.contains(&stem)
+    let is_named = STEMS.contains(&stem)
         || STARTS.iter().any(|start| stem.starts_with(start))
         || LAST_WORDS.contains(&stem.rsplit(['-', '_']).next().unwrap_or_default())
         || has_date(stem);
-    (prose && told)
+    (prose && is_named)
         || ENDS.contains(&end.rsplit('.').next().unwrap_or_default())
         || parent(path).split('/').any(|folder| FOLDERS.contains(&folder))
         || RUNS.iter().any(|run| path.contains(run))
@@ -288,10 +288,10 @@ fn has_date(stem: &str) -> bool {
 pub(crate) fn is_agent_instruction(path: &str) -> bool {
     let prose = path.ends_with(".md");
     let folders = || parent(path).split('/');
-    let held =
+    let is_in_directory =
         || folders().any(|folder| folder == ".claude") || in_skill(path) || declared_kind(path).is_some();
     prose
-        && (held() || matches!(base(path), "CLAUDE.md" | "AGENTS.md" | "GEMINI.md"))
+        && (is_in_directory() || matches!(base(path), "CLAUDE.md" | "AGENTS.md" | "GEMINI.md"))
         && !base(path).starts_with("README")
 }
 
@@ -355,12 +355,12 @@ fn declared_kind(path: &str) -> Option<EntityKind> {
         return (!above(1).is_empty()).then_some(EntityKind::Skill);
     }
     let claude = folders.contains(&".claude");
-    let held = |folder: &str| above(1) == folder || (claude && folders.contains(&folder));
+    let is_in_directory = |folder: &str| above(1) == folder || (claude && folders.contains(&folder));
     match () {
         () if folders.contains(&"skills") => None,
         () if is_common_file_name(stem) => None,
-        () if held("agents") => Some(EntityKind::Agent),
-        () if held("commands") => Some(EntityKind::Command),
+        () if is_in_directory("agents") => Some(EntityKind::Agent),
+        () if is_in_directory("commands") => Some(EntityKind::Command),
         () if claude => Some(EntityKind::Named),
         () => None,
     }

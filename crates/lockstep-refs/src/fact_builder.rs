@@ -102,7 +102,7 @@ impl<'t> FactBuilder<'t> {
         names: &[Node<'t>],
         body: Option<Node<'t>>,
     ) -> (u64, u64) {
-        let signature = digest([whole], self.text, |it| Some(it) == body || names.contains(&it));
+        let signature = digest([whole], self.text, |node| Some(node) == body || names.contains(&node));
         (signature, digest(body, self.text, |_| false))
     }
 

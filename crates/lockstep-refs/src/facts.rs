@@ -388,8 +388,8 @@ pub(crate) const PROPERTIES: &str = "@properties";
 
 /// Returns the type of an argument, from the parameters of a function.
 pub(crate) fn taken(takes: &[Shape], argument: usize) -> Option<&Shape> {
-    let rest = takes.iter().take(argument + 1).find_map(|it| match it {
-        Shape::Applied(head, held) if **head == Shape::Of(REST.into()) => held.first(),
+    let rest = takes.iter().take(argument + 1).find_map(|shape| match shape {
+        Shape::Applied(head, arguments) if **head == Shape::Of(REST.into()) => arguments.first(),
         _ => None,
     });
     rest.or_else(|| takes.get(argument))

@@ -24,23 +24,29 @@ pub(crate) fn referrers(files: &str, path: &str, symbol: &str) -> Vec<String> {
     let file = world.find(path).expect("the path is in the fixture");
     let facts = world.facts(file).unwrap();
     let symbols: Vec<Definition> =
-        facts.definitions.iter().filter(|it| path_of(it) == symbol).cloned().collect();
+        facts.definitions.iter().filter(|definition| path_of(definition) == symbol).cloned().collect();
     assert!(!symbols.is_empty(), "{symbol} is not among {:?}", facts.definitions);
     let target = Target { file, symbols: &symbols, module: false, now: None, own_file: false };
     let mut lines: Vec<String> = rules(facts.language)
         .referrers(&world, &target)
         .into_iter()
-        .map(|it| {
-            let mark = match it.certainty {
+        .map(|referrer| {
+            let mark = match referrer.certainty {
                 Certainty::Resolved => "",
                 Certainty::Possible => "?",
                 Certainty::Conditional => "#",
                 Certainty::Untyped => "~",
                 Certainty::Undecided => "??",
             };
-            let arguments = it.arguments.map(|count| format!("({count})")).unwrap_or_default();
-            let through = it.through.map(|file| format!(" via {}", world.path(file))).unwrap_or_default();
-            format!("{}:{} {:?}{arguments}{mark}{through}", world.path(it.file), it.line, it.role)
+            let arguments = referrer.arguments.map(|count| format!("({count})")).unwrap_or_default();
+            let through =
+                referrer.through.map(|file| format!(" via {}", world.path(file))).unwrap_or_default();
+            format!(
+                "{}:{} {:?}{arguments}{mark}{through}",
+                world.path(referrer.file),
+                referrer.line,
+                referrer.role
+            )
         })
         .collect();
     lines.dedup();

@@ -293,7 +293,7 @@ fn file_impact(revisions: &Revisions<'_>, edit: &Edit, question: &Question<'_>) 
     }
     let reads =
         |former: &str| edit.present_text(&before).is_some_and(|now| is_same_code(&edit.path, former, &now));
-    let is_inside = found.symbols.iter().all(|it| it.what == DefinitionChangeKind::BodyChanged);
+    let is_inside = found.symbols.iter().all(|change| change.what == DefinitionChangeKind::BodyChanged);
     found.only_comments = is_inside && !unread && !edit.is_moved() && text.as_deref().is_some_and(reads);
     if found.only_comments {
         found.symbols.clear();
@@ -426,7 +426,7 @@ fn collect_transitive(
             targets.push(Target { file: *file, symbols, module: false, now: None, own_file: false });
         }
         let users = language::rules(*language).users(world, &targets, false, is_over);
-        let of_file = |(at, it): (usize, Reference)| Some((targets.get(at)?.file, it));
+        let of_file = |(at, pair): (usize, Reference)| Some((targets.get(at)?.file, pair));
         found.extend(users.into_iter().filter_map(of_file));
     }
     found.sort_by_key(|(via, _)| *via);

@@ -133,7 +133,8 @@ pub trait Rules: Sync {
         is_over: &dyn Fn() -> bool,
     ) -> Vec<(usize, Reference)> {
         let in_time = targets.iter().enumerate().take_while(|_| !is_over());
-        let users = |(at, target)| self.referrers(world, target).into_iter().map(move |it| (at, it));
+        let users =
+            |(at, target)| self.referrers(world, target).into_iter().map(move |reference| (at, reference));
         in_time.flat_map(users).collect()
     }
 

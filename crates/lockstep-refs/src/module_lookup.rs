@@ -133,7 +133,7 @@ fn is_code(path: &str) -> bool {
 }
 
 fn is_word(part: &str) -> bool {
-    !part.is_empty() && part.chars().all(|it| it.is_alphanumeric() || it == '_')
+    !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 fn is_below(path: &str, directory: &str) -> bool {

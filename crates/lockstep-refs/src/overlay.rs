@@ -202,7 +202,8 @@ impl World for Overlay<'_> {
     }
 
     fn prepare(&self, files: &[FileId]) {
-        let others: Vec<FileId> = files.iter().copied().filter(|it| !self.files.contains_key(it)).collect();
+        let others: Vec<FileId> =
+            files.iter().copied().filter(|file| !self.files.contains_key(file)).collect();
         self.world.prepare(&others);
     }
 

@@ -14,6 +14,7 @@ mod results;
 mod search;
 mod search_target;
 mod subtypes;
+mod type_parameters;
 mod types;
 mod use_matching;
 

@@ -51,7 +51,8 @@ impl Parses {
     }
 
     fn get(&self, path: &str, text: &Arc<str>, part: impl Fn(&Parse) -> Arc<Facts>) -> Arc<Facts> {
-        let is_same = |it: &&Parse| *it.path == *path && (Arc::ptr_eq(&it.text, text) || it.text == *text);
+        let is_same =
+            |parse: &&Parse| *parse.path == *path && (Arc::ptr_eq(&parse.text, text) || parse.text == *text);
         if let Some(known) = self.contents.borrow().iter().find(is_same) {
             return part(known);
         }

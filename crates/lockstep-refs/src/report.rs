@@ -198,7 +198,8 @@ impl Report<'_> {
                 )
             }
             Status::Complete if breaking.is_empty() => {
-                let sure = self.impact.dependents().all(|(_, it)| it.certainty == Certainty::Resolved);
+                let sure =
+                    self.impact.dependents().all(|(_, dependent)| dependent.certainty == Certainty::Resolved);
                 format!(
                     "{} what changed; nothing is {} by it.",
                     count_of(direct.len(), "file references", "files reference"),

@@ -135,10 +135,13 @@ pub(crate) fn path_of(definition: &Definition) -> String {
 
 /// Returns the index of a definition in its facts.
 pub(crate) fn position_of(facts: &Facts, definition: &Definition) -> Option<u32> {
-    let same = |it: &Definition| {
-        it.name == definition.name && it.container == definition.container && it.kind == definition.kind
+    let same = |candidate: &Definition| {
+        candidate.name == definition.name
+            && candidate.container == definition.container
+            && candidate.kind == definition.kind
     };
-    let exact = facts.definitions.iter().position(|it| same(it) && it.line == definition.line);
+    let exact =
+        facts.definitions.iter().position(|candidate| same(candidate) && candidate.line == definition.line);
     let at = exact.or_else(|| facts.definitions.iter().position(same))?;
     u32::try_from(at).ok()
 }

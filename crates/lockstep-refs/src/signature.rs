@@ -104,13 +104,14 @@ impl Effect {
 
     /// Returns true if every call fits that passes a fitting number of arguments.
     pub(crate) fn fits_calls(&self) -> bool {
-        let fits = |it: &ParameterEffect| it.by_place.unwrap_or(Fit::Fits).max(it.by_name) == Fit::Fits;
+        let fits =
+            |effect: &ParameterEffect| effect.by_place.unwrap_or(Fit::Fits).max(effect.by_name) == Fit::Fits;
         self.every_call == Fit::Fits && self.required_names.is_empty() && self.parameters.iter().all(fits)
     }
 
     /// Returns true if an argument that is passed by this name no longer fits.
     pub(crate) fn misses(&self, name: &str) -> bool {
-        self.parameters.iter().any(|it| *it.name == *name && it.by_name == Fit::Breaks)
+        self.parameters.iter().any(|effect| *effect.name == *name && effect.by_name == Fit::Breaks)
     }
 
     /// Returns true if a call fits, by the types and names of its parameters; their number is not considered.
@@ -128,14 +129,14 @@ impl Effect {
 
     pub(crate) fn passes(&self, arguments: Option<u16>, keywords: &[Box<str>]) -> Fit {
         let positional = arguments.map(|all| usize::from(all).saturating_sub(keywords.len()));
-        let places = self.parameters.iter().filter_map(|it| it.by_place);
+        let places = self.parameters.iter().filter_map(|effect| effect.by_place);
         let by_place = match positional {
             Some(count) => places.take(count).max(),
             None => places.max().map(|fit| fit.min(Fit::Unknown)),
         };
-        let named = |name: &str| self.parameters.iter().find(|it| *it.name == *name);
-        let by_name = keywords.iter().filter_map(|name| named(name)).map(|it| it.by_name).max();
-        let is_given = |name: &str| positional.is_none() || keywords.iter().any(|it| **it == *name);
+        let named = |name: &str| self.parameters.iter().find(|effect| *effect.name == *name);
+        let by_name = keywords.iter().filter_map(|name| named(name)).map(|effect| effect.by_name).max();
+        let is_given = |name: &str| positional.is_none() || keywords.iter().any(|keyword| **keyword == *name);
         if !self.required_names.iter().all(|name| is_given(name)) {
             return Fit::Breaks;
         }
@@ -201,7 +202,7 @@ pub(crate) fn agreement(language: Language, one: &Definition, other: &Definition
 pub(crate) fn result_type(language: Language, function: &Definition) -> Option<String> {
     let tokens = header::tokens(&function.header);
     let is_bound = function.kind == DefinitionKind::Method && language == Language::Python;
-    header::Header::parse(language, &tokens, is_bound).map(|it| it.result.join(" "))
+    header::Header::parse(language, &tokens, is_bound).map(|header| header.result.join(" "))
 }
 
 /// Returns true if every value of a written type is one of another.
@@ -225,7 +226,7 @@ pub(crate) fn accepts(language: Language, given: &str, expected: &str) -> bool {
 /// Returns the number of results of a function of Go.
 pub(crate) fn result_count(function: &Definition) -> Option<usize> {
     let tokens = header::tokens(&function.header);
-    header::Header::parse(Language::Go, &tokens, false).map(|it| effect::result_count(&it.result))
+    header::Header::parse(Language::Go, &tokens, false).map(|header| effect::result_count(&header.result))
 }
 
 /// Returns the names and types of a function's parameters.
@@ -233,18 +234,19 @@ pub(crate) fn parameters(language: Language, function: &Definition) -> Vec<(Stri
     let tokens = header::tokens(&function.header);
     let is_bound = function.kind == DefinitionKind::Method && language == Language::Python;
     let parsed = header::Header::parse(language, &tokens, is_bound);
-    let parameters = parsed.map(|it| it.parameters).unwrap_or_default();
-    parameters.iter().map(|it| (it.name.to_owned(), it.type_.join(" "))).collect()
+    let parameters = parsed.map(|header| header.parameters).unwrap_or_default();
+    parameters.iter().map(|parameter| (parameter.name.to_owned(), parameter.type_.join(" "))).collect()
 }
 
 /// Returns the type of a parameter, if it is a plain name or path, or a pointer to one.
 pub(crate) fn parameter_type(language: Language, function: &Definition, at: usize) -> Option<String> {
     let tokens = header::tokens(&function.header);
     let parsed = header::Header::parse(language, &tokens, false)?;
-    let is_rest = |it: &parameter::Parameter<'_>| it.takes == parameter::Takes::Rest;
-    let last = parsed.parameters.last().filter(|it| is_rest(it));
+    let is_rest = |candidate: &parameter::Parameter<'_>| candidate.takes == parameter::Takes::Rest;
+    let last = parsed.parameters.last().filter(|parameter| is_rest(parameter));
     let parameter = parsed.parameters.get(at).or(last)?;
-    let path: String = parameter.type_.iter().filter(|it| !matches!(**it, "*" | "...")).copied().collect();
+    let path: String =
+        parameter.type_.iter().filter(|name| !matches!(**name, "*" | "...")).copied().collect();
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
     (!path.is_empty() && path.chars().all(is_plain)).then_some(path)
 }

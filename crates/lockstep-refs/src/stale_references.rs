@@ -74,15 +74,19 @@ pub fn dangling(
         search.found.extend(imports);
         search.unresolved += unresolved;
         search.found.extend(broken_links(world, &folders, file));
-        let known: BTreeSet<u32> =
-            search.found.iter().filter(|it| it.file == file).map(|it| it.line).collect();
+        let known: BTreeSet<u32> = search
+            .found
+            .iter()
+            .filter(|dangling| dangling.file == file)
+            .map(|dangling| dangling.line)
+            .collect();
         let missing = missing_names(world, file);
         // Without time, files are not read, and every name would be missing.
         if is_over() {
             search.truncated = true;
             break;
         }
-        search.found.extend(missing.into_iter().filter(|it| !known.contains(&it.line)));
+        search.found.extend(missing.into_iter().filter(|dangling| !known.contains(&dangling.line)));
     }
     for former in former {
         if is_over() {
@@ -92,16 +96,16 @@ pub fn dangling(
         search.found.extend(former_names(world, &names, former));
     }
     let found = &mut search.found;
-    found.retain(|it| it.kind < Kind::Mention && it.certainty == Certainty::Resolved);
+    found.retain(|dangling| dangling.kind < Kind::Mention && dangling.certainty == Certainty::Resolved);
     found.sort_by(|a, b| {
-        let key = |it: &Dangling| (it.line, it.kind, it.target.clone());
+        let key = |dangling: &Dangling| (dangling.line, dangling.kind, dangling.target.clone());
         world.path(a.file).cmp(world.path(b.file)).then_with(|| key(a).cmp(&key(b)))
     });
     // Two former files may have had the same name.
     let (mut patterns, mut targets) = (BTreeSet::new(), BTreeSet::new());
-    found.retain(|it| {
-        patterns.insert((it.file, it.line, it.pattern.clone()))
-            && targets.insert((it.file, it.line, it.target.clone()))
+    found.retain(|dangling| {
+        patterns.insert((dangling.file, dangling.line, dangling.pattern.clone()))
+            && targets.insert((dangling.file, dangling.line, dangling.target.clone()))
     });
     search
 }
@@ -139,15 +143,17 @@ impl<'a> FormerPaths<'a> {
         let mut written = written_paths(from, &text, &is_wanted);
         written.retain(|path| evidence::is_meant_here(world, from, &text, path));
         let target = |path: &WrittenPath| -> Option<String> {
-            let exists = |it: &String| {
-                world.find(it).or_else(|| output_source(world, it)).is_some() || folders.contains(it)
+            let exists = |name: &String| {
+                world.find(name).or_else(|| output_source(world, name)).is_some() || folders.contains(name)
             };
             match path.meanings.iter().any(exists) {
                 true => None,
                 false => path
                     .meanings
                     .iter()
-                    .find(|it| self.paths.contains(&***it) && evidence::is_specific(folders, it))
+                    .find(|meaning| {
+                        self.paths.contains(&***meaning) && evidence::is_specific(folders, meaning)
+                    })
                     .cloned(),
             }
         };
@@ -170,16 +176,16 @@ impl<'a> FormerPaths<'a> {
     fn imported_by(&self, world: &dyn World, file: FileId) -> (Vec<Dangling>, usize) {
         let Some(facts) = world.parse_facts_uncached(file) else { return (Vec::new(), 0) };
         let is_known = |text: &str| words(text).any(|word| self.by_module.contains_key(word));
-        let may_dangle = |it: &crate::facts::Import| {
-            is_known(&it.module) || it.names.iter().any(|name| is_known(&name.name))
+        let may_dangle = |import: &crate::facts::Import| {
+            is_known(&import.module) || import.names.iter().any(|name| is_known(&name.name))
         };
         if !facts.imports.iter().any(may_dangle) {
             return (Vec::new(), 0);
         }
         let unresolved = language::rules(facts.language).unresolved_imports(world, file);
         let place = |place: crate::reference::Place| {
-            let import = facts.imports.iter().find(|it| it.line == place.line);
-            let module = import.map_or(&*place.pattern, |it| &*it.module);
+            let import = facts.imports.iter().find(|import| import.line == place.line);
+            let module = import.map_or(&*place.pattern, |import| &*import.module);
             let target = self
                 .meant_by(world.path(file), facts.language, &place.pattern)
                 .or_else(|| self.meant_by(world.path(file), facts.language, module))?;
@@ -207,23 +213,24 @@ impl<'a> FormerPaths<'a> {
         // The last word may be the imported name.
         let ends = (0..parts.len().min(2)).map(|cut| parts.split_at(parts.len() - cut).0);
         ends.filter(|end| !end.is_empty()).find_map(|end| {
-            let held = self.by_module.get(end.last()?)?;
-            held.iter().find(|path| fits(end, path)).map(|path| (*path).to_owned())
+            let paths = self.by_module.get(end.last()?)?;
+            paths.iter().find(|path| fits(end, path)).map(|path| (*path).to_owned())
         })
     }
 }
 
 /// Returns the imports of names that their module, which exists, does not define.
 fn missing_names(world: &dyn World, file: FileId) -> Vec<Dangling> {
-    let facts = world.parse_facts_uncached(file).filter(|it| it.problems == 0 && !it.imports.is_empty());
+    let facts =
+        world.parse_facts_uncached(file).filter(|facts| facts.problems == 0 && !facts.imports.is_empty());
     let Some(facts) = facts else { return Vec::new() };
-    let place = |it: MissingImport| Dangling {
+    let place = |missing_import: MissingImport| Dangling {
         file,
-        line: it.line,
+        line: missing_import.line,
         kind: Kind::Import,
         certainty: Certainty::Resolved,
-        target: format!("{} in {}", it.name, it.module),
-        pattern: it.name,
+        target: format!("{} in {}", missing_import.name, missing_import.module),
+        pattern: missing_import.name,
     };
     missing_imports(world, file, &facts).into_iter().map(place).collect()
 }
@@ -235,8 +242,8 @@ fn is_script(language: Language) -> bool {
 
 /// Returns the uses of a name that no present file has.
 fn former_names(world: &dyn World, names: &Names, former: &Former) -> Vec<Dangling> {
-    let gone = |entity: &&Entity| entity.is_name() && names.get(&entity.name).is_empty();
-    let entities: Vec<Entity> = former.entities.iter().filter(gone).cloned().collect();
+    let is_removed = |entity: &&Entity| entity.is_name() && names.get(&entity.name).is_empty();
+    let entities: Vec<Entity> = former.entities.iter().filter(is_removed).cloned().collect();
     if entities.is_empty() {
         return Vec::new();
     }
@@ -249,9 +256,9 @@ fn former_names(world: &dyn World, names: &Names, former: &Former) -> Vec<Dangli
         pattern: reference.pattern,
         target: former.path.to_string(),
     };
-    let is_meant = |it: &Dangling| {
-        let text = world.text(it.file);
-        text.is_some_and(|text| evidence::is_delimited_name(&text, it.line, &it.pattern))
+    let is_meant = |dangling: &Dangling| {
+        let text = world.text(dangling.file);
+        text.is_some_and(|text| evidence::is_delimited_name(&text, dangling.line, &dangling.pattern))
     };
     referrers(world, &subject).into_iter().map(place).filter(is_meant).collect()
 }
@@ -282,8 +289,11 @@ fn broken_links(world: &dyn World, folders: &BTreeSet<String>, file: FileId) -> 
     let leads = |path: &str| {
         let with = |end: &str| world.find(&format!("{path}{end}")).is_some();
         // A page of a site may be generated from the document next to it.
-        let made = path.strip_suffix(".html").is_some_and(|stem| world.find(&format!("{stem}.md")).is_some());
-        made || folders.contains(path) || ["", ".md", ".mdx", "/index.md", "/README.md"].into_iter().any(with)
+        let is_rendered =
+            path.strip_suffix(".html").is_some_and(|stem| world.find(&format!("{stem}.md")).is_some());
+        is_rendered
+            || folders.contains(path)
+            || ["", ".md", ".mdx", "/index.md", "/README.md"].into_iter().any(with)
     };
     let lost =
         |target: &&(u32, &str)| join(origin, target.1).is_some_and(|path| !path.is_empty() && !leads(&path));

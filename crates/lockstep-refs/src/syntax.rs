@@ -225,7 +225,7 @@ pub(crate) fn is_same_tree((one, text): (&Tree, &str), (other, other_text): (&Tr
 
 /// The children of a node that are no comments.
 fn code_children(node: Node<'_>) -> Vec<Node<'_>> {
-    node.children(&mut node.walk()).filter(|it| !it.kind().contains("comment")).collect()
+    node.children(&mut node.walk()).filter(|child| !child.kind().contains("comment")).collect()
 }
 
 /// Returns true for the digest of no tokens: the body of something that is only declared.
@@ -305,11 +305,11 @@ pub(crate) fn unread_lines(tree: &Tree, text: &str) -> Vec<(u32, u32)> {
     const MOST: usize = 64;
     let starts = LineStarts::of(text);
     let line = |at: usize| starts.line_at(at);
-    let range = |it: Range<usize>| {
-        let part = text.get(it.clone()).unwrap_or_default();
+    let range = |range: Range<usize>| {
+        let part = text.get(range.clone()).unwrap_or_default();
         let blank = part.len() - part.trim_start().len();
-        let start = it.start + if blank == part.len() { 0 } else { blank };
-        (line(start), line(it.start + part.trim_end().len().saturating_sub(1).max(start - it.start)))
+        let start = range.start + if blank == part.len() { 0 } else { blank };
+        (line(start), line(range.start + part.trim_end().len().saturating_sub(1).max(start - range.start)))
     };
     let mut lines: Vec<(u32, u32)> = unread(tree).into_iter().map(range).collect();
     lines.sort_unstable();

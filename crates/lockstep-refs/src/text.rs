@@ -108,7 +108,7 @@ pub fn outgoing(world: &dyn World, names: &Names, file: FileId) -> FileReference
     }
     let mut start = 0;
     for line in text.split('\n') {
-        for token in enclosed(line, start).into_iter().filter(|it| may_end(&it.path)) {
+        for token in enclosed(line, start).into_iter().filter(|token| may_end(&token.path)) {
             let target = paths.resolve_path(from, &token).and_then(|lead| world.find(&lead.path));
             let meaning = path_meaning(&document, &token, history);
             if let Some((target, kind)) = target.zip(meaning) {
@@ -180,10 +180,10 @@ fn named_by_name(
     let mut start = run.start;
     for part in run.text.split(['/', '@']) {
         let name = part.trim_end_matches('.');
-        let held = names.get(name);
-        if !held.is_empty() {
+        let files = names.get(name);
+        if !files.is_empty() {
             let spot = document.spot(start, start + name.len());
-            for (target, entity) in held {
+            for (target, entity) in files {
                 let entity = Entity { kind: *entity, name: name.into() };
                 let path = world.path(*target);
                 if let Some((kind, _)) =
@@ -254,7 +254,8 @@ fn path_referrers(world: &dyn World, subject: &Subject<'_>, path: &str, found: &
             let plain = paths::token(&text, at, at + written.len());
             let line = document.spot(at, at + written.len());
             let special = enclosed(line.line(), line.start());
-            let special = special.into_iter().filter(|it| it.start <= at && at + written.len() <= it.end);
+            let special =
+                special.into_iter().filter(|token| token.start <= at && at + written.len() <= token.end);
             for token in plain.into_iter().chain(special) {
                 let Some(kind) = path_meaning(&document, &token, history && !subject.history) else {
                     continue;
@@ -364,9 +365,9 @@ fn name_referrers(world: &dyn World, subject: &Subject<'_>, entity: &Entity, fou
         let Some(text) = world.text(file).filter(|_| from != subject.path) else { continue };
         let names = names_in(world, file, &text, entity, (subject.path, family));
         let history = is_historical_record(from);
-        found.extend(names.into_iter().map(|it| match history {
-            true => Reference { kind: Kind::Mention, ..it },
-            false => it,
+        found.extend(names.into_iter().map(|reference| match history {
+            true => Reference { kind: Kind::Mention, ..reference },
+            false => reference,
         }));
     }
 }
@@ -375,7 +376,7 @@ fn name_referrers(world: &dyn World, subject: &Subject<'_>, entity: &Entity, fou
 pub(crate) fn own_uses(world: &dyn World, file: FileId, entity: &Entity) -> Vec<Reference> {
     let text = world.text(file).unwrap_or_default();
     let mut found = names_in(world, file, &text, entity, (world.path(file), false));
-    found.retain(|it| it.kind == Kind::Name && it.certainty == Certainty::Resolved);
+    found.retain(|reference| reference.kind == Kind::Name && reference.certainty == Certainty::Resolved);
     found
 }
 
@@ -457,12 +458,12 @@ fn is_skill_path(world: &dyn World, from: &str, (lead, rest): (&str, &str), path
     }
     let lead = lead.trim_start_matches(['.', '/', '@']);
     let below = rest.trim_matches('/').trim_end_matches('.');
-    let held = || base(path) == below || world.find(&format!("{directory}/{below}")).is_some();
+    let exists = || base(path) == below || world.find(&format!("{directory}/{below}")).is_some();
     let named = lead.contains('/') || is_unlikely_word(lead);
     ends_with(directory, lead)
         && match below {
             "" => named && (lead.contains('/') || rest.starts_with('/')),
-            _ => lead.contains('/') || held() || named && below.contains('.'),
+            _ => lead.contains('/') || exists() || named && below.contains('.'),
         }
 }
 

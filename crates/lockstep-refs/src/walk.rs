@@ -201,8 +201,8 @@ impl<'t> Walk<'t> {
             self.invocation(object, name, arguments);
         } else if let Some((callee, arguments)) = parts(grammar.calls, node) {
             self.call(callee, Some(arguments));
-        } else if let Some((made, arguments)) = parts(grammar.creations, node) {
-            self.creation(made, Some(arguments));
+        } else if let Some((type_node, arguments)) = parts(grammar.creations, node) {
+            self.creation(type_node, Some(arguments));
         } else if let Some((object, name)) = parts(grammar.members, node) {
             self.member(object, name, Role::Value, None);
         } else if grammar.paths.contains(&kind) {
@@ -383,8 +383,8 @@ pub(crate) fn snake(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut out = String::new();
     for (at, letter) in letters.iter().enumerate() {
-        let after_small = at > 0 && letters.get(at - 1).is_some_and(|it| !it.is_uppercase());
-        let before_small = at > 0 && letters.get(at + 1).is_some_and(|it| it.is_lowercase());
+        let after_small = at > 0 && letters.get(at - 1).is_some_and(|letters| !letters.is_uppercase());
+        let before_small = at > 0 && letters.get(at + 1).is_some_and(|letters| letters.is_lowercase());
         if letter.is_uppercase() && (after_small || before_small) {
             out.push('_');
         }

@@ -94,7 +94,7 @@ pub trait World {
 /// Returns the positions of the definitions with a name.
 pub(crate) fn named_in(facts: &Facts, name: &str) -> Vec<u32> {
     let all = (0_u32..).zip(&facts.definitions);
-    all.filter(|(_, it)| *it.name == *name).map(|(at, _)| at).collect()
+    all.filter(|(_, definition)| *definition.name == *name).map(|(at, _)| at).collect()
 }
 
 /// Returns the words of a text: runs of letters, digits and `_`. Every character beyond ASCII counts as a

@@ -264,8 +264,8 @@ mod tests {
     fn an_unknown_key_is_an_error_with_its_place() {
         let error = Scenario::parse("prompt = 'x'\n[[lead]]\ntxt = 'y'\n").unwrap_err();
         let ScenarioError::Parse(source) = error else { panic!("{error}") };
-        let shown = source.to_string();
-        assert!(shown.contains("line 3") && shown.contains("txt"), "{shown}");
+        let message = source.to_string();
+        assert!(message.contains("line 3") && message.contains("txt"), "{message}");
     }
 
     #[test]

@@ -66,10 +66,11 @@ fn tools_and_hooks_of_lead_and_subagent_run() {
     assert_eq!(transcript.lead().count("TOLD-AFTER-AGENT"), 1);
     assert_eq!(transcript.lead().first_with("TOLD-AFTER-AGENT"), Some(2));
     assert_eq!(transcript.recipients_of("TOLD-AFTER-AGENT"), [RequestAgent::Lead].into());
-    let told: Vec<_> = transcript.lead().texts(2).into_iter().filter(|t| t.text.contains("TOLD-")).collect();
+    let output: Vec<_> =
+        transcript.lead().texts(2).into_iter().filter(|t| t.text.contains("TOLD-")).collect();
     // The older version sends it as a reminder in a message of the user's.
     let kind = if version_of_test() == NEWEST { TextSource::System } else { TextSource::Reminder };
-    assert_eq!(told[0].kind, kind);
+    assert_eq!(output[0].kind, kind);
     assert_eq!(transcript.recipients_of("LOOKED"), [RequestAgent::Lead].into());
     assert_eq!(transcript.recipients_of("1\tdef hello(): pass"), [RequestAgent::subagent("EDITOR")].into());
 

@@ -22,9 +22,8 @@ mod tests {
 
     #[test]
     fn a_change_is_shown_with_its_surroundings() {
-        let shown =
-            diff(Path::new("/home/a/.claude/settings.json"), "{\n  \"a\": 1\n}\n", "{\n  \"a\": 2\n}");
-        insta::assert_snapshot!(shown, @r#"
+        let text = diff(Path::new("/home/a/.claude/settings.json"), "{\n  \"a\": 1\n}\n", "{\n  \"a\": 2\n}");
+        insta::assert_snapshot!(text, @r#"
         --- a/home/a/.claude/settings.json
         +++ b/home/a/.claude/settings.json
         @@ -1,3 +1,3 @@

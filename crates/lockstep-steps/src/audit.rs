@@ -331,7 +331,7 @@ fn accepted_at(lines: &[Line<'_>], known: Option<KnownEnd<'_>>) -> Result<usize,
             // It may be the line that was not appended.
             if !line.is_empty()
                 && accepted == Some(&head.hash)
-                && !lines.iter().any(|it| it.text == line.trim_end())
+                && !lines.iter().any(|candidate| candidate.text == line.trim_end())
             {
                 return Ok(lines.len());
             }
@@ -390,20 +390,22 @@ fn check_link(
     let expected = head.seq + 1;
     if seq > expected {
         let missing = seq - expected;
-        let gone = if missing == 1 {
+        let missing_entries = if missing == 1 {
             "entry is missing".to_owned()
         } else {
             format!("{missing} entries are missing")
         };
-        let gone = if missing == 1 { format!("1 {gone}") } else { gone };
+        let missing_entries = if missing == 1 { format!("1 {missing_entries}") } else { missing_entries };
         return Err(match (first_of_file, first_of_all) {
             (true, true) => format!(
-                "it is entry {seq}, and nothing before it is there: {gone}, the file of a day or more was removed"
+                "it is entry {seq}, and nothing before it is there: {missing_entries}, the file of a day or more was removed"
             ),
             (true, false) => format!(
-                "it is entry {seq} where {expected} should follow: {gone}, perhaps the file of a day between"
+                "it is entry {seq} where {expected} should follow: {missing_entries}, perhaps the file of a day between"
             ),
-            (false, _) => format!("it is entry {seq} where {expected} should follow: {gone} before it"),
+            (false, _) => {
+                format!("it is entry {seq} where {expected} should follow: {missing_entries} before it")
+            }
         });
     }
     if seq < expected {

@@ -34,8 +34,8 @@ pub fn redact(text: &str) -> String {
             out.push_str(piece);
             continue;
         }
-        let (shown, next) = redact_token(piece, hide_next);
-        out.push_str(&shown);
+        let (display, next) = redact_token(piece, hide_next);
+        out.push_str(&display);
         hide_next = next;
     }
     out

@@ -84,8 +84,8 @@ mod tests {
             record(&mut store, run, &["b"], &[]);
         }
         assert_eq!(record(&mut store, 40, &["b"], &[]), ["b"]);
-        let kept: u32 =
+        let count: u32 =
             store.read(|db| db.query_row("SELECT count(*) FROM map_run_file", [], |row| row.get(0))).unwrap();
-        assert_eq!(kept, MAX_RUNS);
+        assert_eq!(count, MAX_RUNS);
     }
 }

@@ -92,14 +92,14 @@ mod tests {
         };
         let day = 24 * 60 * 60;
         let old = ["reports/s1/.lockstep-aB3dE6", "index/.tmpXyZ123", ".lockstep-zzzzzz"];
-        let kept = ["reports/s1/1.md", "index/catalogue", "state.db", "index/.hidden"];
-        old.iter().chain(&kept).for_each(|name| put(&state.path().join(name), day + 60));
+        let recent = ["reports/s1/1.md", "index/catalogue", "state.db", "index/.hidden"];
+        old.iter().chain(&recent).for_each(|name| put(&state.path().join(name), day + 60));
         put(&state.path().join("index/.tmpYoung1"), day - 60);
         put(&elsewhere.path().join(".tmpOther1"), 2 * day);
         symlink(elsewhere.path(), state.path().join("link")).unwrap();
         assert_eq!(state.remove_stale_temp_files(now).unwrap(), old.len());
         assert!(old.iter().all(|name| !state.path().join(name).exists()));
-        assert!(kept.iter().chain(&["index/.tmpYoung1"]).all(|name| state.path().join(name).exists()));
+        assert!(recent.iter().chain(&["index/.tmpYoung1"]).all(|name| state.path().join(name).exists()));
         assert!(elsewhere.path().join(".tmpOther1").exists());
     }
 }

@@ -46,8 +46,8 @@ pub fn render(context: &ForkContext<'_>) -> String {
 }
 
 fn task(context: &ForkContext<'_>) -> String {
-    let Some(held) = context.held else { return "there is no task\n".to_owned() };
-    let state = if held.delivered { "DELIVERED" } else { "open" };
+    let Some(current) = context.held else { return "there is no task\n".to_owned() };
+    let state = if current.delivered { "DELIVERED" } else { "open" };
     let title =
         if context.title.is_empty() { String::new() } else { format!(" {}", single_line(context.title)) };
     let rule = context.access.rule(&Principal::from_agent_name(Some(context.agent)));
@@ -63,10 +63,10 @@ fn task(context: &ForkContext<'_>) -> String {
     };
     format!(
         "PT-v{}{title}, {state}. {} {may}. The next version is PT-v{}, made from PT-v{}.\n{}",
-        held.version,
+        current.version,
         single_line(context.agent),
-        held.version + 1,
-        held.version,
-        fenced("yaml", &held.document.to_yaml())
+        current.version + 1,
+        current.version,
+        fenced("yaml", &current.document.to_yaml())
     )
 }

@@ -35,7 +35,7 @@ pub(crate) fn link() -> io::Result<()> {
     let native = env::var("HOST").is_ok_and(|host| is("TARGET", &host));
     let gnu = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
     let asked =
-        env::var("CARGO_CFG_TARGET_FEATURE").is_ok_and(|all| all.split(',').any(|it| it == "crt-static"));
+        env::var("CARGO_CFG_TARGET_FEATURE").is_ok_and(|all| all.split(',').any(|part| part == "crt-static"));
     if !native || !gnu || asked {
         return Ok(());
     }

@@ -207,8 +207,10 @@ impl From<SessionCacheError> for CommandError {
             SessionCacheError::Cache(error) => error.into(),
             SessionCacheError::Settings(problems) => {
                 let mut error = Self::config("[cache] in lockstep.toml is wrong:");
-                error.details =
-                    problems.iter().map(|it| format!("  {}\n", single_line(&it.to_string()))).collect();
+                error.details = problems
+                    .iter()
+                    .map(|problem| format!("  {}\n", single_line(&problem.to_string())))
+                    .collect();
                 error
             }
             other => Self::from_error(CommandErrorKind::Store, other),

@@ -145,7 +145,8 @@ fn refused_keys(loaded: &LoadedConfig, root: &Path) -> Vec<RefusedKey> {
         if key.section == "impact" && is_temporary_report(&place) {
             return None;
         }
-        let refusal = confine(root, &place).err().filter(|it| *it == PathRefusal::Git).unwrap_or(refusal);
+        let refusal =
+            confine(root, &place).err().filter(|confine| *confine == PathRefusal::Git).unwrap_or(refusal);
         let is_git = refusal == PathRefusal::Git;
         Some(RefusedKey { key, value, refusal, place: (!is_git).then_some(place) })
     };

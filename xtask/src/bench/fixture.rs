@@ -113,7 +113,7 @@ impl BenchFixture {
     /// Returns an active project with a step that has a boundary, and its running agent.
     pub(super) fn stepped(&self) -> XtaskResult<StepProject> {
         let project = self.active(SMALL)?;
-        let said = |arguments: &[&str]| -> XtaskResult<String> {
+        let run_output = |arguments: &[&str]| -> XtaskResult<String> {
             let mut command = Command::new(&self.lockstep);
             command.args(arguments);
             project.set_environment(&mut command);
@@ -121,11 +121,28 @@ impl BenchFixture {
             let text = String::from_utf8(output.stdout)?;
             if output.status.success() { Ok(text) } else { Err(format!("{arguments:?}: {text}").into()) }
         };
-        said(&["step", "new", "01-01", "--project", "bench", "--description", "Work", "--allow", "**/*.py"])?;
-        let prompt =
-            said(&["prompt", "render", "execute_step", "--step", "01-01", "--set", "agent_name=crafter"])?;
-        said(&["step", "phase", "start", "01-01", "PREPARE"])?;
-        said(&["step", "phase", "done", "01-01", "PREPARE", "--outcome", "PASS"])?;
+        run_output(&[
+            "step",
+            "new",
+            "01-01",
+            "--project",
+            "bench",
+            "--description",
+            "Work",
+            "--allow",
+            "**/*.py",
+        ])?;
+        let prompt = run_output(&[
+            "prompt",
+            "render",
+            "execute_step",
+            "--step",
+            "01-01",
+            "--set",
+            "agent_name=crafter",
+        ])?;
+        run_output(&["step", "phase", "start", "01-01", "PREPARE"])?;
+        run_output(&["step", "phase", "done", "01-01", "PREPARE", "--outcome", "PASS"])?;
         self.send(&project, &invocation(&prompt))?;
         let transcript = project.root.with_extension("jsonl");
         let line = |role: &str, content: &str| {
@@ -183,11 +200,11 @@ impl FixtureProject {
 
     /// Removes the session cache and all that is remembered of it.
     pub(super) fn forget_cache(&self) -> XtaskResult {
-        for gone in [
+        for path in [
             fs::remove_dir_all(self.root.join(".lockstep/cache")),
             fs::remove_file(self.root.join(".isdlc/session-cache.md")),
         ] {
-            match gone {
+            match path {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
                 _ => {}
             }

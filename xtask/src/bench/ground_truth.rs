@@ -201,12 +201,14 @@ fn ours(world: &dyn World, case: &Case) -> BTreeMap<String, String> {
     let aliases = Aliases::default();
     let impact = impact(world, &Question { edits: &edits, aliases: &aliases, is_over: &|| false });
     let breaking = impact.dependents().filter(|(_, dependent)| dependent.breaks);
-    let shown = |dependent: &Dependent| {
+    let describe = |dependent: &Dependent| {
         let first = dependent.evidence.iter().find(|place| place.breaks);
-        let line = first.map(|it| format!("{} {} {:?}", it.line, it.text.trim(), it.certainty));
+        let line = first.map(|candidate| {
+            format!("{} {} {:?}", candidate.line, candidate.text.trim(), candidate.certainty)
+        });
         (dependent.path.clone(), line.unwrap_or_default())
     };
-    breaking.map(|(_, dependent)| shown(dependent)).collect()
+    breaking.map(|(_, dependent)| describe(dependent)).collect()
 }
 
 /// Returns the cache directory of packages and compiler results.

@@ -193,13 +193,13 @@ impl Replay {
     /// The commit is checked out, with those that were missed as they were.
     fn row(&self, row: &RenameCase) -> XtaskResult<RenameScore> {
         self.check_out(row.commit)?;
-        let told = self.impact(&["--rev", &format!("{0}^..{0}", row.commit)])?;
-        let told = told.get(row.path).cloned().unwrap_or_default();
+        let reported = self.impact(&["--rev", &format!("{0}^..{0}", row.commit)])?;
+        let reported = reported.get(row.path).cloned().unwrap_or_default();
         let wanted = match row.missed {
             ExpectedFiles::Files(names) => names.iter().map(|name| path_of(name)).collect(),
             ExpectedFiles::MendedIn(later) => self.lost(row.path, row.commit, later)?,
         };
-        Ok(score(&wanted, &told))
+        Ok(score(&wanted, &reported))
     }
 
     /// Checks out the commit before and makes one deletion at a time, so that all files still have to follow,
@@ -212,10 +212,10 @@ impl Replay {
         let mut all = RenameScore::default();
         for path in deleted.lines().filter(|path| path.ends_with("/SKILL.md")) {
             std::fs::remove_file(self.root.join(path))?;
-            let told = self.impact(&[])?;
+            let reported = self.impact(&[])?;
             self.check_out(&before)?;
             let wanted = self.lost(path, &before, CONTROL)?;
-            all = all.and(score(&wanted, &told.get(path).cloned().unwrap_or_default()));
+            all = all.and(score(&wanted, &reported.get(path).cloned().unwrap_or_default()));
         }
         Ok(all)
     }
@@ -269,21 +269,22 @@ impl Replay {
             let path = Path::new(path.as_str()?);
             Some(path.strip_prefix(self.root.canonicalize().ok()?).ok()?.to_str()?.to_owned())
         };
-        let mut told: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut reported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for impact in report["impacts"].as_array().into_iter().flatten() {
             let Some(changed) = relative(&impact["changed_file"]) else { continue };
             let direct = impact["dependents"].as_array().into_iter().flatten();
             let direct = direct.filter(|dependent| dependent["type"] == "DIRECT");
-            told.entry(changed)
+            reported
+                .entry(changed)
                 .or_default()
                 .extend(direct.filter_map(|dependent| relative(&dependent["file"])));
         }
-        Ok(told)
+        Ok(reported)
     }
 }
 
-fn score(wanted: &BTreeSet<String>, told: &BTreeSet<String>) -> RenameScore {
-    RenameScore { wanted: wanted.len(), found: wanted.intersection(told).count(), told: told.len() }
+fn score(wanted: &BTreeSet<String>, reported: &BTreeSet<String>) -> RenameScore {
+    RenameScore { wanted: wanted.len(), found: wanted.intersection(reported).count(), told: reported.len() }
 }
 
 fn path_of(name: &str) -> String {

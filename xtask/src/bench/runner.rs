@@ -143,8 +143,8 @@ fn peak_of(contestant: &BenchTarget, peak: &std::path::Path) -> XtaskResult<u64>
         contestant.prepare()?;
         let mut command = contestant.command_under(peak)?;
         command.stdout(std::process::Stdio::piped());
-        let said = String::from_utf8(workspace::output(command)?)?;
-        largest = largest.max(said.trim().parse()?);
+        let stdout = String::from_utf8(workspace::output(command)?)?;
+        largest = largest.max(stdout.trim().parse()?);
     }
     Ok(largest)
 }

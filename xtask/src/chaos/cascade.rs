@@ -55,12 +55,14 @@ pub(super) fn attack(trial: &mut Trial<'_>) {
                 .stdout(std::process::Stdio::piped())
                 .stderr(std::process::Stdio::piped());
             let output = env.run(command, b"");
-            let kept = size_of(&env.state().join("reports"));
-            let held = match may_converge {
+            let size = size_of(&env.state().join("reports"));
+            let has_held = match may_converge {
                 true => output.code == Some(0),
                 false => output.code.is_some_and(|code| code != 0 && code < 100),
             };
-            Verdict::held_if(held && kept < 12 << 20, || format!("{kept} bytes kept: {}", output.snapshot()))
+            Verdict::held_if(has_held && size < 12 << 20, || {
+                format!("{size} bytes kept: {}", output.snapshot())
+            })
         });
     }
 }

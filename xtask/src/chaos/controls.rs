@@ -33,10 +33,11 @@ fn work(trial: &mut Trial<'_>) {
         make_ready(&env, "01-01");
         must_git(&env, "echo w > w && git add -A && git commit -qm work");
         let verified = run(&env, "audit verify");
-        let said = verified.snapshot();
-        let is_sound =
-            verified.code == Some(0) && !said.contains("passed no gate") && !said.contains("not verified");
-        Verdict::held_if(is_sound, || said)
+        let output = verified.snapshot();
+        let is_sound = verified.code == Some(0)
+            && !output.contains("passed no gate")
+            && !output.contains("not verified");
+        Verdict::held_if(is_sound, || output)
     });
     trial.case("merge, rebase and cherry-pick pass while no step is open", || {
         let env = repository(program);
@@ -44,8 +45,8 @@ fn work(trial: &mut Trial<'_>) {
             &env,
             "git merge -q --no-ff -m merged topic && git switch -q -c pick HEAD~1 && git cherry-pick topic && git switch -q main",
         );
-        let said = run(&env, "audit verify").snapshot();
-        Verdict::held_if(!said.contains("passed no gate"), || said)
+        let output = run(&env, "audit verify").snapshot();
+        Verdict::held_if(!output.contains("passed no gate"), || output)
     });
     trial.case("a renamed project keeps its trail", || {
         let env = begun(program);

@@ -111,8 +111,8 @@ pub(super) fn attack_by_id(trial: &mut Trial<'_>) {
     let all: Vec<(Value, Value)> =
         ids.iter().flat_map(|id| types.iter().map(move |kind| (id.clone(), kind.clone()))).collect();
     for (id, kind) in trial.sample(all) {
-        let shown: String = id.to_string().chars().take(40).collect();
-        trial.case(format!("agent_id {shown}, agent_type {kind}"), || {
+        let excerpt: String = id.to_string().chars().take(40).collect();
+        trial.case(format!("agent_id {excerpt}, agent_type {kind}"), || {
             let event =
                 bash("lockstep task update more.yaml --base 1").with("agent_id", id).with("agent_type", kind);
             let output = env.hook(&event);

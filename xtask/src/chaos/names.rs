@@ -73,9 +73,9 @@ pub(super) fn attack(trial: &mut Trial<'_>) {
                 let forged = text.lines().any(|line| line.starts_with("FORGED"));
                 // The document of a task is its own text; `--format json` escapes.
                 let is_document = args.starts_with(&["task"]) && !text.contains(controls_terminal);
-                let held =
+                let has_held =
                     output.code.is_some() && !text.contains(controls_terminal) && (!forged || is_document);
-                Verdict::held_if(held, || text)
+                Verdict::held_if(has_held, || text)
             });
         }
     }
@@ -106,8 +106,8 @@ pub(super) fn attack_lists(trial: &mut Trial<'_>) {
             let prompt = fs::read_to_string(env.project().join("prompt.log")).unwrap_or_default();
             let is_led =
                 prompt.lines().any(|line| line.trim_start().starts_with(&outside.display().to_string()));
-            let held = victim == "old_name = 1\n" && plain.contains("new_name") && !is_led;
-            Verdict::held_if(held, || format!("{victim} {plain} {}", output.snapshot()))
+            let has_held = victim == "old_name = 1\n" && plain.contains("new_name") && !is_led;
+            Verdict::held_if(has_held, || format!("{victim} {plain} {}", output.snapshot()))
         });
     }
 }

@@ -132,7 +132,7 @@ fn cloned(program: &Path) -> TestEnv {
 
 /// Everyday work with the configuration; returns all that it printed.
 fn work(env: &TestEnv) -> String {
-    let mut said = String::new();
+    let mut stdout = String::new();
     for event in [
         HookEvent::session_start(),
         HookEvent::edit("src/a.py"),
@@ -142,7 +142,7 @@ fn work(env: &TestEnv) -> String {
     ] {
         let output = env.hook(&event);
         assert!(output.code == Some(0), "{}", output.snapshot());
-        said.push_str(&output.snapshot());
+        stdout.push_str(&output.snapshot());
     }
     for args in [
         &["task", "new", "--title", "auth", "--intent", "Add login"][..],
@@ -154,9 +154,9 @@ fn work(env: &TestEnv) -> String {
         &["impact"],
         &["step", "list"],
     ] {
-        said.push_str(&env.lockstep(args).snapshot());
+        stdout.push_str(&env.lockstep(args).snapshot());
     }
-    said
+    stdout
 }
 
 pub(super) fn attack(trial: &mut Trial<'_>) {
@@ -179,7 +179,7 @@ pub(super) fn attack(trial: &mut Trial<'_>) {
             env.write("src/a.py", "def f(): pass\n");
             env.configure(&key.replace("VALUE", &format!("{place:?}")));
             let before = precious(&env);
-            let said = work(&env);
+            let output = work(&env);
             let after = precious(&env);
             let changed: Vec<_> =
                 after.iter().filter(|(path, text)| before.get(*path) != Some(text)).collect();
@@ -189,7 +189,7 @@ pub(super) fn attack(trial: &mut Trial<'_>) {
             }
             // A file of the project itself may be shown; the user's are not.
             let is_inside = VICTIMS.contains(&place.as_str()) || place.ends_with("README.md");
-            Verdict::held_if(is_inside || !said.contains(SECRET), || format!("it was read: {said}"))
+            Verdict::held_if(is_inside || !output.contains(SECRET), || format!("it was read: {output}"))
         });
     }
 }

@@ -80,8 +80,8 @@ pub(super) fn attack_gate(trial: &mut Trial<'_>) {
             env.shell(damage);
             let edited = env.hook(&HookEvent::edit(&name).by_agent("a1", "implementer"));
             let output = env.hook(&stop(&env, "a1", false));
-            let held = edited.code == Some(0) && is_refused(&output);
-            Verdict::held_if(held, || format!("{}{}", edited.snapshot(), output.snapshot()))
+            let has_held = edited.code == Some(0) && is_refused(&output);
+            Verdict::held_if(has_held, || format!("{}{}", edited.snapshot(), output.snapshot()))
         });
     }
 }

@@ -15,7 +15,10 @@ use super::trial::{Trial, Verdict};
 fn log(env: &TestEnv) -> PathBuf {
     let files = fs::read_dir(env.project().join("steps")).expect("the directory of the steps");
     let files = files.map(|entry| entry.expect("an entry").path());
-    files.into_iter().find(|path| path.extension().is_some_and(|it| it == "log")).expect("a trail")
+    files
+        .into_iter()
+        .find(|path| path.extension().is_some_and(|extension| extension == "log"))
+        .expect("a trail")
 }
 
 fn lines(env: &TestEnv) -> Vec<String> {
@@ -176,8 +179,8 @@ pub(super) fn attack(trial: &mut Trial<'_>) {
             attack(&env, &mut numbers);
             let gate = run(&env, "gate commit");
             let hook = env.hook(&bash("git commit"));
-            let held = gate.code == Some(1) && is_refused(&hook);
-            Verdict::held_if(held, || format!("gate 3 passed: {}{}", gate.snapshot(), hook.snapshot()))
+            let has_held = gate.code == Some(1) && is_refused(&hook);
+            Verdict::held_if(has_held, || format!("gate 3 passed: {}{}", gate.snapshot(), hook.snapshot()))
         });
     }
     if !trial.is_test_build() {
@@ -243,8 +246,8 @@ pub(super) fn attack_rules(trial: &mut Trial<'_>) {
             env.write("other.yaml", "phase_sets:\n  tdd-3: {phases: [COMMIT]}\n");
             env.write(file, text);
             let (gate, hook) = (run(&env, "gate commit"), env.hook(&bash("git commit")));
-            let held = gate.code.is_some_and(|code| code != 0) && is_refused(&hook);
-            Verdict::held_if(held, || format!("{}{}", gate.snapshot(), hook.snapshot()))
+            let has_held = gate.code.is_some_and(|code| code != 0) && is_refused(&hook);
+            Verdict::held_if(has_held, || format!("{}{}", gate.snapshot(), hook.snapshot()))
         });
     }
 }

@@ -73,8 +73,10 @@ pub(super) fn attack(trial: &mut Trial<'_>) {
             // Against a program that never pauses, `init` gives up with the reason.
             let ends =
                 answer.code == Some(0) || answer.snapshot().contains("changes the settings all the time");
-            let held = ends && !written.is_empty() && lost.is_empty();
-            Verdict::held_if(held, || format!("lost {lost:?} of {}: {}", written.len(), answer.snapshot()))
+            let has_held = ends && !written.is_empty() && lost.is_empty();
+            Verdict::held_if(has_held, || {
+                format!("lost {lost:?} of {}: {}", written.len(), answer.snapshot())
+            })
         });
     }
 }

@@ -46,15 +46,15 @@ pub(super) fn tar_gz(entries: Vec<Entry>, time: u64) -> XtaskResult<Vec<u8>> {
 pub(super) fn tar(mut entries: Vec<Entry>, time: u64, directories: bool) -> XtaskResult<Vec<u8>> {
     entries.sort_by(|a, b| a.path.cmp(&b.path));
     let mut builder = tar::Builder::new(Vec::new());
-    let mut made: Vec<String> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for entry in &entries {
         for (at, _) in entry.path.match_indices('/').filter(|_| directories) {
             let directory = entry.path[..=at].to_owned();
-            if directory != "./" && !made.contains(&directory) {
+            if directory != "./" && !names.contains(&directory) {
                 let mut header = header(time, 0o755, 0);
                 header.set_entry_type(tar::EntryType::Directory);
                 builder.append_data(&mut header, &directory, &[][..])?;
-                made.push(directory);
+                names.push(directory);
             }
         }
         let mut header = header(time, entry.mode, entry.bytes.len() as u64);

@@ -74,8 +74,9 @@ fn reached<'a>(graph: &'a Metadata, start: &'a str) -> BTreeMap<&'a str, BTreeSe
         if reached.contains_key(id) {
             continue;
         }
-        let is_shipped =
-            |it: &&Dependency| it.dep_kinds.iter().any(|kind| kind.kind.as_deref() != Some("dev"));
+        let is_shipped = |dependency: &&Dependency| {
+            dependency.dep_kinds.iter().any(|kind| kind.kind.as_deref() != Some("dev"))
+        };
         let deps = graph.node(id).map_or(&[][..], |node| &node.deps).iter().filter(is_shipped);
         let deps: BTreeSet<&str> = deps.map(|dependency| &*dependency.pkg).collect();
         open.extend(&deps);
@@ -157,7 +158,7 @@ mod tests {
         let components = document["components"].as_array().unwrap();
         let listed: BTreeSet<String> = components
             .iter()
-            .map(|it| format!("{} v{}", it["name"], it["version"]).replace('"', ""))
+            .map(|component| format!("{} v{}", component["name"], component["version"]).replace('"', ""))
             .collect();
         let mut cargo = workspace::cargo();
         cargo.args(["tree", "--locked", "-p", PROGRAM, "--edges", "normal,build", "--prefix", "none"]);
@@ -165,14 +166,19 @@ mod tests {
         let tree = String::from_utf8(workspace::output(cargo).unwrap()).unwrap();
         let words = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
         let linked: BTreeSet<String> =
-            tree.lines().map(words).filter(|it| !it.starts_with(PROGRAM)).collect();
+            tree.lines().map(words).filter(|candidate| !candidate.starts_with(PROGRAM)).collect();
         let missing: Vec<&String> = linked.difference(&listed).collect();
         assert!(missing.is_empty() && linked.len() > 50, "{missing:?}");
-        let is_grammar = |it: &&Value| it["properties"][0]["name"] == "lockstep:grammar";
+        let is_grammar = |value: &&Value| value["properties"][0]["name"] == "lockstep:grammar";
         let grammars = components.iter().filter(is_grammar).count();
         let manifest = fs::read_to_string(workspace::root().join("Cargo.toml")).unwrap();
         let declared = manifest.lines().filter(|line| line.starts_with("tree-sitter-")).count();
         assert_eq!(grammars, declared);
-        assert!(components.iter().filter(|it| it["name"] == "rusqlite").all(|it| it["hashes"].is_array()));
+        assert!(
+            components
+                .iter()
+                .filter(|candidate| candidate["name"] == "rusqlite")
+                .all(|candidate| candidate["hashes"].is_array())
+        );
     }
 }

@@ -127,8 +127,8 @@ fn try_out(binary: &Path) -> XtaskResult {
 fn output(command: &mut Command) -> XtaskResult<String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if !output.status.success() {
-        let said = [output.stdout, output.stderr].concat();
-        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&said)).into());
+        let stdout = [output.stdout, output.stderr].concat();
+        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&stdout)).into());
     }
     Ok(String::from_utf8(output.stdout)?)
 }

@@ -38,10 +38,10 @@ struct Made {
 impl Made {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let made = Self { folder };
-        fs::create_dir(made.path("home")).unwrap();
-        write(&made.path("out"), packed("file:///packages")).unwrap();
-        made
+        let created = Self { folder };
+        fs::create_dir(created.path("home")).unwrap();
+        write(&created.path("out"), packed("file:///packages")).unwrap();
+        created
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -71,8 +71,8 @@ impl Made {
     /// Runs a program that must succeed. Returns its standard output.
     fn ok(&self, program: &str, args: &[&str]) -> Option<String> {
         let output = self.run(program, args)?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{program} {args:?}: {said}");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{program} {args:?}: {text}");
         Some(String::from_utf8(output.stdout).unwrap())
     }
 }
@@ -96,28 +96,28 @@ fn packing_twice_gives_the_same_bytes() {
 
 #[test]
 fn sums_are_those_that_sha256sum_computes() {
-    let made = Made::new();
-    let check = format!("cd '{}' && sha256sum --check --strict SHA256SUMS", made.path("out").display());
-    let Some(said) = made.ok("sh", &["-c", &check]) else { return };
-    assert_eq!(said.lines().count(), fs::read_dir(made.path("out")).unwrap().count() - 1);
+    let created = Made::new();
+    let check = format!("cd '{}' && sha256sum --check --strict SHA256SUMS", created.path("out").display());
+    let Some(output) = created.ok("sh", &["-c", &check]) else { return };
+    assert_eq!(output.lines().count(), fs::read_dir(created.path("out")).unwrap().count() - 1);
 }
 
 #[test]
 fn npm_without_scripts_starts_the_program_through_node() {
-    let made = Made::new();
-    let (main, platform) = (made.package("npm-lockstep-cli-0"), made.package("npm-lockstep-cli-linux"));
-    let prefix = made.path("prefix");
+    let created = Made::new();
+    let (main, platform) = (created.package("npm-lockstep-cli-0"), created.package("npm-lockstep-cli-linux"));
+    let prefix = created.path("prefix");
     let install = ["install", "--global", "--offline", "--ignore-scripts", "--prefix", text(&prefix)];
-    if made.ok("npm", &[&install[..], &[text(&platform), text(&main)]].concat()).is_none() {
+    if created.ok("npm", &[&install[..], &[text(&platform), text(&main)]].concat()).is_none() {
         return;
     }
-    let said = made.ok(text(&prefix.join("bin/lockstep")), &["refs", "a b"]).unwrap();
-    assert!(said.contains("lockstep-cli-linux") && said.ends_with("refs a b\n"), "{said}");
+    let message = created.ok(text(&prefix.join("bin/lockstep")), &["refs", "a b"]).unwrap();
+    assert!(message.contains("lockstep-cli-linux") && message.ends_with("refs a b\n"), "{message}");
     // Without the platform's package the script says what is missing.
-    made.ok("npm", &["uninstall", "--global", "--prefix", text(&prefix), platform_name()]).unwrap();
-    let output = made.run(text(&prefix.join("bin/lockstep")), &[]).unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(1) && said.contains("is not installed"), "{said}");
+    created.ok("npm", &["uninstall", "--global", "--prefix", text(&prefix), platform_name()]).unwrap();
+    let output = created.run(text(&prefix.join("bin/lockstep")), &[]).unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && message.contains("is not installed"), "{message}");
 }
 
 fn platform_name() -> &'static str {
@@ -126,34 +126,34 @@ fn platform_name() -> &'static str {
 
 #[test]
 fn installer_checks_the_sum_installs_and_removes() {
-    let made = Made::new();
-    let (script, to) = (made.path("out/install.sh"), made.path("local"));
-    let said = made.ok("sh", &[text(&script), "--to", text(&to)]).unwrap();
-    assert!(said.contains("installed lockstep 0.1.0") && said.contains("is not on PATH"), "{said}");
+    let created = Made::new();
+    let (script, to) = (created.path("out/install.sh"), created.path("local"));
+    let message = created.ok("sh", &[text(&script), "--to", text(&to)]).unwrap();
+    assert!(message.contains("installed lockstep 0.1.0") && message.contains("is not on PATH"), "{message}");
     assert!(to.join("share/bash-completion/completions/lockstep").is_file());
-    made.ok("sh", &[text(&script), "--to", text(&to)]).unwrap();
-    made.ok("sh", &[text(&script), "--remove", "--to", text(&to)]).unwrap();
+    created.ok("sh", &[text(&script), "--to", text(&to)]).unwrap();
+    created.ok("sh", &[text(&script), "--remove", "--to", text(&to)]).unwrap();
     assert!(!to.join("bin/lockstep").exists() && !to.join("share/man/man1/lockstep.1").exists());
 
-    let tarball = made.package(".tar.gz");
+    let tarball = created.package(".tar.gz");
     let mut bytes = fs::read(&tarball).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&tarball, bytes).unwrap();
-    let output = made.run("sh", &[text(&script), "--to", text(&to)]).unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(1) && said.contains("nothing was installed"), "{said}");
+    let output = created.run("sh", &[text(&script), "--to", text(&to)]).unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && message.contains("nothing was installed"), "{message}");
     assert!(!to.join("bin/lockstep").exists());
 }
 
 #[test]
 fn completions_are_read_by_their_shells_and_man_pages_by_man() {
-    let made = Made::new();
-    let unpack = format!("tar -xzf '{}' --strip-components=1", made.package(".tar.gz").display());
-    made.ok("sh", &["-c", &unpack]).unwrap();
-    made.ok("bash", &["-n", "share/bash-completion/completions/lockstep"]);
-    let pages = fs::read_dir(made.path("share/man/man1")).unwrap().count();
+    let created = Made::new();
+    let unpack = format!("tar -xzf '{}' --strip-components=1", created.package(".tar.gz").display());
+    created.ok("sh", &["-c", &unpack]).unwrap();
+    created.ok("bash", &["-n", "share/bash-completion/completions/lockstep"]);
+    let pages = fs::read_dir(created.path("share/man/man1")).unwrap().count();
     assert!(pages > 50, "{pages}");
-    if let Some(page) = made.ok("man", &["--local-file", "share/man/man1/lockstep-impact.1"]) {
+    if let Some(page) = created.ok("man", &["--local-file", "share/man/man1/lockstep-impact.1"]) {
         assert!(page.contains("--fail-on"), "{page}");
     }
 }
@@ -166,9 +166,9 @@ fn formula_names_the_tarball_and_its_sum() {
     let tarball = find(".tar.gz");
     assert!(formula.contains(&format!("url \"https://example.org/v1/{}\"", tarball.name)), "{formula}");
     assert!(formula.contains(&format!("sha256 \"{}\"", sha256(&tarball.bytes))), "{formula}");
-    let made = Made::new();
-    if let Some(said) = made.ok("ruby", &["-c", text(&made.path("out/lockstep.rb"))]) {
-        assert!(said.contains("Syntax OK"), "{said}");
+    let created = Made::new();
+    if let Some(output) = created.ok("ruby", &["-c", text(&created.path("out/lockstep.rb"))]) {
+        assert!(output.contains("Syntax OK"), "{output}");
     }
 }
 
@@ -182,14 +182,14 @@ try:
 except ImportError as missing:
     sys.exit(f'MISSING {missing}')
 sys.exit(str(JsonStrictValidator(SchemaVersion.V1_5).validate_str(open(sys.argv[1]).read()) or '') or 0)";
-    let made = Made::new();
-    let file = made.path("sbom.json");
+    let created = Made::new();
+    let file = created.path("sbom.json");
     fs::write(&file, bill_of_materials::render("x86_64-unknown-linux-gnu", 0).unwrap()).unwrap();
-    let Some(output) = made.run("python3", &["-c", check, text(&file)]) else { return };
-    let said = String::from_utf8_lossy(&output.stderr);
-    if said.contains("MISSING") {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {said}");
+    let Some(output) = created.run("python3", &["-c", check, text(&file)]) else { return };
+    let message = String::from_utf8_lossy(&output.stderr);
+    if message.contains("MISSING") {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {message}");
         return;
     }
-    assert!(output.status.success(), "{said}");
+    assert!(output.status.success(), "{message}");
 }

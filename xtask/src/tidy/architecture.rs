@@ -48,7 +48,8 @@ mod tests {
         let file = |path: &str, text: &str| SourceFile { path: path.to_owned(), text: text.to_owned() };
         let page = file(PAGE, "`hook/mod.rs::run`, `hook/mod.rs::walk`, `other.rs::run`, `mod.rs`\n");
         let source = file("crates/a/src/hook/mod.rs", "pub(super) fn run(a: u8) {}\nfn walk_all() {}\n");
-        let told: Vec<String> = breaches(&[page, source]).into_iter().map(|breach| breach.what).collect();
-        assert_eq!(told, ["hook/mod.rs::walk does not exist", "other.rs::run does not exist"]);
+        let descriptions: Vec<String> =
+            breaches(&[page, source]).into_iter().map(|breach| breach.what).collect();
+        assert_eq!(descriptions, ["hook/mod.rs::walk does not exist", "other.rs::run does not exist"]);
     }
 }

@@ -38,8 +38,8 @@ pub(super) fn tighten(files: &[SourceFile]) -> XtaskResult {
     let path = workspace::root().join(EXCEPTIONS);
     let text = fs::read_to_string(&path)?;
     let still_long = |name: &&str| files.iter().any(|file| file.path == *name && is_long(file));
-    let kept: String = text.lines().filter(still_long).map(|name| format!("{name}\n")).collect();
-    Ok(fs::write(path, kept)?)
+    let lines: String = text.lines().filter(still_long).map(|name| format!("{name}\n")).collect();
+    Ok(fs::write(path, lines)?)
 }
 
 #[cfg(test)]

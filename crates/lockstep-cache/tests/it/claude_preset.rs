@@ -42,20 +42,20 @@ fn skills_agents_conventions_and_given_text() {
         CacheSettings::new(sections, 128_000, ".lockstep/session-cache.md".into(), plugins).unwrap();
     let built = project.build_with(&SessionCache::open(project.root(), settings));
 
-    let shown = |path: PathBuf| path.display().to_string();
+    let output = |path: PathBuf| path.display().to_string();
     assert_eq!(
         project.text("SKILL_INDEX"),
         format!(
             "AVAILABLE SKILLS (consult when relevant using Read tool):\n  review — Reviews changes\n    → \
              .claude/skills/review/SKILL.md\n  ship:deploy — Ships it\n    → {}",
-            shown(plugin.path().join("skills/deploy/SKILL.md"))
+            output(plugin.path().join("skills/deploy/SKILL.md"))
         )
     );
     assert_eq!(
         project.text("AGENTS"),
         format!(
             "  tester — Tests\n    → .claude/agents/tester.md\n  ship:ops — Runs it\n    → {}",
-            shown(plugin.path().join("agents/ops.md"))
+            output(plugin.path().join("agents/ops.md"))
         )
     );
     assert_eq!(project.text("CONVENTIONS"), "### CONVENTIONS.md\nTabs.\n");

@@ -155,14 +155,14 @@ fn a_directory_where_a_file_should_be() {
     );
     assert!(project.text("ROUNDTABLE_CONTEXT").starts_with("### Persona: Kind 1"));
     assert!(!project.text("SKILL_INDEX").contains("FIX-001"));
-    let said = said(&built.findings);
+    let output = said(&built.findings);
     for part in [
         "external-0.md is not used: it is a directory",
         "persona-kind-0.md is not used: it is a directory",
         "skill-1/SKILL.md is not used: it is a directory",
         "owns FIX-001, but no skill has this id",
     ] {
-        assert!(said.contains(part), "{part} in\n{said}");
+        assert!(output.contains(part), "{part} in\n{output}");
     }
 }
 
@@ -221,10 +221,13 @@ fn links_among_skills_are_followed_inside_the_project_only() {
     symlink(elsewhere.path(), skills.join("out")).unwrap();
     symlink(project.root().join("shared"), skills.join("in")).unwrap();
     symlink(&skills, skills.join("loop")).unwrap();
-    let said = said(&project.build().findings);
-    assert!(said.contains("no agent owns IN-001 (src/claude/skills/in/skill-in/SKILL.md)"), "{said}");
-    assert!(said.contains("src/claude/skills/out is not used: it is a link that points outside"), "{said}");
-    assert!(!said.contains("OUT-001") && !said.contains("duplicate"), "{said}");
+    let output = said(&project.build().findings);
+    assert!(output.contains("no agent owns IN-001 (src/claude/skills/in/skill-in/SKILL.md)"), "{output}");
+    assert!(
+        output.contains("src/claude/skills/out is not used: it is a link that points outside"),
+        "{output}"
+    );
+    assert!(!output.contains("OUT-001") && !output.contains("duplicate"), "{output}");
 }
 
 #[test]

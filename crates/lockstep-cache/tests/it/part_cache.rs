@@ -186,8 +186,8 @@ fn part_cache_is_bounded() {
     for number in 0..900 {
         cache.store_part(&project.given, &snapshot, &format!("agent {number}"), &made("x"));
     }
-    let kept = fs::read_dir(project.root().join(".lockstep/cache/ready")).unwrap().count();
-    assert!((2..=403).contains(&kept), "{kept}");
+    let remaining = fs::read_dir(project.root().join(".lockstep/cache/ready")).unwrap().count();
+    assert!((2..=403).contains(&remaining), "{remaining}");
     assert!(cache.cached_part(&project.given, "agent 899").is_some());
 }
 

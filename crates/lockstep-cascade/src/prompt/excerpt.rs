@@ -66,9 +66,9 @@ mod tests {
         let text: String = (1..=12).map(|n| format!("line {n}\n")).collect();
         let evidence = ["a.rs:2:line 2".to_owned(), "a.rs:4:line 4".to_owned(), "a.rs:12:line 12".to_owned()];
         let evidence: Vec<&String> = evidence.iter().collect();
-        let shown = of(&text, "a.rs", &evidence, ExcerptStyle::Around(1)).text;
+        let excerpt = of(&text, "a.rs", &evidence, ExcerptStyle::Around(1)).text;
         assert_eq!(
-            shown,
+            excerpt,
             "1: line 1\n2: line 2\n3: line 3\n4: line 4\n5: line 5\n...\n11: line 11\n12: line 12\n"
         );
         let outdated = "a.rs:99:gone".to_owned();

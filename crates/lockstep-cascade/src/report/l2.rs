@@ -20,7 +20,7 @@ pub struct HeldAlert {
 
 impl Cascade {
     /// Renders the report for people and models. `text` returns the content of a digest, if available.
-    pub fn l2(&self, text: &dyn Fn(&str) -> Option<String>, held: &[HeldAlert]) -> String {
+    pub fn l2(&self, text: &dyn Fn(&str) -> Option<String>, held_alerts: &[HeldAlert]) -> String {
         let mut out = String::from("# Execution Cascade Report\n\n## Summary\n");
         let convergence = match self.convergence() {
             Some(true) => "yes",
@@ -46,11 +46,11 @@ impl Cascade {
         for iteration in &self.iterations {
             write_iteration(&mut out, iteration, text);
         }
-        self.write_lists(&mut out, held);
+        self.write_lists(&mut out, held_alerts);
         out
     }
 
-    fn write_lists(&self, out: &mut String, held: &[HeldAlert]) {
+    fn write_lists(&self, out: &mut String, held_alerts: &[HeldAlert]) {
         let skipped = self.skipped().into_iter().map(|(path, error)| format!("`{path}`: {error}"));
         section(out, "Skipped Files", skipped);
         section(out, "Unresolved Files", self.unresolved().into_iter().map(|path| format!("`{path}`")));
@@ -66,8 +66,10 @@ impl Cascade {
             "Dismissed Dependents",
             self.dismissed.iter().map(|(path, why)| format!("`{path}`: {why}")),
         );
-        let held = held.iter().map(|held| format!("`.lockstep/reports/{}/{}.md`", held.session, held.report));
-        section(out, "Alerts Held Back", held);
+        let alerts = held_alerts
+            .iter()
+            .map(|alert| format!("`.lockstep/reports/{}/{}.md`", alert.session, alert.report));
+        section(out, "Alerts Held Back", alerts);
         section(out, "Warnings", self.all_warnings().into_iter());
     }
 }

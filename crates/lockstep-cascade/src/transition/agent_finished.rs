@@ -107,20 +107,20 @@ impl Cascade {
                 warnings.push(format!("{} changed; whether it is up to date is not known: {why}", file.path));
             }
         }
-        let said = claim.error.clone().filter(|error| !error.trim().is_empty());
+        let message = claim.error.clone().filter(|error| !error.trim().is_empty());
         if unresolved.is_empty() {
             if !claim.complete {
-                let said = said.map(|said| format!(" ({said})")).unwrap_or_default();
+                let message = message.map(|message| format!(" ({message})")).unwrap_or_default();
                 warnings.push(format!(
-                    "The agent of group {} says it failed{said}; its files are up to date.",
+                    "The agent of group {} says it failed{message}; its files are up to date.",
                     group.id
                 ));
             }
             group.stage = GroupStage::Settled;
             return warnings;
         }
-        let own = match (claim.complete, said) {
-            (_, Some(said)) => format!("the agent said: {said}; "),
+        let own = match (claim.complete, message) {
+            (_, Some(message)) => format!("the agent said: {message}; "),
             (false, None) => "the agent failed; ".to_owned(),
             (true, None) => String::new(),
         };

@@ -12,8 +12,8 @@ use crate::driver::{Play, ROOT, breaks, report, root_changed};
 fn symbols() -> BTreeMap<String, Vec<ChangedSymbol>> {
     let renamed =
         ChangedSymbol { name: "old".to_owned(), what: "renamed".to_owned(), becomes: Some("new".to_owned()) };
-    let gone = ChangedSymbol { name: "gone".to_owned(), what: "removed".to_owned(), becomes: None };
-    BTreeMap::from([(ROOT.to_owned(), vec![renamed, gone])])
+    let removed = ChangedSymbol { name: "gone".to_owned(), what: "removed".to_owned(), becomes: None };
+    BTreeMap::from([(ROOT.to_owned(), vec![renamed, removed])])
 }
 
 /// Prompts of a project whose root cause changed from `fn old()` to `fn new()`, and whose other files use it

@@ -161,7 +161,7 @@ fn play(
     let converge_on = if any { ConvergeOn::Any } else { ConvergeOn::Breaking };
     let start = StartOptions { converge_on, tier, ..StartOptions::default() };
     let mut cascade = Cascade::start(Ok(report(dependents)), start);
-    let mut told = String::new();
+    let mut output = String::new();
     for one in moves {
         holds(&cascade);
         let Some(event) = event(&cascade, one) else { continue };
@@ -172,14 +172,14 @@ fn play(
                 assert_eq!(next.pending_effects(), effects);
                 cascade = next;
             }
-            Err(refused) => told += &format!("{refused}\n"),
+            Err(refused) => output += &format!("{refused}\n"),
         }
-        told += &cascade.l1();
-        told += &cascade.l2(&|digest| Some(format!("{digest}\n")), &[]);
-        told += &serde_json::to_string(&cascade.data()).unwrap();
+        output += &cascade.l1();
+        output += &cascade.l2(&|digest| Some(format!("{digest}\n")), &[]);
+        output += &serde_json::to_string(&cascade.data()).unwrap();
     }
     holds(&cascade);
-    (cascade, told)
+    (cascade, output)
 }
 
 proptest! {

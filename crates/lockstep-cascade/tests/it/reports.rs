@@ -68,8 +68,8 @@ fn report_contains_every_optional_part() {
     insta::assert_snapshot!("l1", play.cascade.l1());
     conforms(&play.cascade);
     conforms(&lockstep_cascade::Cascade::start(read(b"", "/p"), lockstep_cascade::StartOptions::default()));
-    let held = [HeldAlert { session: "s1".to_owned(), report: 3 }];
-    insta::assert_snapshot!("l2", play.cascade.l2(&text, &held));
+    let current = [HeldAlert { session: "s1".to_owned(), report: 3 }];
+    insta::assert_snapshot!("l2", play.cascade.l2(&text, &current));
     insta::assert_snapshot!("data", serde_json::to_string_pretty(&play.cascade.data()).unwrap());
 }
 

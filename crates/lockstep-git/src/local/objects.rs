@@ -130,7 +130,8 @@ fn loose(directory: &Path, id: &Oid) -> Option<Object> {
 
 fn packs(directory: &Path) -> Vec<Pack> {
     let entries = fs::read_dir(directory.join("pack")).into_iter().flatten().flatten();
-    let indexes =
-        entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|it| it == "idx"));
+    let indexes = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "idx"));
     indexes.map(|index| Pack { index }).collect()
 }

@@ -78,8 +78,8 @@ pub fn build(
     let mut index = opening.bring_up_to_date(loaded)?;
     if order.facts {
         let start = Instant::now();
-        let kept = index.fill_facts(&writer, progress)?;
-        if kept > 0 {
+        let count = index.fill_facts(&writer, progress)?;
+        if count > 0 {
             index.note_facts_time(&writer, start.elapsed())?;
         }
     }

@@ -44,7 +44,8 @@ const NAME: u64 = 1 << tokenizer::HASH_BITS;
 
 /// The key of the list of documents that declare a name.
 fn declared(declaration: Declaration, name: &str) -> u64 {
-    let kind = Declaration::ALL.iter().position(|it| *it == declaration).unwrap_or_default() as u64;
+    let kind =
+        Declaration::ALL.iter().position(|candidate| *candidate == declaration).unwrap_or_default() as u64;
     (kind + 2) << tokenizer::HASH_BITS | tokenizer::number_of(name.as_bytes())
 }
 
@@ -217,7 +218,7 @@ impl Index {
         if self.is_damaged() {
             let present = writer.manifest()?;
             let is_ours = self.unkept.as_ref().map_or(
-                present.as_ref().is_some_and(|it| it.same_readable_content(&self.manifest)),
+                present.as_ref().is_some_and(|candidate| candidate.same_readable_content(&self.manifest)),
                 |unkept| unkept.is_after(present.as_ref()),
             );
             if is_ours {
@@ -255,7 +256,7 @@ impl Index {
             }
             let encode = |file: &u32| if progress.is_parsing_over() { None } else { self.encoded(*file) };
             let parsed: Vec<EncodedFacts> = round.par_iter().filter_map(encode).collect();
-            bytes += parsed.iter().map(|it| it.bytes.len()).sum::<usize>();
+            bytes += parsed.iter().map(|candidate| candidate.bytes.len()).sum::<usize>();
             encoded.extend(parsed);
             done += round.len();
             progress.report(IndexPhase::Facts, done, missing.len());
@@ -294,7 +295,7 @@ impl Index {
         else {
             return Ok(0);
         };
-        encoded.sort_unstable_by_key(|it| it.document);
+        encoded.sort_unstable_by_key(|candidate| candidate.document);
         let table = table(&encoded).map_err(IndexError::io("index", &self.root))?;
         let documents = self.documents.get_or_init(|| self.files.documents());
         edition.add(IndexFileKind::Facts, &mut self.facts, table, |document| documents.has(document))?;
@@ -316,13 +317,17 @@ fn table(encoded: &[EncodedFacts]) -> std::io::Result<Vec<u8>> {
     for (key, documents) in names {
         put_list(&mut writer, key, documents)?;
     }
-    for it in encoded {
-        if let Some(package) = &it.package {
-            writer.put(package_of(it.document), package.as_bytes())?;
+    for candidate in encoded {
+        if let Some(package) = &candidate.package {
+            writer.put(package_of(candidate.document), package.as_bytes())?;
         }
     }
-    let complete = encoded.iter().filter(|it| it.is_complete).map(|it| it.document).collect();
-    let all = encoded.iter().map(|it| it.document).collect();
+    let complete = encoded
+        .iter()
+        .filter(|candidate| candidate.is_complete)
+        .map(|candidate| candidate.document)
+        .collect();
+    let all = encoded.iter().map(|candidate| candidate.document).collect();
     put_list(&mut writer, COMPLETE, complete)?;
     put_list(&mut writer, ALL, all)?;
     writer.finish()

@@ -99,11 +99,11 @@ impl FileTable {
     }
 
     pub(crate) fn remove_directory(&mut self, path: &str) {
-        let Some(gone) = self.directory_paths.find(path) else { return };
-        self.directory_paths.remove(gone);
-        self.directories.remove(gone);
+        let Some(removed) = self.directory_paths.find(path) else { return };
+        self.directory_paths.remove(removed);
+        self.directories.remove(removed);
         for file in (0..self.len()).rev() {
-            match (self.records[file].directory as usize).cmp(&gone) {
+            match (self.records[file].directory as usize).cmp(&removed) {
                 Ordering::Less => {}
                 Ordering::Equal => self.remove(file),
                 Ordering::Greater => self.records[file].directory -= 1,

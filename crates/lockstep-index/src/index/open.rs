@@ -329,8 +329,8 @@ impl OpenRequest<'_> {
             let unkept = Some(PendingUpdate { words: tables, amendment, found });
             return Ok(Index { unkept, ..self.opened(base, false) });
         }
-        let kept = self.keep(&mut base, tables, amendment, found.as_ref())?;
-        Ok(self.opened(base, kept))
+        let is_stored = self.keep(&mut base, tables, amendment, found.as_ref())?;
+        Ok(self.opened(base, is_stored))
     }
 
     /// Reads the plan's files into new tables of words, and updates the file table by the returned delta. The
@@ -390,7 +390,7 @@ impl OpenRequest<'_> {
         }
     }
 
-    pub(super) fn opened(&self, base: StoredIndex, kept: bool) -> Index {
+    pub(super) fn opened(&self, base: StoredIndex, is_stored: bool) -> Index {
         let StoredIndex { manifest, files, words, facts, replaced } = base;
         let count = files.len();
         Index {
@@ -398,7 +398,7 @@ impl OpenRequest<'_> {
             storage: self.storage.clone(),
             settings: self.settings.clone(),
             manifest,
-            kept,
+            kept: is_stored,
             unkept: None,
             files,
             words,

@@ -253,7 +253,10 @@ impl Index {
         for table in tables {
             if let Some(payload) = table.get(key)? {
                 files.extend(
-                    documents(&payload).ok_or(CorruptTable)?.into_iter().filter_map(|it| present.file_of(it)),
+                    documents(&payload)
+                        .ok_or(CorruptTable)?
+                        .into_iter()
+                        .filter_map(|candidate| present.file_of(candidate)),
                 );
             }
         }

@@ -240,15 +240,15 @@ impl<'a> PlanBuilder<'a> {
             let is_listed =
                 |file: &str| listing.files.binary_search_by(|listed| listed.as_str().cmp(file)).is_ok();
             let known = self.files_of(directory).iter().copied();
-            let gone: Vec<u32> =
+            let removed: Vec<u32> =
                 known.filter(|file| !is_listed(self.files.paths.get(*file as usize))).collect();
-            self.plan.removed.extend(gone);
+            self.plan.removed.extend(removed);
         }
         // Removed subdirectories, which may not have been checked themselves. `finish` removes everything
         // below them.
         let here = directories.known_below(path).filter(|known| !known.is_empty() && parent(known) == path);
-        for gone in here.filter(|known| !listing.directories.contains_key(*known)) {
-            directories.remove(gone);
+        for removed in here.filter(|known| !listing.directories.contains_key(*known)) {
+            directories.remove(removed);
         }
         for below in listing.directories.keys().filter(|below| below.as_str() != path) {
             if self.files.directory_paths.find(below).is_none() {
@@ -261,8 +261,8 @@ impl<'a> PlanBuilder<'a> {
 
     /// Drops the files of removed directories.
     fn drop_orphans(&mut self) {
-        let gone = self.plan.directories.gone.iter();
-        let known = gone.filter_map(|path| self.files.directory_paths.find(path));
+        let removed = self.plan.directories.gone.iter();
+        let known = removed.filter_map(|path| self.files.directory_paths.find(path));
         let files: Vec<u32> = known.flat_map(|directory| self.files_of(directory)).copied().collect();
         self.plan.removed.extend(files);
     }

@@ -292,8 +292,8 @@ fn facts_survive_many_updates() {
         assert_eq!(tree.open().stats().facts_kept, 2);
         assert!(tree.open().containing(&format!("number_{}", round.max(1) - 1)).len() < 2);
     }
-    let kept = fs::read_dir(tree.state.index()).unwrap().count();
-    assert!(kept < 30, "{kept} files in the index");
+    let remaining = fs::read_dir(tree.state.index()).unwrap().count();
+    assert!(remaining < 30, "{remaining} files in the index");
     assert_eq!(tree.verdict(), VerifyResult::Fresh);
 }
 

@@ -77,7 +77,9 @@ impl RecordHeader {
 
     fn encode(&self, out: &mut ByteWriter) {
         out.0.extend_from_slice(MAGIC);
-        [self.entries, self.path_bytes, self.refs, self.end_bytes].into_iter().for_each(|it| out.count(it));
+        [self.entries, self.path_bytes, self.refs, self.end_bytes]
+            .into_iter()
+            .for_each(|candidate| out.count(candidate));
     }
 
     /// `None` if a file of so many bytes has no such head.
@@ -217,9 +219,11 @@ impl MapMetadata {
         out.text(&self.commit);
         let limit =
             self.limit.map_or([0, 0], |limit| [limit.lines, limit.bytes.map_or(0, |bytes| bytes + 1)]);
-        limit.into_iter().for_each(|it| out.u64(it as u64));
+        limit.into_iter().for_each(|candidate| out.u64(candidate as u64));
         let written = self.written;
-        [written.size, written.changed, written.inode, written.digest].into_iter().for_each(|it| out.u64(it));
+        [written.size, written.changed, written.inode, written.digest]
+            .into_iter()
+            .for_each(|candidate| out.u64(candidate));
         out.u32(self.answers);
         out.u64(self.answer_bytes);
     }
@@ -251,7 +255,8 @@ impl MapMetadata {
 
 /// The names of the few that have some.
 fn put_names(out: &mut ByteWriter, entries: &[MapRecordEntry]) {
-    let named = || (0_u32..).zip(entries).flat_map(|(at, entry)| entry.names.iter().map(move |it| (at, it)));
+    let named =
+        || (0_u32..).zip(entries).flat_map(|(at, entry)| entry.names.iter().map(move |name| (at, name)));
     out.count(named().count());
     for (at, (kind, name)) in named() {
         out.u32(at);

@@ -58,9 +58,9 @@ impl MapRecord {
             for (entry, place) in self.entries.iter_mut().zip(&after).filter(|(_, place)| **place != REMOVED)
             {
                 let refs = &mut self.referenced[entry.refs.range()];
-                let kept = drop_removed(refs);
-                if kept < refs.len() {
-                    entry.refs = entry.refs.first(kept);
+                let remaining = drop_removed(refs);
+                if remaining < refs.len() {
+                    entry.refs = entry.refs.first(remaining);
                     lost.push(*place);
                 }
             }
@@ -74,14 +74,14 @@ impl MapRecord {
 
 /// Moves the remaining references to the front and returns their number.
 fn drop_removed(refs: &mut [u32]) -> usize {
-    let mut kept = 0;
+    let mut remaining = 0;
     for at in 0..refs.len() {
         if refs[at] != REMOVED {
-            refs.swap(kept, at);
-            kept += 1;
+            refs.swap(remaining, at);
+            remaining += 1;
         }
     }
-    kept
+    remaining
 }
 
 /// Inserts empty entries at these indices. Moves the others instead of copying all, because there are

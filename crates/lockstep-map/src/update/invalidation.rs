@@ -87,9 +87,9 @@ impl Invalidation<'_> {
             touched.questions.extend(other.map(|word| ResolutionQuery::Word(*word).number()));
         }
         let is_in = |names: &[(EntityKind, Box<str>)], name: &(EntityKind, Box<str>)| names.contains(name);
-        let gone = before.names.iter().filter(|name| !is_in(&now.names, name));
+        let removed = before.names.iter().filter(|name| !is_in(&now.names, name));
         let new = now.names.iter().filter(|name| !is_in(&before.names, name));
-        touched.names.extend(gone.chain(new).map(|(_, name)| name.clone()));
+        touched.names.extend(removed.chain(new).map(|(_, name)| name.clone()));
         Ok(())
     }
 
@@ -146,7 +146,7 @@ impl QueryReaders<'_> {
         let mut found = Vec::new();
         for near in files.chunk_by(|(_, one), (_, next)| next.range().start <= one.range().end + NEAR) {
             let (Some((_, first)), Some(end)) =
-                (near.first(), near.iter().map(|(_, it)| it.range().end).max())
+                (near.first(), near.iter().map(|(_, candidate)| candidate.range().end).max())
             else {
                 continue;
             };

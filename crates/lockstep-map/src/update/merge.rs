@@ -37,8 +37,9 @@ impl RecordBuilder {
         let today = present.today;
         let moves = plan.moves();
         if !moves.is_empty() {
-            for gone in &plan.removed {
-                changed_entries.extend(record.refs(*gone).iter().filter_map(|to| plan.after[*to as usize]));
+            for removed in &plan.removed {
+                changed_entries
+                    .extend(record.refs(*removed).iter().filter_map(|to| plan.after[*to as usize]));
             }
             changed_entries.extend(record.renumber(&moves).expect("a plan moves the entries that there are"));
             for at in &moves.added {

@@ -141,7 +141,7 @@ fn short(name: &str) -> String {
 /// shown.
 fn fitted_dependents(items: &[String], findings: &AlertFindings, room: usize) -> String {
     let full = counted(items, room);
-    if full.as_ref().is_some_and(|(kept, _)| *kept > 0) || items.is_empty() {
+    if full.as_ref().is_some_and(|(count, _)| *count > 0) || items.is_empty() {
         return full.map_or_else(String::new, |(_, text)| text);
     }
     let own = findings.broken_in_file.iter().map(|own| single_line(&own.file));
@@ -151,10 +151,10 @@ fn fitted_dependents(items: &[String], findings: &AlertFindings, room: usize) ->
 }
 
 fn counted(items: &[String], room: usize) -> Option<(usize, String)> {
-    (0..=items.len()).rev().find_map(|kept| {
-        let rest = (kept < items.len()).then(|| format!("... and {} more.", items.len() - kept));
-        let text = items[..kept].iter().cloned().chain(rest).collect::<Vec<_>>().join(", ");
-        (chars(&text) <= room).then_some((kept, text))
+    (0..=items.len()).rev().find_map(|count| {
+        let rest = (count < items.len()).then(|| format!("... and {} more.", items.len() - count));
+        let text = items[..count].iter().cloned().chain(rest).collect::<Vec<_>>().join(", ");
+        (chars(&text) <= room).then_some((count, text))
     })
 }
 

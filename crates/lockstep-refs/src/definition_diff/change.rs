@@ -81,7 +81,7 @@ impl SymbolChange {
             }
             // A renamed requirement is not met by the old name.
             DefinitionChangeKind::Renamed(_) if matches!(reference.role, Role::Require | Role::Implement) => {
-                !self.was.extends.iter().any(|it| &**it == OPTIONAL)
+                !self.was.extends.iter().any(|extend| &**extend == OPTIONAL)
             }
             DefinitionChangeKind::Renamed(_) | DefinitionChangeKind::VisibilityReduced => {
                 !matches!(reference.role, Role::Redefine | Role::InheritedBeside | Role::Covered)

@@ -14,17 +14,19 @@ pub(crate) fn is_implicit(definition: &Definition) -> bool {
 /// Returns the changes of constructors that were not written.
 pub(super) fn changes(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
     let mut found = Vec::new();
-    for class in old.definitions.iter().filter(|it| it.kind == DefinitionKind::Type) {
-        let is_same = |it: &&Definition| it.kind == class.kind && path_of(it) == path_of(class);
+    for class in old.definitions.iter().filter(|definition| definition.kind == DefinitionKind::Type) {
+        let is_same =
+            |definition: &&Definition| definition.kind == class.kind && path_of(definition) == path_of(class);
         let Some(now) = new.definitions.iter().find(is_same) else { continue };
         let Some(was) = constructor(old, class) else { continue };
         let written = constructors(new, now);
-        let is_kept =
-            |it: &Definition| was.arity.is_some_and(|was| it.arity.is_some_and(|is| is.takes(was.least)));
+        let is_kept = |definition: &Definition| {
+            was.arity.is_some_and(|was| definition.arity.is_some_and(|is| is.takes(was.least)))
+        };
         let is = match written.as_slice() {
             [] => constructor(new, now),
-            written if written.iter().any(|it| is_kept(it)) => None,
-            written => written.first().map(|it| (*it).clone()),
+            written if written.iter().any(|definition| is_kept(definition)) => None,
+            written => written.first().map(|definition| (*definition).clone()),
         };
         if let Some(what) = is.and_then(|is| difference(old.language, &was, &is))
             && matches!(what, DefinitionChangeKind::SignatureChanged { .. })
@@ -37,12 +39,13 @@ pub(super) fn changes(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
 
 /// Returns true if a removed constructor is replaced by one that is not written and takes the same.
 pub(super) fn replaces(was: &Definition, new: &Facts) -> bool {
-    let is_owner =
-        |it: &&Definition| it.kind == DefinitionKind::Type && was.container.as_deref() == Some(&*path_of(it));
+    let is_owner = |definition: &&Definition| {
+        definition.kind == DefinitionKind::Type && was.container.as_deref() == Some(&*path_of(definition))
+    };
     let Some(class) = new.definitions.iter().find(is_owner) else { return false };
     let is_constructor = constructor_name(new.language, class).as_deref() == Some(&*was.name);
     let implicit = constructor(new, class).filter(|_| is_constructor && constructors(new, class).is_empty());
-    implicit.is_some_and(|it| it.arity == was.arity)
+    implicit.is_some_and(|definition| definition.arity == was.arity)
 }
 
 fn constructor_name(language: Language, class: &Definition) -> Option<Box<str>> {
@@ -59,14 +62,16 @@ fn constructor_name(language: Language, class: &Definition) -> Option<Box<str>> 
 fn constructors<'f>(facts: &'f Facts, class: &Definition) -> Vec<&'f Definition> {
     let Some(name) = constructor_name(facts.language, class) else { return Vec::new() };
     let path = path_of(class);
-    let is_inside = |it: &Definition| {
+    let is_inside = |definition: &Definition| {
         // An extension of Swift adds constructors and leaves the others.
-        facts.language != Language::Swift || (class.line..=class.end_line).contains(&it.line)
+        facts.language != Language::Swift || (class.line..=class.end_line).contains(&definition.line)
     };
-    let is_own = |it: &&Definition| {
-        it.kind == DefinitionKind::Method && it.name == name && it.container.as_deref() == Some(&*path)
+    let is_own = |definition: &&Definition| {
+        definition.kind == DefinitionKind::Method
+            && definition.name == name
+            && definition.container.as_deref() == Some(&*path)
     };
-    facts.definitions.iter().filter(is_own).filter(|it| is_inside(it)).collect()
+    facts.definitions.iter().filter(is_own).filter(|definition| is_inside(definition)).collect()
 }
 
 /// Returns the constructor of a type that writes none.
@@ -84,7 +89,7 @@ fn constructor(facts: &Facts, class: &Definition) -> Option<Definition> {
         _ => false,
     };
     let parameters = if has("struct") { properties(facts, class)? } else { Vec::new() };
-    let optional = parameters.iter().filter(|it| it.is_optional).count();
+    let optional = parameters.iter().filter(|property| property.is_optional).count();
     let all = u16::try_from(parameters.len()).ok()?;
     let mut header: Vec<&str> = vec![OWN_NAME, "("];
     for (at, parameter) in parameters.iter().enumerate() {
@@ -98,7 +103,7 @@ fn constructor(facts: &Facts, class: &Definition) -> Option<Definition> {
     definition.container = Some(path_of(class).into());
     definition.reach = class.reach;
     definition.signature = digest_words(header.iter().copied());
-    definition.header = header.iter().map(|it| format!("{it}{TOKEN_END}")).collect::<String>().into();
+    definition.header = header.iter().map(|text| format!("{text}{TOKEN_END}")).collect::<String>().into();
     definition.arity =
         Some(Arity { least: all.checked_sub(u16::try_from(optional).ok()?)?, most: Some(all) });
     is_made.then_some(definition)
@@ -113,14 +118,14 @@ struct Property<'f> {
 /// Returns the properties that the constructor of a structure of Swift takes. `None` if other files cannot call it.
 fn properties<'f>(facts: &'f Facts, class: &Definition) -> Option<Vec<Property<'f>>> {
     let path = path_of(class);
-    let own = facts.definitions.iter().filter(|it| {
-        it.kind == DefinitionKind::Field
-            && it.container.as_deref() == Some(&*path)
-            && (class.line..=class.end_line).contains(&it.line)
+    let own = facts.definitions.iter().filter(|definition| {
+        definition.kind == DefinitionKind::Field
+            && definition.container.as_deref() == Some(&*path)
+            && (class.line..=class.end_line).contains(&definition.line)
     });
     let mut found = Vec::new();
     for field in own {
-        let tokens: Vec<&str> = field.header.split(TOKEN_END).filter(|it| !it.is_empty()).collect();
+        let tokens: Vec<&str> = field.header.split(TOKEN_END).filter(|token| !token.is_empty()).collect();
         let has = |word: &str| tokens.contains(&word);
         let has_value = has("=") || field.gives.is_none();
         let is_computed = !has("=") && !is_empty_digest(field.body) && has(":");
@@ -130,8 +135,8 @@ fn properties<'f>(facts: &'f Facts, class: &Definition) -> Option<Vec<Property<'
         if field.reach == Reach::File {
             return None;
         }
-        let colon = tokens.iter().position(|it| *it == ":").map_or(tokens.len(), |at| at + 1);
-        let type_: Vec<&str> = tokens[colon..].iter().copied().take_while(|it| *it != "=").collect();
+        let colon = tokens.iter().position(|token| *token == ":").map_or(tokens.len(), |at| at + 1);
+        let type_: Vec<&str> = tokens[colon..].iter().copied().take_while(|token| *token != "=").collect();
         let is_optional = has_value || has("var") && type_.last() == Some(&"?");
         let type_ = if type_.is_empty() { vec!["_"] } else { type_ };
         found.push(Property { name: &field.name, type_, is_optional });

@@ -42,21 +42,21 @@ pub(super) fn settle_renames(
         if matches!(
             change.what,
             DefinitionChangeKind::SignatureChanged { .. } | DefinitionChangeKind::Compatible
-        ) && renamed.iter().any(|it| {
+        ) && renamed.iter().any(|rename| {
             // A renamed property is also the name of a parameter of the constructor.
             let is_constructor =
                 was.kind == DefinitionKind::Method && matches!(language, CSharp | Kotlin | Php | Swift);
-            let is_parameter = is_constructor && it.container == was.container;
-            !is_parameter && equal_after_rename(was.signature, is.signature, &it.from, &it.to)
+            let is_parameter = is_constructor && rename.container == was.container;
+            !is_parameter && equal_after_rename(was.signature, is.signature, &rename.from, &rename.to)
         }) {
             change.what = DefinitionChangeKind::BodyChanged;
         }
         let path = path_of(was);
         let explains = |before: u64, now: u64| {
             before == now
-                || renamed.iter().any(|it| {
-                    it.container.as_deref() == Some(&*path)
-                        && equal_after_rename(before, now, &it.from, &it.to)
+                || renamed.iter().any(|rename| {
+                    rename.container.as_deref() == Some(&*path)
+                        && equal_after_rename(before, now, &rename.from, &rename.to)
                 })
         };
         let other = is.signature != was.signature || is.body != was.body;
@@ -82,16 +82,19 @@ pub(crate) fn settle_foreign_renames(
     new: &Facts,
     renamed: &[(Box<str>, Box<str>)],
 ) {
-    let resigned = changes.iter_mut().filter(|it| {
-        matches!(it.what, DefinitionChangeKind::SignatureChanged { .. } | DefinitionChangeKind::Compatible)
+    let resigned = changes.iter_mut().filter(|change| {
+        matches!(
+            change.what,
+            DefinitionChangeKind::SignatureChanged { .. } | DefinitionChangeKind::Compatible
+        )
     });
     for change in resigned {
         let was = &change.was;
-        let same = |it: &&Definition| {
-            it.name == was.name
-                && it.kind == was.kind
-                && it.container == was.container
-                && it.arity == was.arity
+        let same = |definition: &&Definition| {
+            definition.name == was.name
+                && definition.kind == was.kind
+                && definition.container == was.container
+                && definition.arity == was.arity
         };
         let explains = |is: &Definition| {
             renamed.iter().any(|(from, to)| equal_after_rename(was.signature, is.signature, from, to))
@@ -110,16 +113,22 @@ pub(super) fn settle_sections(changes: &mut Vec<SymbolChange>, new: &Facts) {
         bare.strip_suffix('-').filter(|_| bare.len() < name.len()).unwrap_or(name).to_owned()
     };
     let remains = |was: &Definition| {
-        let same = |it: &&Definition| {
-            it.kind == DefinitionKind::Section && it.body == was.body && title(&it.name) == title(&was.name)
+        let same = |definition: &&Definition| {
+            definition.kind == DefinitionKind::Section
+                && definition.body == was.body
+                && title(&definition.name) == title(&was.name)
         };
         new.definitions.iter().find(same)
     };
     let is_section = |change: &SymbolChange| change.was.kind == DefinitionKind::Section;
-    changes.retain(|it| {
-        !(is_section(it) && it.what == DefinitionChangeKind::BodyChanged && remains(&it.was).is_some())
+    changes.retain(|change| {
+        !(is_section(change)
+            && change.what == DefinitionChangeKind::BodyChanged
+            && remains(&change.was).is_some())
     });
-    for change in changes.iter_mut().filter(|it| is_section(it) && it.what == DefinitionChangeKind::Removed) {
+    for change in
+        changes.iter_mut().filter(|change| is_section(change) && change.what == DefinitionChangeKind::Removed)
+    {
         if let Some(now) = remains(&change.was) {
             change.what = DefinitionChangeKind::Renamed(now.name.clone());
         }
@@ -153,9 +162,10 @@ pub(crate) fn renamed_types<'a>(old: &'a Facts, new: &'a Facts) -> BTreeMap<&'a 
 
 /// Returns the types that have another name now while their former one is an alias for it: the alias, then the new name.
 pub(super) fn aliases_of_renamed<'a>(old: &'a Facts, new: &'a Facts) -> BTreeMap<&'a str, &'a str> {
-    let is_own = |it: &&Definition| is_type(it) && it.container.is_none();
+    let is_own = |definition: &&Definition| is_type(definition) && definition.container.is_none();
     let named = |facts: &'a Facts, name: &str| {
-        let mut types = facts.definitions.iter().filter(is_own).filter(|it| *it.name == *name);
+        let mut types =
+            facts.definitions.iter().filter(is_own).filter(|definition| *definition.name == *name);
         types.next().filter(|_| types.next().is_none())
     };
     let mut found = BTreeMap::new();
@@ -175,10 +185,11 @@ pub(super) fn aliases_of_renamed<'a>(old: &'a Facts, new: &'a Facts) -> BTreeMap
 
 /// Returns true if a type has fields or variants with names, in place of positions.
 fn has_named_members(facts: &Facts, container: &str) -> bool {
-    let mut members = facts.definitions.iter().filter(|it| it.container.as_deref() == Some(container));
-    members.any(|it| {
-        matches!(it.kind, DefinitionKind::Field | DefinitionKind::Variant)
-            && !it.name.starts_with(|first: char| first.is_ascii_digit())
+    let mut members =
+        facts.definitions.iter().filter(|definition| definition.container.as_deref() == Some(container));
+    members.any(|definition| {
+        matches!(definition.kind, DefinitionKind::Field | DefinitionKind::Variant)
+            && !definition.name.starts_with(|first: char| first.is_ascii_digit())
     })
 }
 

@@ -148,7 +148,7 @@ fn a_call_may_fit_an_overload_that_stayed() {
     let changes =
         compare(&facts(vec![with(1, 1, 1), with(2, 1, 2)]), &facts(vec![with(9, 2, 2), with(2, 1, 2)]));
     assert_eq!(
-        changes.into_iter().map(|it| it.what).collect::<Vec<_>>(),
+        changes.into_iter().map(|candidate| candidate.what).collect::<Vec<_>>(),
         [DefinitionChangeKind::SignatureChanged {
             arity: Some(Arity { least: 1, most: Some(2) }),
             beyond_arity: false,

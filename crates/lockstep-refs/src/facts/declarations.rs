@@ -27,9 +27,9 @@ impl Facts {
     /// Calls `visit` with every name that the file declares. A name may come several times.
     pub fn each_declaration(&self, visit: &mut dyn FnMut(Declaration, &str)) {
         use DefinitionKind::{Field, Interface, Method, Type, Variant};
-        let is_interface = |it: &&super::Definition| it.kind == Interface;
+        let is_interface = |definition: &&super::Definition| definition.kind == Interface;
         let interfaces: BTreeSet<&str> =
-            self.definitions.iter().filter(is_interface).map(|it| &*it.name).collect();
+            self.definitions.iter().filter(is_interface).map(|definition| &*definition.name).collect();
         let mut extends = false;
         for definition in &self.definitions {
             let container = definition.container.as_deref();
@@ -39,18 +39,18 @@ impl Facts {
                 _ => Declaration::Outer,
             };
             visit(declaration, &definition.name);
-            if container.is_some_and(|it| interfaces.contains(it)) {
+            if container.is_some_and(|container| interfaces.contains(container)) {
                 visit(Declaration::Required, &definition.name);
             }
             if declaration == Declaration::Type {
                 extends |= !definition.extends.is_empty();
-                definition.extends.iter().for_each(|it| visit(Declaration::Subtype, last(it)));
+                definition.extends.iter().for_each(|extend| visit(Declaration::Subtype, last(extend)));
             }
         }
         // An import may give a base another name.
         for import in self.imports.iter().filter(|_| extends) {
-            let renamed = import.names.iter().filter(|it| it.local != it.name);
-            renamed.for_each(|it| visit(Declaration::Subtype, &it.name));
+            let renamed = import.names.iter().filter(|imported| imported.local != imported.name);
+            renamed.for_each(|imported| visit(Declaration::Subtype, &imported.name));
             if import.alias.is_some() {
                 visit(Declaration::Subtype, last(&import.module));
             }

@@ -175,10 +175,10 @@ mod tests {
         let facts = language::facts("a.go", text);
         let mut found = Vec::new();
         facts.each_string(&mut |text| found.push(text.to_owned()));
-        let has = |name: &str| found.iter().any(|it| it.contains(name));
+        let has = |name: &str| found.iter().any(|candidate| candidate.contains(name));
         for name in ["kit", "alias", "other/thing", "Box", "Base", "Item", "Make", "Count", "Result"] {
             assert!(has(name), "{name}: {found:?}");
         }
-        assert!(facts.uses.iter().any(|it| &*it.name == "Call") && !has("Call"), "{found:?}");
+        assert!(facts.uses.iter().any(|candidate| &*candidate.name == "Call") && !has("Call"), "{found:?}");
     }
 }

@@ -63,12 +63,16 @@ impl Uses {
     /// Returns the names of all uses, without decoding the rest of stored ones.
     pub(crate) fn named(&self) -> impl Iterator<Item = NamedUse<'_>> {
         let stored = self.bodies().map_while(|body| {
-            let named = body.and_then(|it| it.named());
+            let named = body.and_then(|body| body.named());
             named.is_none().then(|| Limit::StoredUses.reach());
             named
         });
         let list = if self.stored.is_empty() { &**self.list() } else { &[] };
-        let read = (0..).zip(list).map(|(key, it)| NamedUse { name: it.name.as_bytes(), role: it.role, key });
+        let read = (0..).zip(list).map(|(key, usage)| NamedUse {
+            name: usage.name.as_bytes(),
+            role: usage.role,
+            key,
+        });
         stored.chain(read)
     }
 
@@ -147,8 +151,8 @@ impl fmt::Debug for Uses {
 impl Serialize for Uses {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut bytes = Vec::new();
-        for it in self.list() {
-            let body = postcard::to_stdvec(it).map_err(ser::Error::custom)?;
+        for usage in self.list() {
+            let body = postcard::to_stdvec(usage).map_err(ser::Error::custom)?;
             bytes = postcard::to_extend(&*body, bytes).map_err(ser::Error::custom)?;
         }
         serializer.serialize_bytes(&bytes)
@@ -206,9 +210,9 @@ mod tests {
         let mut stored: crate::facts::Facts = postcard::from_bytes(&bytes).unwrap();
         for uses in [&stored.uses, &facts.uses] {
             assert_eq!(uses.named().count(), facts.uses.len());
-            for (named, it) in uses.named().zip(&facts.uses) {
-                assert_eq!((named.name, named.role), (it.name.as_bytes(), it.role));
-                assert_eq!(uses.read(named.key).as_deref(), Some(it));
+            for (named, candidate) in uses.named().zip(&facts.uses) {
+                assert_eq!((named.name, named.role), (candidate.name.as_bytes(), candidate.role));
+                assert_eq!(uses.read(named.key).as_deref(), Some(candidate));
             }
         }
         assert!(stored.uses.list.get().is_none(), "nothing else was decoded");

@@ -42,9 +42,11 @@ impl<'a> AddedDefinitions<'a> {
     /// Returns the other locations where a definition of a file may be now.
     pub(super) fn of(&self, path: &str, was: &Definition) -> impl Iterator<Item = &AddedDefinition> {
         let found = self.found.get_or_init(|| self.search());
-        let same = |it: &Definition| key(it) == key(was) && it.reach >= was.reach;
+        let same = |definition: &Definition| key(definition) == key(was) && definition.reach >= was.reach;
         let named = found.get(&was.name).into_iter().flatten();
-        named.filter(move |it| it.path != path && same(&it.definition))
+        named.filter(move |added_definition| {
+            added_definition.path != path && same(&added_definition.definition)
+        })
     }
 
     fn search(&self) -> HashMap<Box<str>, Vec<AddedDefinition>> {
@@ -58,7 +60,8 @@ impl<'a> AddedDefinitions<'a> {
             let Some(after) = edit.present_facts(self.after) else { continue };
             let before = edit.former_content(self.now).map(|(facts, _)| facts);
             let known: BTreeSet<_> = before.iter().flat_map(|facts| keys(facts)).collect();
-            for definition in after.definitions.iter().filter(|it| !known.contains(&key(it))) {
+            for definition in after.definitions.iter().filter(|definition| !known.contains(&key(definition)))
+            {
                 let arrival = AddedDefinition { path: edit.path.clone(), definition: definition.clone() };
                 found.entry(definition.name.clone()).or_default().push(arrival);
             }

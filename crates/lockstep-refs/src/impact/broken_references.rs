@@ -63,25 +63,25 @@ pub(super) fn introduced(
             let before = Overlay::new(world, edit.former_path(), Arc::clone(facts), text.cloned());
             missing(&before, edit.former_path(), aliases)
                 .into_iter()
-                .map(|it| (it.kind, it.pattern))
+                .map(|missing| (missing.kind, missing.pattern))
                 .collect()
         }
         None => BTreeSet::new(),
     };
     let lines: Vec<&str> = text.lines().collect();
     now.into_iter()
-        .filter(|it| !known.contains(&(it.kind, it.pattern.clone())))
-        .filter_map(|it| {
-            let line = lines.get((it.line as usize).checked_sub(1)?)?;
+        .filter(|missing| !known.contains(&(missing.kind, missing.pattern.clone())))
+        .filter_map(|missing| {
+            let line = lines.get((missing.line as usize).checked_sub(1)?)?;
             let evidence = Evidence {
-                line: it.line,
+                line: missing.line,
                 text: (*line).to_owned(),
-                kind: it.kind,
+                kind: missing.kind,
                 breaks: true,
                 certainty: Certainty::Resolved,
-                pattern: it.pattern,
+                pattern: missing.pattern,
             };
-            Some(BrokenReference { evidence, reason: it.reason, new_name: None })
+            Some(BrokenReference { evidence, reason: missing.reason, new_name: None })
         })
         .collect()
 }
@@ -101,21 +101,22 @@ fn missing_in_new_lines(world: &dyn World, path: &str, text: &str, former: &str)
         let reason = format!("nothing defines {pattern}");
         found.push(Missing { line, kind: Kind::Symbol, pattern, reason });
     }
-    for it in missing_paths(world, path, text, former) {
-        let reason = format!("{} does not exist", it.path);
-        found.push(Missing { line: it.line, kind: Kind::Path, pattern: it.path, reason });
+    for missing_path in missing_paths(world, path, text, former) {
+        let reason = format!("{} does not exist", missing_path.path);
+        found.push(Missing { line: missing_path.line, kind: Kind::Path, pattern: missing_path.path, reason });
     }
     found
 }
 
-fn missing_use(it: RenamedUse) -> Missing {
-    let reason = format!("nothing is called {}; it was {}", it.name, it.was);
-    Missing { line: it.line, kind: Kind::Symbol, pattern: it.name, reason }
+fn missing_use(renamed_use: RenamedUse) -> Missing {
+    let reason = format!("nothing is called {}; it was {}", renamed_use.name, renamed_use.was);
+    Missing { line: renamed_use.line, kind: Kind::Symbol, pattern: renamed_use.name, reason }
 }
 
-fn missing_member(it: ExternalMember) -> Missing {
-    let reason = format!("it was {}.{}, which is not part of the project", it.owner, it.was);
-    Missing { line: it.line, kind: Kind::Symbol, pattern: it.name, reason }
+fn missing_member(external_member: ExternalMember) -> Missing {
+    let reason =
+        format!("it was {}.{}, which is not part of the project", external_member.owner, external_member.was);
+    Missing { line: external_member.line, kind: Kind::Symbol, pattern: external_member.name, reason }
 }
 
 /// Returns every unresolved reference of a file.
@@ -158,20 +159,21 @@ pub(crate) struct MissingImport {
 pub(crate) fn missing_imports(world: &dyn World, file: FileId, facts: &Facts) -> Vec<MissingImport> {
     use Language::{Java, Kotlin, Php, Rust};
     let rules = language::rules(facts.language);
-    let names = rules.missing_names(world, file).into_iter().filter(|it| it.kind == Kind::Import);
-    let mut found: Vec<MissingImport> =
-        names.map(|it| MissingImport { line: it.line, name: it.name, module: it.module }).collect();
+    let names = rules.missing_names(world, file).into_iter().filter(|missing| missing.kind == Kind::Import);
+    let mut found: Vec<MissingImport> = names
+        .map(|missing| MissingImport { line: missing.line, name: missing.name, module: missing.module })
+        .collect();
     // There, the path of an import ends with the imported name.
     if matches!(facts.language, Java | Kotlin | Php | Rust) {
         let is_name = |place: &Place| {
-            let mut imports = facts.imports.iter().filter(|it| it.line == place.line);
+            let mut imports = facts.imports.iter().filter(|import| import.line == place.line);
             !may_be_generated(world, facts, place)
-                && imports.any(|it| it.form == ImportForm::Plain && !it.glob)
+                && imports.any(|import| import.form == ImportForm::Plain && !import.glob)
         };
         let places = rules.unresolved_imports(world, file).into_iter().filter(is_name);
-        found.extend(places.map(|it| {
-            let name = it.pattern.rsplit(['.', ':', '\\']).next().unwrap_or_default().into();
-            MissingImport { line: it.line, name, module: it.pattern }
+        found.extend(places.map(|place| {
+            let name = place.pattern.rsplit(['.', ':', '\\']).next().unwrap_or_default().into();
+            MissingImport { line: place.line, name, module: place.pattern }
         }));
     }
     found
@@ -188,8 +190,9 @@ fn may_be_generated(world: &dyn World, facts: &Facts, place: &Place) -> bool {
         };
         return world.containing(name).iter().any(is_schema);
     }
-    let takes =
-        |it: &&Import| it.line == place.line || it.names.iter().any(|name| name.name == place.pattern);
+    let takes = |import: &&Import| {
+        import.line == place.line || import.names.iter().any(|name| name.name == place.pattern)
+    };
     facts.imports.iter().filter(takes).any(|import| {
         let module = import.module.rsplit("::").next().unwrap_or_default();
         let mut files = world.named(&format!("{module}.rs"));
@@ -241,7 +244,7 @@ fn started_agents(text: &str) -> impl Iterator<Item = (u32, EntityKind, &str)> {
             let quote = value.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
             let name = value.get(1..)?.split(quote).next()?;
             let is_sample =
-                ["your", "example", "agent-name", "agent-type"].iter().any(|it| name.contains(it));
+                ["your", "example", "agent-name", "agent-type"].iter().any(|word| name.contains(word));
             (is_name(&name) && !is_sample).then_some((number, EntityKind::Agent, name))
         })
     })

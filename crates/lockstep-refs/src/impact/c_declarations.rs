@@ -30,17 +30,17 @@ impl Declared {
         if !is_source(world.path(file)) {
             return Self { declared: BTreeSet::new(), conflicting, defined_again: BTreeSet::new() };
         }
-        let declares = |it: &&Reference| it.role == Role::Override && it.file != file;
+        let declares = |reference: &&Reference| reference.role == Role::Override && reference.file != file;
         let mut defined_again = BTreeSet::new();
         for (at, symbol) in symbols.iter().enumerate() {
-            let of_it = references.iter().filter(declares).filter(|it| it.symbol == Some(at));
-            let headers: Vec<&str> = of_it.map(|it| base(world.path(it.file))).collect();
+            let of_it = references.iter().filter(declares).filter(|reference| reference.symbol == Some(at));
+            let headers: Vec<&str> = of_it.map(|reference| base(world.path(reference.file))).collect();
             if is_defined_again(world, file, symbol, &headers) {
                 defined_again.insert(at);
             }
         }
         Self {
-            declared: references.iter().filter(declares).filter_map(|it| it.symbol).collect(),
+            declared: references.iter().filter(declares).filter_map(|reference| reference.symbol).collect(),
             conflicting,
             defined_again,
         }
@@ -71,16 +71,18 @@ fn is_defined_again(world: &dyn World, file: FileId, own: &Definition, headers: 
     if own.kind != DefinitionKind::Function || headers.is_empty() {
         return false;
     }
-    let is_same = |it: &Definition| {
-        it.kind == DefinitionKind::Function
-            && it.name == own.name
-            && it.container.is_none()
-            && it.reach != Reach::File
-            && !is_empty_digest(it.body)
+    let is_same = |definition: &Definition| {
+        definition.kind == DefinitionKind::Function
+            && definition.name == own.name
+            && definition.container.is_none()
+            && definition.reach != Reach::File
+            && !is_empty_digest(definition.body)
     };
     let includes = |facts: &Facts| facts.imports.iter().any(|import| headers.contains(&base(&import.module)));
-    let others =
-        world.containing(&own.name).into_iter().filter(|it| *it != file && is_source(world.path(*it)));
-    let mut others = others.filter_map(|it| world.facts(it));
+    let others = world
+        .containing(&own.name)
+        .into_iter()
+        .filter(|candidate| *candidate != file && is_source(world.path(*candidate)));
+    let mut others = others.filter_map(|other| world.facts(other));
     others.any(|facts| includes(&facts) && facts.definitions.iter().any(is_same))
 }

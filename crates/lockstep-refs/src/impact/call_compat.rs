@@ -20,7 +20,7 @@ pub(super) fn fits(
         return false;
     };
     let is_call = matches!(reference.role, Role::Call | Role::Covered);
-    if !is_call || after.is_none_or(|it| it.language != Language::Python) {
+    if !is_call || after.is_none_or(|facts| facts.language != Language::Python) {
         return false;
     }
     match reference.arguments {
@@ -28,8 +28,8 @@ pub(super) fn fits(
         None => arity.most != Some(0),
         // Arguments that are passed to other parameters now fit them if these have no types.
         Some(arguments) => {
-            let by_name = uses(world, reference).iter().any(|it| !it.keywords.is_empty());
-            let now = after.and_then(|it| present(it, &change.was));
+            let by_name = uses(world, reference).iter().any(|usage| !usage.keywords.is_empty());
+            let now = after.and_then(|facts| present(facts, &change.was));
             arity.takes(arguments)
                 && !by_name
                 && now.is_some_and(|now| is_taken(&change.was, now, usize::from(arguments)))
@@ -39,7 +39,9 @@ pub(super) fn fits(
 
 /// Returns the present definition of the same name.
 fn present<'f>(after: &'f Facts, was: &Definition) -> Option<&'f Definition> {
-    let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+    let same = |definition: &&Definition| {
+        definition.name == was.name && definition.kind == was.kind && definition.container == was.container
+    };
     after.definitions.iter().find(same)
 }
 
@@ -83,16 +85,17 @@ pub(super) fn misses(
         return false;
     }
     let was = &change.was;
-    let Some(now) = after.and_then(|it| present(it, was)) else { return false };
+    let Some(now) = after.and_then(|facts| present(facts, was)) else { return false };
     // A function with arbitrary keyword arguments accepts those too.
-    if now.arity.is_none_or(|it| it.most.is_none()) {
+    if now.arity.is_none_or(|arity| arity.most.is_none()) {
         return false;
     }
-    let gone = |name: &str| {
-        was.parameters.iter().any(|it| **it == *name) && !now.parameters.iter().any(|it| **it == *name)
+    let is_removed = |name: &str| {
+        was.parameters.iter().any(|parameter| **parameter == *name)
+            && !now.parameters.iter().any(|parameter| **parameter == *name)
     };
     let calls = uses(world, reference);
-    calls.iter().any(|it| it.keywords.iter().any(|name| gone(name)) || passes_twice(now, it))
+    calls.iter().any(|usage| usage.keywords.iter().any(|name| is_removed(name)) || passes_twice(now, usage))
 }
 
 /// Returns true if a Python call passes an argument by the name of a parameter that also takes a positional
@@ -105,7 +108,7 @@ fn passes_twice(now: &Definition, call: &Use) -> bool {
 
 /// Returns the uses of the reference's name at its place.
 fn uses(world: &dyn World, reference: &Reference) -> Vec<Use> {
-    let here = |it: &&Use| it.line == reference.line && it.name == reference.pattern;
+    let here = |usage: &&Use| usage.line == reference.line && usage.name == reference.pattern;
     let facts = world.facts(reference.file);
-    facts.iter().flat_map(|it| &it.uses).filter(here).cloned().collect()
+    facts.iter().flat_map(|candidate| &candidate.uses).filter(here).cloned().collect()
 }

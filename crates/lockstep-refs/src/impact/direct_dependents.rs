@@ -47,7 +47,8 @@ pub(super) fn collect_direct(
     let now = edit.present_text(before);
     let target = Target { file, symbols: &symbols, module, now: now.as_deref(), own_file: false };
     let references = language::rules(facts.language).referrers(before, &target);
-    let references: Vec<Reference> = references.into_iter().filter_map(|it| modules.present(it)).collect();
+    let references: Vec<Reference> =
+        references.into_iter().filter_map(|reference| modules.present(reference)).collect();
     let conflicting =
         after.map(|after| own_file::conflicting_names(before, after, changes)).unwrap_or_default();
     let mut judge = ReferenceJudge {
@@ -135,7 +136,7 @@ impl ReferenceJudge<'_, '_> {
         {
             reference.certainty = reference.certainty.max(Certainty::Possible);
         }
-        let is_hidden = reference.symbol.and_then(|at| self.hidden.get(at)).is_some_and(|it| *it);
+        let is_hidden = reference.symbol.and_then(|at| self.hidden.get(at)).is_some_and(|flag| *flag);
         let is_misfit =
             change.breaks(reference, &named) && !call_compat::fits(before, change, after, reference);
         (is_misfit
@@ -184,15 +185,22 @@ impl OwnTypes {
         if !edit.is_moved() {
             return Self(BTreeSet::new());
         }
-        let is_type = |it: &&Definition| matches!(it.kind, DefinitionKind::Type | DefinitionKind::Interface);
-        let elsewhere = |own: &Definition| {
-            let others = before.defining(&own.name).into_iter().filter(|it| *it != file);
-            others.filter(|it| before.path(*it) != edit.path).filter_map(|it| before.facts(it)).any(|facts| {
-                let mut types = facts.definitions.iter().filter(is_type);
-                types.any(|it| it.name == own.name && it.container == own.container)
-            })
+        let is_type = |definition: &&Definition| {
+            matches!(definition.kind, DefinitionKind::Type | DefinitionKind::Interface)
         };
-        let own = facts.definitions.iter().filter(is_type).filter(|it| !elsewhere(it));
+        let elsewhere = |own: &Definition| {
+            let others = before.defining(&own.name).into_iter().filter(|candidate| *candidate != file);
+            others
+                .filter(|other| before.path(*other) != edit.path)
+                .filter_map(|other| before.facts(other))
+                .any(|facts| {
+                    let mut types = facts.definitions.iter().filter(is_type);
+                    types.any(|definition| {
+                        definition.name == own.name && definition.container == own.container
+                    })
+                })
+        };
+        let own = facts.definitions.iter().filter(is_type).filter(|definition| !elsewhere(definition));
         Self(own.map(path_of).collect())
     }
 
@@ -238,6 +246,7 @@ pub(super) fn passes_by_place(world: &dyn World, change: &SymbolChange, referenc
         return false;
     }
     let Some(facts) = world.facts(reference.file) else { return false };
-    let here = facts.uses.iter().filter(|it| it.line == reference.line && it.name == reference.pattern);
+    let here =
+        facts.uses.iter().filter(|usage| usage.line == reference.line && usage.name == reference.pattern);
     !here.into_iter().any(|call| call.keywords.iter().any(|name| gone.contains(name)))
 }

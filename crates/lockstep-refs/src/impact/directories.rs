@@ -15,9 +15,9 @@ impl EmptiedDirectories {
     pub(super) fn new(world: &dyn World, edits: &[Edit]) -> Self {
         let moved = || edits.iter().filter(|edit| edit.is_moved()).map(Edit::former_path);
         let mut emptied: BTreeSet<&str> = moved().flat_map(ancestors).collect();
-        let gone: BTreeSet<&str> = moved().collect();
+        let moved_away: BTreeSet<&str> = moved().collect();
         let files = world.files();
-        let present = files.iter().map(|file| world.path(*file)).filter(|path| !gone.contains(path));
+        let present = files.iter().map(|file| world.path(*file)).filter(|path| !moved_away.contains(path));
         let written = edits.iter().filter(|edit| edit.after != After::Gone).map(|edit| &*edit.path);
         for path in present.chain(written) {
             if emptied.is_empty() {
@@ -29,7 +29,7 @@ impl EmptiedDirectories {
         }
         let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for directory in emptied {
-            let inside = moved().filter(|path| ancestors(path).any(|it| it == directory));
+            let inside = moved().filter(|path| ancestors(path).any(|ancestor| ancestor == directory));
             let rank = |path: &&str| {
                 let own = directory_rank(base(path)).filter(|_| parent(path) == directory);
                 (own.unwrap_or(usize::MAX), (*path).to_owned())

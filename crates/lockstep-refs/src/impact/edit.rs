@@ -198,7 +198,7 @@ pub(super) fn is_repackaged(old: &Facts, new: &Facts) -> bool {
 /// Marks the definitions outside types as renamed, because their full names changed.
 fn repackaged(mut changes: Vec<SymbolChange>, old: &Facts, new: &Facts) -> Vec<SymbolChange> {
     let known = |changes: &[SymbolChange], was: &Definition| {
-        changes.iter().position(|it| it.was.line == was.line && it.was.name == was.name)
+        changes.iter().position(|change| change.was.line == was.line && change.was.name == was.name)
     };
     let named = |was: &&Definition| was.container.is_none() && was.reach > Reach::File;
     for was in old.definitions.iter().filter(named) {

@@ -39,7 +39,7 @@ impl<'a> Edited<'a> {
             _ => return false,
         };
         let is_again = matches!(reference.role, Role::Override | Role::Redefine);
-        if effect.is_some_and(|it| it.forbids_overrides) && is_again {
+        if effect.is_some_and(|effect| effect.forbids_overrides) && is_again {
             return false;
         }
         let redefines = matches!(reference.role, Role::Override | Role::Redefine | Role::Implement);
@@ -51,12 +51,12 @@ impl<'a> Edited<'a> {
             _ => {}
         }
         let keywords = keywords(self.world, reference);
-        let gone = |name: &str| match &change.what {
-            DefinitionChangeKind::ParametersRenamed { gone } => gone.iter().any(|it| **it == *name),
-            _ => effect.is_some_and(|it| it.misses(name)),
+        let is_removed = |name: &str| match &change.what {
+            DefinitionChangeKind::ParametersRenamed { gone } => gone.iter().any(|text| **text == *name),
+            _ => effect.is_some_and(|effect| effect.misses(name)),
         };
         let takes = reference.arguments.zip(arity).is_none_or(|(arguments, arity)| arity.takes(arguments));
-        takes && !keywords.iter().any(|name| gone(name))
+        takes && !keywords.iter().any(|name| is_removed(name))
     }
 
     /// Compares the definition at a place with the present state of the changed one, or of another one of its name that agrees.
@@ -69,10 +69,15 @@ impl<'a> Edited<'a> {
     ) -> Option<Agreement> {
         let (after, was) = (after?, &change.was);
         let facts = self.world.facts(reference.file)?;
-        let here = |it: &&Definition| it.line == reference.line && it.name == reference.pattern;
+        let here = |definition: &&Definition| {
+            definition.line == reference.line && definition.name == reference.pattern
+        };
         let here = facts.definitions.iter().find(here)?;
-        let same =
-            |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+        let same = |definition: &&Definition| {
+            definition.name == was.name
+                && definition.kind == was.kind
+                && definition.container == was.container
+        };
         let mut found = after
             .definitions
             .iter()
@@ -80,7 +85,11 @@ impl<'a> Edited<'a> {
             .map(|now| signature::agreement(after.language, now, here))
             .peekable();
         let first = *found.peek()?;
-        if found.any(|it| it == Some(Agreement::Types)) { Some(Agreement::Types) } else { first }
+        if found.any(|agreement| agreement == Some(Agreement::Types)) {
+            Some(Agreement::Types)
+        } else {
+            first
+        }
     }
 
     /// Returns true if a reference is on a changed line.
@@ -102,9 +111,10 @@ pub(super) fn keywords(world: &dyn World, reference: &Reference) -> Vec<Box<str>
     if !matches!(reference.role, Role::Call | Role::Covered) {
         return Vec::new();
     }
-    let here = |it: &&Use| it.line == reference.line && it.name == reference.pattern;
+    let here = |usage: &&Use| usage.line == reference.line && usage.name == reference.pattern;
     let facts = world.facts(reference.file);
-    let named = facts.iter().flat_map(|it| &it.uses).filter(here).flat_map(|it| &it.keywords);
+    let named =
+        facts.iter().flat_map(|candidate| &candidate.uses).filter(here).flat_map(|usage| &usage.keywords);
     named.cloned().collect()
 }
 

@@ -45,18 +45,23 @@ pub(super) fn external_members(
     let references = language::rules(facts.language).outgoing(world, file).references;
     let leads_to_project = |line: u32| references.iter().any(|(_, place)| place.line == line);
     let defined = DefinedNames::new(world);
-    found.retain(|it| match facts.imports.iter().find(|import| binds(import, &it.owner)) {
-        Some(import) => !leads_to_project(import.line),
-        // A type of the language, such as `Vec`.
-        None => it.owner.starts_with(char::is_uppercase) && !defined.contains(&it.owner),
+    found.retain(|external_member| {
+        match facts.imports.iter().find(|import| binds(import, &external_member.owner)) {
+            Some(import) => !leads_to_project(import.line),
+            // A type of the language, such as `Vec`.
+            None => {
+                external_member.owner.starts_with(char::is_uppercase)
+                    && !defined.contains(&external_member.owner)
+            }
+        }
     });
     found
 }
 
 /// The line, the owner and the name of each use of a named owner's member.
 fn members(facts: &Facts) -> impl Iterator<Item = (u32, &str, &str)> {
-    facts.uses.iter().filter_map(|it| match &it.of {
-        Some(Shape::Name(owner)) => Some((it.line, &**owner, &*it.name)),
+    facts.uses.iter().filter_map(|usage| match &usage.of {
+        Some(Shape::Name(owner)) => Some((usage.line, &**owner, &*usage.name)),
         _ => None,
     })
 }
@@ -65,5 +70,5 @@ fn members(facts: &Facts) -> impl Iterator<Item = (u32, &str, &str)> {
 fn binds(import: &Import, name: &str) -> bool {
     let last = import.module.rsplit(['.', ':', '/', '\\']).next();
     import.alias.as_deref().or(last.filter(|_| import.names.is_empty())) == Some(name)
-        || import.names.iter().any(|it| &*it.local == name)
+        || import.names.iter().any(|imported| &*imported.local == name)
 }

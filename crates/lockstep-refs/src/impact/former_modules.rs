@@ -24,7 +24,9 @@ impl FormerModules {
             return found;
         }
         let around = modules_around(path);
-        for other in edits.iter().filter(|it| around.iter().any(|path| path == it.former_path())) {
+        for other in
+            edits.iter().filter(|candidate| around.iter().any(|path| path == candidate.former_path()))
+        {
             let Before::Text(text) = &other.before else { continue };
             let Some((facts, _)) = other.former_content(world) else { continue };
             let hunks = match other.is_moved() {
@@ -49,7 +51,7 @@ impl FormerModules {
         let Some((_, hunks)) = self.files.iter().find(|(file, _)| *file == reference.file) else {
             return Some(reference);
         };
-        let hunks = hunks.as_ref().filter(|it| !it.touches_old(reference.line, reference.line))?;
+        let hunks = hunks.as_ref().filter(|hunk| !hunk.touches_old(reference.line, reference.line))?;
         reference.line = hunks.to_new((reference.line, reference.line)).0;
         Some(reference)
     }
@@ -64,15 +66,15 @@ fn modules_around(path: &str) -> Vec<String> {
         found.extend(["mod", "lib", "main"].map(|name| format!("{directory}/{name}.rs")));
         directory = parent(directory);
     }
-    found.retain(|it| it != path);
+    found.retain(|name| name != path);
     found
 }
 
 fn loses_child(was: &Facts, is: &Facts) -> bool {
     let children = |facts: &Facts| -> Vec<Box<str>> {
-        let imports = facts.imports.iter().filter(|it| it.form == ImportForm::Child);
-        imports.flat_map(|it| &it.names).map(|it| it.name.clone()).collect()
+        let imports = facts.imports.iter().filter(|import| import.form == ImportForm::Child);
+        imports.flat_map(|import| &import.names).map(|imported| imported.name.clone()).collect()
     };
     let now = children(is);
-    children(was).iter().any(|it| !now.contains(it))
+    children(was).iter().any(|child| !now.contains(child))
 }

@@ -66,12 +66,12 @@ impl Hunks {
 
     /// Returns the new lines that correspond to these old ones.
     pub(super) fn to_new(&self, (first, last): (u32, u32)) -> (u32, u32) {
-        mapped(self.0.iter().map(|it| (&it.old, &it.new)), first, last)
+        mapped(self.0.iter().map(|hunk| (&hunk.old, &hunk.new)), first, last)
     }
 
     /// Returns the old lines that correspond to these new ones.
     pub(super) fn to_old(&self, (first, last): (u32, u32)) -> (u32, u32) {
-        mapped(self.0.iter().map(|it| (&it.new, &it.old)), first, last)
+        mapped(self.0.iter().map(|hunk| (&hunk.new, &hunk.old)), first, last)
     }
 }
 

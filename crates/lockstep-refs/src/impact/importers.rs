@@ -19,12 +19,13 @@ pub fn broken_importers(world: &dyn World, path: &str) -> Vec<Dependent> {
         let lines: Vec<&str> = text.lines().collect();
         let missing = language::rules(facts.language).missing_names(world, id);
         // Only names that are imported from this file on the same line count.
-        let taken =
-            missing.into_iter().filter(|it| importer.iter().any(|reference| reference.line == it.line));
+        let taken = missing
+            .into_iter()
+            .filter(|candidate| importer.iter().any(|reference| reference.line == candidate.line));
         let evidence: Vec<Evidence> = taken
-            .filter_map(|it| {
-                let text = (*lines.get((it.line as usize).checked_sub(1)?)?).to_owned();
-                let (line, kind, pattern) = (it.line, it.kind, it.name.to_string());
+            .filter_map(|candidate| {
+                let text = (*lines.get((candidate.line as usize).checked_sub(1)?)?).to_owned();
+                let (line, kind, pattern) = (candidate.line, candidate.kind, candidate.name.to_string());
                 Some(Evidence { line, text, kind, breaks: true, certainty: Certainty::Resolved, pattern })
             })
             .collect();

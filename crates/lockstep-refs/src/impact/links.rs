@@ -82,7 +82,7 @@ fn target(text: &str) -> Option<&str> {
     };
     let is_foreign = target.contains([':', '{', '$', '*', '<', '`']) || target.starts_with("//");
     // A path from the root of a site; only a document is known to be a file of the project.
-    let is_route = target.starts_with('/') && !target.split(['#', '?']).any(|it| it.ends_with(".md"));
+    let is_route = target.starts_with('/') && !target.split(['#', '?']).any(|part| part.ends_with(".md"));
     (!is_foreign && !is_route && !target.is_empty()).then_some(target)
 }
 
@@ -115,9 +115,10 @@ fn missing_target(world: &dyn World, from: &str, target: &str) -> Option<String>
     let Some(file) = world.find(&to) else {
         return (!is_page(world, &to, path.starts_with('/'))).then(|| format!("{to} does not exist"));
     };
-    let facts = world.facts(file).filter(|it| it.language == Language::Markdown && !anchor.is_empty())?;
+    let facts =
+        world.facts(file).filter(|facts| facts.language == Language::Markdown && !anchor.is_empty())?;
     let anchor = decode(anchor);
-    let is_heading = facts.definitions.iter().any(|it| is_same_anchor(&it.name, &anchor));
+    let is_heading = facts.definitions.iter().any(|definition| is_same_anchor(&definition.name, &anchor));
     let text = world.text(file)?;
     let is_marked =
         ["id=\"", "name=\"", "id='", "{#"].iter().any(|mark| text.contains(&format!("{mark}{anchor}")));

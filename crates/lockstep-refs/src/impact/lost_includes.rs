@@ -30,9 +30,9 @@ pub(super) fn collect(
     if !is_c(new.language) || new.problems > old.problems || edit.is_moved() {
         return;
     }
-    let is_kept = |module: &str| new.imports.iter().any(|it| *it.module == *module);
-    let removed = old.imports.iter().filter(|it| !is_kept(&it.module));
-    let headers: Vec<FileId> = removed.filter_map(|it| language::included(world, file, it)).collect();
+    let is_kept = |module: &str| new.imports.iter().any(|import| *import.module == *module);
+    let removed = old.imports.iter().filter(|import| !is_kept(&import.module));
+    let headers: Vec<FileId> = removed.filter_map(|import| language::included(world, file, import)).collect();
     if headers.is_empty() {
         return;
     }
@@ -43,11 +43,11 @@ pub(super) fn collect(
         let Some(facts) = world.facts(user) else { continue };
         let seen: BTreeSet<FileId> = closure(world, vec![user]).into_iter().collect();
         let is_lost = |name: &str| {
-            lost.get(name).is_some_and(|files| !files.iter().any(|it| seen.contains(it)))
-                && !seen.iter().any(|it| defines(world, *it, name))
+            lost.get(name).is_some_and(|files| !files.iter().any(|candidate| seen.contains(candidate)))
+                && !seen.iter().any(|candidate| defines(world, *candidate, name))
         };
         let mut listed = BTreeSet::new();
-        for used in facts.uses.iter().filter(|it| it.of.is_none() && is_lost(&it.name)) {
+        for used in facts.uses.iter().filter(|usage| usage.of.is_none() && is_lost(&usage.name)) {
             if !listed.insert((used.line, used.name.clone())) {
                 continue;
             }
@@ -109,7 +109,7 @@ fn closure(world: &dyn World, from: Vec<FileId>) -> Vec<FileId> {
         }
         done += 1;
         let Some(facts) = world.facts(file) else { continue };
-        for header in facts.imports.iter().filter_map(|it| language::included(world, file, it)) {
+        for header in facts.imports.iter().filter_map(|import| language::included(world, file, import)) {
             if !found.contains(&header) {
                 found.push(header);
             }
@@ -123,7 +123,7 @@ fn names(world: &dyn World, headers: &[FileId]) -> BTreeMap<Box<str>, Vec<FileId
     let mut found: BTreeMap<Box<str>, Vec<FileId>> = BTreeMap::new();
     for header in headers {
         let Some(facts) = world.facts(*header) else { continue };
-        for definition in facts.definitions.iter().filter(|it| it.container.is_none()) {
+        for definition in facts.definitions.iter().filter(|definition| definition.container.is_none()) {
             found.entry(definition.name.clone()).or_default().push(*header);
         }
     }
@@ -131,7 +131,9 @@ fn names(world: &dyn World, headers: &[FileId]) -> BTreeMap<Box<str>, Vec<FileId
 }
 
 fn defines(world: &dyn World, file: FileId, name: &str) -> bool {
-    world.facts(file).is_some_and(|facts| facts.definitions.iter().any(|it| *it.name == *name))
+    world
+        .facts(file)
+        .is_some_and(|facts| facts.definitions.iter().any(|definition| *definition.name == *name))
 }
 
 /// The files that include a file, directly or through others.
@@ -146,9 +148,9 @@ fn includers(world: &dyn World, file: FileId) -> Vec<FileId> {
         done += 1;
         let name = crate::world::base(world.path(header)).split('.').next().unwrap_or_default().to_owned();
         for other in world.containing(&name) {
-            let Some(facts) = world.facts(other).filter(|it| is_c(it.language)) else { continue };
+            let Some(facts) = world.facts(other).filter(|facts| is_c(facts.language)) else { continue };
             let includes =
-                facts.imports.iter().any(|it| language::included(world, other, it) == Some(header));
+                facts.imports.iter().any(|import| language::included(world, other, import) == Some(header));
             if includes && !found.contains(&other) {
                 found.push(other);
             }

@@ -16,19 +16,21 @@ pub(super) fn collect(
     file: FileId,
     collector: &mut DependentSet<'_>,
 ) {
-    let Some(is) = is.filter(|it| it.language == Language::Rust && edit.after != After::Gone) else { return };
+    let Some(is) = is.filter(|facts| facts.language == Language::Rust && edit.after != After::Gone) else {
+        return;
+    };
     let modules = |facts: &'_ Facts| -> Vec<Import> {
-        facts.imports.iter().filter(|it| it.form == ImportForm::Child).cloned().collect()
+        facts.imports.iter().filter(|import| import.form == ImportForm::Child).cloned().collect()
     };
     let (mut removed, now) = (modules(was), modules(is));
-    removed.retain(|it| {
-        !now.iter().any(|now| now.module == it.module && now.names == it.names || same(now, it))
+    removed.retain(|import| {
+        !now.iter().any(|now| now.module == import.module && now.names == import.names || same(now, import))
     });
-    let is_inline = |it: &Import| {
-        let name = it.names.first().map_or(&*it.module, |name| &*name.name);
+    let is_inline = |import: &Import| {
+        let name = import.names.first().map_or(&*import.module, |name| &*name.name);
         is.definitions.iter().any(|now| *now.name == *name && now.container.is_none())
     };
-    removed.retain(|it| !is_inline(it));
+    removed.retain(|import| !is_inline(import));
     if removed.is_empty() || edit.is_moved() {
         return;
     }
@@ -36,12 +38,12 @@ pub(super) fn collect(
     let declared = rules.outgoing(before, file).references;
     let children: Vec<FileId> = declared
         .into_iter()
-        .filter(|(_, place)| removed.iter().any(|it| it.line == place.line))
+        .filter(|(_, place)| removed.iter().any(|import| import.line == place.line))
         .map(|(child, _)| child)
         .collect();
     for child in children {
         let Some(facts) = before.facts(child) else { continue };
-        let visible = |it: &&Definition| it.reach > Reach::File;
+        let visible = |definition: &&Definition| definition.reach > Reach::File;
         let symbols: Vec<Definition> = facts.definitions.iter().filter(visible).cloned().collect();
         let target = Target { file: child, symbols: &symbols, module: true, now: None, own_file: false };
         for mut reference in rules.referrers(before, &target) {
@@ -58,6 +60,6 @@ pub(super) fn collect(
 
 /// Returns true if two lines declare the same module.
 fn same(one: &Import, other: &Import) -> bool {
-    let name = |it: &Import| it.names.first().map(|name| name.name.clone());
+    let name = |import: &Import| import.names.first().map(|name| name.name.clone());
     name(one).is_some() && name(one) == name(other) && one.container == other.container
 }

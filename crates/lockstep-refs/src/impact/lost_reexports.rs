@@ -57,16 +57,22 @@ pub(super) fn collect(
     for (from, mut symbols) in targets(before, file, was, &lost) {
         if from == file {
             // A definition that no longer exists is reported with its change.
-            let remains =
-                |it: &Definition| is.definitions.iter().any(|now| now.name == it.name && now.kind == it.kind);
+            let remains = |definition: &Definition| {
+                is.definitions.iter().any(|now| now.name == definition.name && now.kind == definition.kind)
+            };
             symbols.retain(remains);
         }
         let target = Target { file: from, symbols: &symbols, module: false, now: None, own_file: false };
         let now: BTreeSet<_> = rules.referrers(&after, &target).iter().map(ref_key).collect();
         let mut missed = rules.referrers(before, &target);
-        missed.retain(|it| it.file != file && it.file != from && !now.contains(&ref_key(it)));
-        let handing: BTreeSet<FileId> =
-            missed.iter().filter(|it| it.kind == Kind::Import).map(|it| it.file).collect();
+        missed.retain(|reference| {
+            reference.file != file && reference.file != from && !now.contains(&ref_key(reference))
+        });
+        let handing: BTreeSet<FileId> = missed
+            .iter()
+            .filter(|reference| reference.kind == Kind::Import)
+            .map(|reference| reference.file)
+            .collect();
         for reference in missed {
             let through = intermediate_file(before, reference.file, file, &handing);
             let breaks = reference.certainty <= Certainty::Possible;
@@ -87,20 +93,21 @@ fn collect_foreign(
 ) {
     let rules = language::rules(was.language);
     let outgoing = rules.outgoing(before, file).references;
-    let is_found = |it: &&LostReexport<'_>| {
-        let mut sources = outgoing.iter().filter(|(_, place)| place.line == it.line);
-        sources.any(|(from, _)| it.name.is_none_or(|name| offers(before, *from, name)))
+    let is_found = |reexport: &&LostReexport<'_>| {
+        let mut sources = outgoing.iter().filter(|(_, place)| place.line == reexport.line);
+        sources.any(|(from, _)| reexport.name.is_none_or(|name| offers(before, *from, name)))
     };
-    let foreign = lost.iter().filter(|it| !it.own && !is_found(it));
-    let stand_in =
-        |it: &LostReexport<'_>| Some(Definition::new(it.local?, DefinitionKind::Value, it.line, it.line));
+    let foreign = lost.iter().filter(|reexport| !reexport.own && !is_found(reexport));
+    let stand_in = |reexport: &LostReexport<'_>| {
+        Some(Definition::new(reexport.local?, DefinitionKind::Value, reexport.line, reexport.line))
+    };
     let symbols: Vec<Definition> = foreign.filter_map(stand_in).collect();
     if symbols.is_empty() {
         return;
     }
     let mut facts = was.clone();
     for import in &mut facts.imports {
-        import.names.retain(|name| !symbols.iter().any(|it| it.name == name.local));
+        import.names.retain(|name| !symbols.iter().any(|definition| definition.name == name.local));
     }
     facts.definitions.extend(symbols.iter().cloned());
     let path = before.path(file).to_owned();
@@ -108,7 +115,7 @@ fn collect_foreign(
     let Some(file) = owning.find(&path) else { return };
     let missed = rules
         .referrers(&owning, &Target { file, symbols: &symbols, module: false, now: None, own_file: false });
-    for reference in missed.into_iter().filter(|it| it.file != file) {
+    for reference in missed.into_iter().filter(|reference| reference.file != file) {
         let breaks = reference.certainty <= Certainty::Possible;
         collector.add(Place { breaks, reference: Reference { symbol: None, ..reference } });
     }
@@ -120,7 +127,9 @@ fn offers(world: &dyn World, file: FileId, name: &str) -> bool {
     let path = world.path(file);
     let stem = |part: &str| part.split('.').next() == Some(name);
     let is_module = path.rsplit('/').take(2).any(stem);
-    let defines = |it: &Definition| it.container.is_none() && *it.name == *name && it.reach > Reach::File;
+    let defines = |definition: &Definition| {
+        definition.container.is_none() && *definition.name == *name && definition.reach > Reach::File
+    };
     name == "default"
         || is_module
         || facts.definitions.iter().any(defines)
@@ -138,7 +147,8 @@ fn intermediate_file(
     let facts = world.facts(from)?;
     let outgoing = language::rules(facts.language).outgoing(world, from);
     let is_script = language::family(facts.language) == Language::TypeScript;
-    let is_module = |pattern: &str| !is_script || facts.imports.iter().any(|it| *it.module == *pattern);
+    let is_module =
+        |pattern: &str| !is_script || facts.imports.iter().any(|import| *import.module == *pattern);
     let leads = |to: FileId| {
         outgoing.references.iter().any(|(other, place)| *other == to && is_module(&place.pattern))
     };
@@ -152,19 +162,22 @@ fn intermediate_file(
 fn lost_reexports<'a>(was: &'a Facts, is: &Facts) -> Vec<LostReexport<'a>> {
     let offered = names(is);
     let defined = |name: &str| {
-        is.definitions.iter().any(|it| it.container.is_none() && *it.name == *name && it.reach > Reach::File)
+        is.definitions.iter().any(|definition| {
+            definition.container.is_none() && *definition.name == *name && definition.reach > Reach::File
+        })
     };
     let still = |name: &str| offered.contains(name) || defined(name);
-    let opened: BTreeSet<&str> = reexports(is).filter(|it| is_open(it)).map(|it| &*it.module).collect();
+    let opened: BTreeSet<&str> =
+        reexports(is).filter(|import| is_open(import)).map(|import| &*import.module).collect();
     let mut lost = Vec::new();
     for import in reexports(was) {
         let own = import.module.is_empty();
-        let gone = import.names.iter().filter(|name| !still(&name.local));
-        lost.extend(gone.map(|it| LostReexport {
-            name: Some(&*it.name),
-            local: Some(&*it.local),
+        let removed = import.names.iter().filter(|name| !still(&name.local));
+        lost.extend(removed.map(|imported| LostReexport {
+            name: Some(&*imported.name),
+            local: Some(&*imported.local),
             own,
-            line: it.line,
+            line: imported.line,
         }));
         let alias = import.alias.as_deref().filter(|alias| !still(alias));
         if alias.is_some() || (is_open(import) && !opened.contains(&*import.module)) {
@@ -196,19 +209,21 @@ fn targets(
     lost: &[LostReexport<'_>],
 ) -> Vec<(FileId, Vec<Definition>)> {
     let outgoing = language::rules(was.language).outgoing(world, file);
-    let lines: BTreeSet<u32> = lost.iter().filter(|it| !it.own).map(|it| it.line).collect();
+    let lines: BTreeSet<u32> =
+        lost.iter().filter(|reexport| !reexport.own).map(|reexport| reexport.line).collect();
     let led = outgoing.references.iter().filter(|(_, place)| lines.contains(&place.line));
     let mut files: BTreeSet<FileId> = led.map(|(to, _)| *to).collect();
-    if lost.iter().any(|it| it.own) {
+    if lost.iter().any(|reexport| reexport.own) {
         files.insert(file);
     }
-    let names: BTreeSet<&str> = lost.iter().filter_map(|it| it.name).collect();
-    let everything = lost.iter().any(|it| it.name.is_none());
+    let names: BTreeSet<&str> = lost.iter().filter_map(|reexport| reexport.name).collect();
+    let everything = lost.iter().any(|reexport| reexport.name.is_none());
     let mut targets = Vec::new();
     for from in files {
         let Some(facts) = world.facts(from) else { continue };
-        let reachable = |it: &&Definition| it.reach > Reach::File && it.container.is_none();
-        let named = |it: &&Definition| everything || names.contains(&*it.name);
+        let reachable =
+            |definition: &&Definition| definition.reach > Reach::File && definition.container.is_none();
+        let named = |definition: &&Definition| everything || names.contains(&*definition.name);
         let mut symbols: Vec<Definition> =
             facts.definitions.iter().filter(reachable).filter(named).cloned().collect();
         // A name that is renamed there may be any of them.
@@ -270,8 +285,11 @@ ui.night();
             });
             let question = Question { edits: &edits, aliases: &Aliases::default(), is_over: &|| false };
             let impact = impact(&world(&now), &question);
-            let mut paths: Vec<String> =
-                impact.dependents().filter(|(_, it)| it.breaks).map(|(_, it)| it.path.clone()).collect();
+            let mut paths: Vec<String> = impact
+                .dependents()
+                .filter(|(_, dependent)| dependent.breaks)
+                .map(|(_, dependent)| dependent.path.clone())
+                .collect();
             paths.sort();
             paths
         };

@@ -81,7 +81,7 @@ pub(super) fn collect(
     if is.is_empty() {
         return;
     }
-    let package = is.iter().find(|it| it.kind == NameKind::Crate).map(|it| &*it.name);
+    let package = is.iter().find(|name| name.kind == NameKind::Crate).map(|name| &*name.name);
     for name in was.difference(&is) {
         let search = Search { world, manifest: &edit.path, name, package };
         for (file, line) in search.uses() {
@@ -187,8 +187,9 @@ impl Search<'_> {
         }
         let is_around = |directory: &str| directory.is_empty() || path.starts_with(&format!("{directory}/"));
         let own = parent(self.manifest);
-        let nearest = others.iter().filter(|(it, _)| is_around(it)).max_by_key(|(it, _)| it.len());
-        let is_nearer = nearest.is_some_and(|(it, _)| !is_around(own) || it.len() > own.len());
+        let nearest =
+            others.iter().filter(|(other, _)| is_around(other)).max_by_key(|(other, _)| other.len());
+        let is_nearer = nearest.is_some_and(|(nearest, _)| !is_around(own) || nearest.len() > own.len());
         match (is_nearer, nearest) {
             (false, _) if is_around(own) => true,
             (true, Some((_, true))) => false,
@@ -213,7 +214,9 @@ impl Search<'_> {
                     && line.contains(&format!("feature = \"{name}\""));
                 // `dependency = { features = ["NAME"] }` of another manifest.
                 let is_asked = base(path) == "Cargo.toml"
-                    && self.package.is_some_and(|it| line.contains(it) || section.contains(it))
+                    && self
+                        .package
+                        .is_some_and(|package| line.contains(package) || section.contains(package))
                     && line.contains("features");
                 is_condition
                     || is_asked && line.contains(&format!("\"{name}\""))
@@ -291,7 +294,7 @@ fn is_quoted(line: &str, name: &str, ends: &[char]) -> bool {
 fn includes(text: &str, manifest: &str) -> bool {
     let is_included = |line: &str| {
         let list = line.trim_start_matches(['-', 's']).strip_prefix("include ");
-        list.is_some_and(|it| it.split_whitespace().any(|it| base(it) == base(manifest)))
+        list.is_some_and(|list| list.split_whitespace().any(|word| base(word) == base(manifest)))
     };
     text.lines().any(is_included)
 }

@@ -36,7 +36,9 @@ pub(super) fn missing_paths(world: &dyn World, path: &str, now: &str, former: &s
         for token in tokens(line).filter(|token| !exists(world, path, token.written)) {
             let took_place = || {
                 let mut former = removed.iter().flat_map(|line| tokens(line));
-                former.any(|it| it.before == token.before && exists(world, path, it.written))
+                former.any(|candidate| {
+                    candidate.before == token.before && exists(world, path, candidate.written)
+                })
             };
             if is_required(world, path, &token) || took_place() {
                 found.push(MissingPath { line: number, path: token.written.to_owned() });
@@ -77,7 +79,7 @@ fn tokens(line: &str) -> impl Iterator<Item = Token<'_>> {
             line[at + part.len()..].starts_with("://") || before.ends_with(':') && part.starts_with("//");
         let root = ROOTS.iter().find(|root| before.trim_end_matches(['"', '\\']).ends_with(*root));
         let inside = ROOTS.iter().find_map(|root| part.strip_prefix(root)).or(root.map(|_| part));
-        let written = inside.and_then(|it| it.strip_prefix('/')).unwrap_or(part);
+        let written = inside.and_then(|inside| inside.strip_prefix('/')).unwrap_or(part);
         let is_code = comment.is_none_or(|comment| at < comment);
         let before = &line[..at + part.len() - written.len()];
         (is_code && !is_url && is_path(written)).then_some(Token { before, written })
@@ -120,7 +122,8 @@ fn exists(world: &dyn World, from: &str, written: &str) -> bool {
 fn is_required(world: &dyn World, path: &str, token: &Token<'_>) -> bool {
     let is_relative = token.written.starts_with("./") || token.written.starts_with("../");
     let before = token.before.trim_end_matches(['"', '\'', ' ']);
-    let key = before.strip_suffix([':', '=']).map(|it| it.trim_end_matches(['"', '\'', ' ']));
+    let key =
+        before.strip_suffix([':', '=']).map(|strip_suffix| strip_suffix.trim_end_matches(['"', '\'', ' ']));
     let has_key = |name: &str| {
         let rest = key.and_then(|key| key.strip_suffix(name));
         rest.is_some_and(|rest| {

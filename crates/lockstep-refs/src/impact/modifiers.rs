@@ -42,7 +42,7 @@ pub(super) fn is_forbidden_override(
     reference: &Reference,
 ) -> bool {
     use Language::{CSharp, Java, Kotlin, Php};
-    let Some(after) = after.filter(|it| matches!(it.language, CSharp | Java | Kotlin | Php)) else {
+    let Some(after) = after.filter(|facts| matches!(facts.language, CSharp | Java | Kotlin | Php)) else {
         return false;
     };
     let Some(now) = present(after, &change.was).filter(|_| reference.role == Role::Override) else {
@@ -98,7 +98,7 @@ pub(super) fn is_unaffected(
     if matches!(after.language, Language::CSharp | Language::Kotlin | Language::Swift)
         && difference.is_about_accessors(&change.was, now)
     {
-        return place.only_reads() || difference.removed.iter().any(|it| VISIBILITIES.contains(it));
+        return place.only_reads() || difference.removed.iter().any(|name| VISIBILITIES.contains(name));
     }
     if difference.is_within(VISIBILITIES) {
         return place.sees(now);
@@ -132,7 +132,7 @@ impl Site<'_> {
             true => self.only_makes_bases(),
             false => self.is_own_member(),
         };
-        let visibility = now.header.split(TOKEN_END).find(|it| VISIBILITIES.contains(it));
+        let visibility = now.header.split(TOKEN_END).find(|token| VISIBILITIES.contains(token));
         let is_redefined = matches!(self.reference.role, Role::Override | Role::Redefine);
         match (self.after.language, visibility) {
             (_, Some("public")) => true,
@@ -162,7 +162,7 @@ impl Site<'_> {
     /// Returns true if every use here is a constructor's call of the one that it extends, or makes an object of a class without a name.
     fn only_makes_bases(&self) -> bool {
         let uses = self.uses();
-        let is_base = |it: &Use| matches!(it.of, Some(Shape::Parent | Shape::Of(_)));
+        let is_base = |usage: &Use| matches!(usage.of, Some(Shape::Parent | Shape::Of(_)));
         !uses.is_empty() && uses.iter().all(is_base) || self.only_extends()
     }
 
@@ -178,15 +178,16 @@ impl Site<'_> {
         let Some(source) = self.trees.get(self.reference.file) else { return false };
         let leaves = source.leaves(self.reference.line, &self.reference.pattern);
         // The name of a type may have arguments or a package: `new shop.Adapter<String>()`.
-        let is_part =
-            |it: &Node<'_>| matches!(it.kind(), "generic_name" | "generic_type" | "scoped_type_identifier");
-        let extends = |leaf: &Node<'_>| match ancestors(*leaf).find(|it| !is_part(it))?.kind() {
+        let is_part = |node: &Node<'_>| {
+            matches!(node.kind(), "generic_name" | "generic_type" | "scoped_type_identifier")
+        };
+        let extends = |leaf: &Node<'_>| match ancestors(*leaf).find(|ancestor| !is_part(ancestor))?.kind() {
             "object_creation_expression" => Some(is_anonymous_base(*leaf)),
             "base_list" | "superclass" => Some(true),
             _ => None,
         };
         let mut found = leaves.iter().filter_map(extends).peekable();
-        found.peek().is_some() && found.all(|it| it)
+        found.peek().is_some() && found.all(|flag| flag)
     }
 
     /// Returns true if the place is in another part of the type of a member.
@@ -199,7 +200,10 @@ impl Site<'_> {
     /// Returns true if a member is one of a trait of PHP: it belongs to the types that use it.
     fn is_in_trait(&self, member: &Definition) -> bool {
         let holder = member.container.as_deref();
-        self.after.definitions.iter().any(|it| Some(&*path_of(it)) == holder && has_word(it, "trait"))
+        self.after
+            .definitions
+            .iter()
+            .any(|definition| Some(&*path_of(definition)) == holder && has_word(definition, "trait"))
     }
 
     fn is_in_package(&self) -> bool {
@@ -209,7 +213,8 @@ impl Site<'_> {
     /// Returns true if every use here is of a member of the enclosing type or of its base.
     fn is_own_member(&self) -> bool {
         let uses = self.uses();
-        !uses.is_empty() && uses.iter().all(|it| matches!(it.of, None | Some(Shape::Itself | Shape::Parent)))
+        !uses.is_empty()
+            && uses.iter().all(|usage| matches!(usage.of, None | Some(Shape::Itself | Shape::Parent)))
     }
 
     /// Returns true if the file belongs to the same build as the definition's.
@@ -221,8 +226,12 @@ impl Site<'_> {
             return target_of(self.home) == target_of(self.reference.file);
         }
         let files = self.world.files();
-        let roots: Vec<&str> =
-            files.into_iter().map(|it| self.world.path(it)).filter(|it| is_build(it)).map(parent).collect();
+        let roots: Vec<&str> = files
+            .into_iter()
+            .map(|file| self.world.path(file))
+            .filter(|name| is_build(name))
+            .map(parent)
+            .collect();
         let root_of = |path: &str| {
             let inside = |root: &&&str| root.is_empty() || path.starts_with(&format!("{root}/"));
             roots.iter().filter(inside).max_by_key(|root| root.len()).copied()
@@ -231,9 +240,9 @@ impl Site<'_> {
     }
 
     fn uses(&self) -> Vec<Use> {
-        let here = |it: &&Use| it.line == self.reference.line && it.name == self.reference.pattern;
+        let here = |usage: &&Use| usage.line == self.reference.line && usage.name == self.reference.pattern;
         let facts = self.world.facts(self.reference.file);
-        facts.iter().flat_map(|it| &it.uses).filter(here).cloned().collect()
+        facts.iter().flat_map(|candidate| &candidate.uses).filter(here).cloned().collect()
     }
 
     /// Returns true if the uses here fit a member that is static now, or no longer is.
@@ -255,7 +264,7 @@ impl Site<'_> {
         };
         let is_implicit = language == Language::Swift && !is_static && self.is_implicit_member();
         !is_implicit
-            && uses.iter().all(|it| match &it.of {
+            && uses.iter().all(|usage| match &usage.of {
                 None | Some(Shape::Itself) if !is_static => !self.is_in_static_function(),
                 // An instance method of Swift names a static member by its type.
                 None => language != Language::Swift,
@@ -268,8 +277,8 @@ impl Site<'_> {
     fn is_implicit_member(&self) -> bool {
         let Some(source) = self.trees.get(self.reference.file) else { return false };
         let leaves = source.leaves(self.reference.line, &self.reference.pattern);
-        leaves.iter().any(|it| {
-            let before = source.text.get(..it.start_byte()).and_then(|text| text.strip_suffix('.'));
+        leaves.iter().any(|leaf| {
+            let before = source.text.get(..leaf.start_byte()).and_then(|text| text.strip_suffix('.'));
             before.is_some_and(|text| {
                 !text.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']' | '?' | '!'))
             })
@@ -279,14 +288,14 @@ impl Site<'_> {
     fn is_method_reference(&self) -> bool {
         let Some(source) = self.trees.get(self.reference.file) else { return false };
         let leaves = source.leaves(self.reference.line, &self.reference.pattern);
-        leaves.iter().any(|it| it.parent().is_some_and(|it| it.kind() == "method_reference"))
+        leaves.iter().any(|leaf| leaf.parent().is_some_and(|parent| parent.kind() == "method_reference"))
     }
 
     /// Returns true if a value is given for an element of an annotation: one value is an array with it.
     fn is_element_of_annotation(&self) -> bool {
         let Some(source) = self.trees.get(self.reference.file) else { return false };
         let leaves = source.leaves(self.reference.line, &self.reference.pattern);
-        leaves.iter().any(|it| it.parent().is_some_and(|it| it.kind() == "element_value_pair"))
+        leaves.iter().any(|leaf| leaf.parent().is_some_and(|parent| parent.kind() == "element_value_pair"))
     }
 
     /// Returns true if nothing here assigns the field.
@@ -300,7 +309,7 @@ impl Site<'_> {
         let facts = self.world.facts(self.reference.file);
         let around = |at: u32| {
             let definition = facts.as_deref()?.definitions.get(at as usize)?;
-            Some(definition.header.split(TOKEN_END).any(|it| it == "static"))
+            Some(definition.header.split(TOKEN_END).any(|token| token == "static"))
         };
         self.reference.within.and_then(around).unwrap_or(true)
     }
@@ -315,12 +324,12 @@ impl Site<'_> {
             match source.language {
                 Language::Java => {
                     let thrown: Vec<&str> =
-                        difference.added.iter().filter(|it| ends_like_type(it)).copied().collect();
-                    !thrown.is_empty() && thrown.iter().all(|it| is_caught(call, it, &text))
+                        difference.added.iter().filter(|name| ends_like_type(name)).copied().collect();
+                    !thrown.is_empty() && thrown.iter().all(|name| is_caught(call, name, &text))
                 }
                 Language::Swift => difference.added.iter().all(|word| {
                     let mark = if *word == "async" { "await" } else { "try" };
-                    ancestors(call).take(4).any(|it| it.kind() == format!("{mark}_expression"))
+                    ancestors(call).take(4).any(|ancestor| ancestor.kind() == format!("{mark}_expression"))
                 }),
                 Language::Kotlin => difference.added == ["suspend"] && may_suspend(call, &text),
                 _ => false,
@@ -333,7 +342,7 @@ impl Site<'_> {
 /// The directory of the target of Swift that a file is in: `Sources/NAME`, `Tests/NAME`.
 fn swift_target(path: &str) -> Option<&str> {
     let parts: Vec<&str> = path.split('/').collect();
-    let at = parts.iter().position(|it| matches!(*it, "Sources" | "Tests"))?;
+    let at = parts.iter().position(|part| matches!(*part, "Sources" | "Tests"))?;
     let length = parts.get(..at + 2)?.join("/").len();
     path.get(..length).filter(|_| parts.len() > at + 2)
 }
@@ -348,7 +357,7 @@ pub(super) fn is_assigned(source: &Source, expression: Node<'_>) -> bool {
         _ if kind.contains("assignable") => is_assigned(source, around),
         _ if kind.contains("assignment") => is_first,
         _ if kind.contains("update") || kind.contains("unary") || kind.contains("prefix") => {
-            ["++", "--", "&"].iter().any(|it| written.starts_with(it) || written.ends_with(it))
+            ["++", "--", "&"].iter().any(|name| written.starts_with(name) || written.ends_with(name))
         }
         "postfix_expression" => written.ends_with("++") || written.ends_with("--"),
         _ => false,
@@ -361,16 +370,16 @@ fn ends_like_type(word: &str) -> bool {
 
 /// The creation of an object of the type that a leaf names.
 fn creation_of(leaf: Node<'_>) -> Option<Node<'_>> {
-    leaf.parent().filter(|it| it.kind() == "object_creation_expression")
+    leaf.parent().filter(|parent| parent.kind() == "object_creation_expression")
 }
 
 /// Returns true if an exception of Java that a call throws is caught or declared around it.
 fn is_caught(call: Node<'_>, exception: &str, text: &dyn Fn(Node<'_>) -> String) -> bool {
     let catches = |written: &str| {
-        words(written).any(|it| {
-            it == exception
-                || BROAD.contains(&it)
-                || it == "IOException" && IO_EXCEPTIONS.contains(&exception)
+        words(written).any(|word| {
+            word == exception
+                || BROAD.contains(&word)
+                || word == "IOException" && IO_EXCEPTIONS.contains(&exception)
         })
     };
     let mut inner = call;
@@ -381,14 +390,16 @@ fn is_caught(call: Node<'_>, exception: &str, text: &dyn Fn(Node<'_>) -> String)
             "try_statement" | "try_with_resources_statement" => {
                 let is_tried = node.child_by_field_name("body") == Some(inner)
                     || node.child_by_field_name("resources") == Some(inner);
-                let clauses = children(node).into_iter().filter(|it| it.kind() == "catch_clause");
-                let mut types = clauses.filter_map(|it| it.named_child(0));
-                if is_tried && types.any(|it| catches(&text(it))) {
+                let clauses = children(node).into_iter().filter(|child| child.kind() == "catch_clause");
+                let mut types = clauses.filter_map(|clause| clause.named_child(0));
+                if is_tried && types.any(|child| catches(&text(child))) {
                     return true;
                 }
             }
             "method_declaration" | "constructor_declaration" => {
-                return children(node).into_iter().any(|it| it.kind() == "throws" && catches(&text(it)));
+                return children(node)
+                    .into_iter()
+                    .any(|child| child.kind() == "throws" && catches(&text(child)));
             }
             _ => {}
         }
@@ -399,8 +410,9 @@ fn is_caught(call: Node<'_>, exception: &str, text: &dyn Fn(Node<'_>) -> String)
 
 /// Returns true if a lambda of Java is given to an assertion of a test library, which takes lambdas that throw anything.
 fn is_asserted(lambda: Node<'_>, text: &dyn Fn(Node<'_>) -> String) -> bool {
-    let call = lambda.parent().filter(|it| it.kind() == "argument_list").and_then(|it| it.parent());
-    let name = call.and_then(|it| it.child_by_field_name("name")).map(text).unwrap_or_default();
+    let call =
+        lambda.parent().filter(|parent| parent.kind() == "argument_list").and_then(|parent| parent.parent());
+    let name = call.and_then(|call| call.child_by_field_name("name")).map(text).unwrap_or_default();
     name.starts_with("assert") || name.starts_with("catchThrowable")
 }
 
@@ -408,8 +420,8 @@ fn is_asserted(lambda: Node<'_>, text: &dyn Fn(Node<'_>) -> String) -> bool {
 fn may_suspend(call: Node<'_>, text: &dyn Fn(Node<'_>) -> String) -> bool {
     ancestors(call).any(|node| match node.kind() {
         "function_declaration" => {
-            let modifiers = children(node).into_iter().filter(|it| it.kind() == "modifiers");
-            modifiers.into_iter().any(|it| words(&text(it)).any(|word| word == "suspend"))
+            let modifiers = children(node).into_iter().filter(|child| child.kind() == "modifiers");
+            modifiers.into_iter().any(|modifier| words(&text(modifier)).any(|word| word == "suspend"))
         }
         "call_expression" => {
             let written = node.named_child(0).map(text).unwrap_or_default();

@@ -34,8 +34,10 @@ pub(super) fn collect(
         Limit::Files.reach();
     }
     for file in files.into_iter().take(MAX_FILES) {
-        let Some(facts) = after.facts(file).filter(|it| is_script(it)) else { continue };
-        for import in facts.imports.iter().filter(|it| !it.module.is_empty() && !it.module.starts_with('.')) {
+        let Some(facts) = after.facts(file).filter(|facts| is_script(facts)) else { continue };
+        for import in
+            facts.imports.iter().filter(|import| !import.module.is_empty() && !import.module.starts_with('.'))
+        {
             if modules::leads_to_file(before, file, &import.module)
                 && !modules::leads_to_file(after, file, &import.module)
             {

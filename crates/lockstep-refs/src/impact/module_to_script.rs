@@ -22,8 +22,8 @@ pub(super) fn collect(
     let target = Target { file, symbols: &[], module: true, now: None, own_file: false };
     for reference in language::rules(was.language).referrers(before, &target) {
         let facts = before.facts(reference.file);
-        let imports = facts.iter().flat_map(|it| &it.imports);
-        let takes = imports.filter(|it| it.line == reference.line).any(takes_something);
+        let imports = facts.iter().flat_map(|candidate| &candidate.imports);
+        let takes = imports.filter(|import| import.line == reference.line).any(takes_something);
         let breaks = reference.kind == Kind::Import && reference.certainty <= Certainty::Possible;
         if breaks && takes {
             collector.add(Place { breaks, reference });
@@ -33,7 +33,10 @@ pub(super) fn collect(
 
 /// Returns true if a file imports or exports anything.
 fn is_module(facts: &Facts) -> bool {
-    let exports = facts.definitions.iter().any(|it| it.container.is_none() && it.reach > Reach::File);
+    let exports = facts
+        .definitions
+        .iter()
+        .any(|definition| definition.container.is_none() && definition.reach > Reach::File);
     exports || !facts.imports.is_empty()
 }
 

@@ -146,8 +146,9 @@ impl Obligations {
         let search = Search { world, trees: &trees, file };
         let mut found = Self::default();
         // A member with another name is missed by that.
-        let is_renamed =
-            |it: &Obligation| changes.iter().any(|change| change.what.new_name() == Some(&*it.member));
+        let is_renamed = |obligation: &Obligation| {
+            changes.iter().any(|change| change.what.new_name() == Some(&*obligation.member))
+        };
         let mut asking = BTreeSet::new();
         for obligation in added(old, new) {
             let owner = path_of(&obligation.owner);
@@ -174,7 +175,7 @@ impl Obligations {
         found.relieved = relieved(old, new, &asking);
         if let (Some(former), Some(now)) = (former, world.text(file)) {
             let grown = unions::grown((old, former), (new, &now));
-            grown.iter().for_each(|it| matches::find(&search, it, &mut found.unmet));
+            grown.iter().for_each(|obligation| matches::find(&search, obligation, &mut found.unmet));
             lost_literals::find(&search, (old, former), (new, &now), changes, &mut found.unmet);
             lost_keys::find(&search, (old, former), new, changes, &mut found.unmet);
             function_types::find(&search, (old, former), new, &mut found.unmet);
@@ -200,15 +201,16 @@ impl Obligations {
             let is_compared = matches!(new.language, Language::Java | Language::Tsx | Language::TypeScript);
             if is_compared && type_arguments::may_differ(old, new) {
                 let before = Source::new(new.language, former.into());
-                let differing = before.map(|it| type_arguments::find(&search, &it, new, &mut found.unmet));
+                let differing =
+                    before.map(|source| type_arguments::find(&search, &source, new, &mut found.unmet));
                 found.regrouped = differing.unwrap_or_default();
             }
             lost_bases::find(&search, edit, (old, former), new, &mut found.unmet);
             lost_conversions::find(&search, old, new, &mut found.unmet);
         }
-        let key = |it: &Unmet| (it.file, it.line, it.pattern.clone());
+        let key = |unmet: &Unmet| (unmet.file, unmet.line, unmet.pattern.clone());
         found.unmet.sort_by_key(key);
-        found.unmet.dedup_by_key(|it| key(it));
+        found.unmet.dedup_by_key(|unmet| key(unmet));
         found
     }
 
@@ -237,7 +239,7 @@ impl Obligations {
     ) -> Vec<usize> {
         let mut broken = Vec::new();
         for unmet in &self.unmet {
-            let at = found.symbols.iter().position(|it| path_of(&it.was) == unmet.owner);
+            let at = found.symbols.iter().position(|change| path_of(&change.was) == unmet.owner);
             if let Some(change) = at.and_then(|at| found.symbols.get_mut(at)) {
                 change.require();
             }
@@ -274,8 +276,8 @@ impl Search<'_> {
             rules.referrers(self.world, &target)
         };
         let mut found = ask(false);
-        found.extend(ask(true).into_iter().filter(|it| it.file == file));
-        found.retain(|it| it.certainty <= Certainty::Possible);
+        found.extend(ask(true).into_iter().filter(|reference| reference.file == file));
+        found.retain(|reference| reference.certainty <= Certainty::Possible);
         found
     }
 }
@@ -286,39 +288,46 @@ fn relieved(old: &Facts, new: &Facts, asking: &BTreeSet<String>) -> BTreeSet<Str
     if !matches!(new.language, CSharp | Java | Kotlin | Php | Swift) {
         return BTreeSet::new();
     }
-    let is_kept = |it: &&Definition| {
-        let same = |was: &Definition| path_of(was) == path_of(it) && was.header == it.header;
-        is_type(it) && !it.header.is_empty() && old.definitions.iter().any(same)
+    let is_kept = |definition: &&Definition| {
+        let same = |was: &Definition| path_of(was) == path_of(definition) && was.header == definition.header;
+        is_type(definition) && !definition.header.is_empty() && old.definitions.iter().any(same)
     };
-    let kept = new.definitions.iter().filter(is_kept).map(path_of);
-    kept.filter(|path| !asking.contains(path)).collect()
+    let present = new.definitions.iter().filter(is_kept).map(path_of);
+    present.filter(|path| !asking.contains(path)).collect()
 }
 
 /// The obligations of members that types have now and did not have before.
 fn added(old: &Facts, new: &Facts) -> Vec<Obligation> {
     let mut found = Vec::new();
-    for owner in new.definitions.iter().filter(|it| is_type(it)) {
-        let same = |it: &&Definition| {
-            it.name == owner.name && it.container == owner.container && it.kind == owner.kind
+    for owner in new.definitions.iter().filter(|definition| is_type(definition)) {
+        let same = |definition: &&Definition| {
+            definition.name == owner.name
+                && definition.container == owner.container
+                && definition.kind == owner.kind
         };
-        if !old.definitions.iter().any(|it| same(&it)) {
+        if !old.definitions.iter().any(|definition| same(&definition)) {
             continue;
         }
         let path = path_of(owner);
-        let inside = |it: &&Definition| it.container.as_deref() == Some(&*path);
+        let inside = |definition: &&Definition| definition.container.as_deref() == Some(&*path);
         let had = |member: &Definition| {
-            let before = old.definitions.iter().filter(inside).filter(|it| it.name == member.name);
-            let is_kept = |it: &Definition| !is_marked(it, OPTIONAL) || is_marked(member, OPTIONAL);
-            let lost_body = |it: &Definition| is_abstract(owner, member) && !is_abstract(owner, it);
+            let before =
+                old.definitions.iter().filter(inside).filter(|definition| definition.name == member.name);
+            let is_kept =
+                |definition: &Definition| !is_marked(definition, OPTIONAL) || is_marked(member, OPTIONAL);
+            let lost_body =
+                |definition: &Definition| is_abstract(owner, member) && !is_abstract(owner, definition);
             let keeps_default = has_default(new, member) || !has_default(old, member);
-            keeps_default && before.into_iter().any(|it| is_kept(it) && !lost_body(it))
+            keeps_default
+                && before.into_iter().any(|definition| is_kept(definition) && !lost_body(definition))
         };
         let siblings: Vec<Definition> =
-            new.definitions.iter().filter(inside).filter(|it| had(it)).cloned().collect();
-        for member in new.definitions.iter().filter(inside).filter(|it| !had(it)) {
+            new.definitions.iter().filter(inside).filter(|definition| had(definition)).cloned().collect();
+        for member in new.definitions.iter().filter(inside).filter(|definition| !had(definition)) {
             for action in actions(new.language, owner, member) {
-                let siblings =
-                    siblings.iter().filter(|it| it.kind == member.kind || action != Action::Handle);
+                let siblings = siblings
+                    .iter()
+                    .filter(|definition| definition.kind == member.kind || action != Action::Handle);
                 found.push(Obligation {
                     owner: owner.clone(),
                     member: member.name.clone(),
@@ -361,21 +370,23 @@ fn actions(language: Language, owner: &Definition, member: &Definition) -> Vec<A
 fn is_abstract(owner: &Definition, member: &Definition) -> bool {
     match owner.kind == DefinitionKind::Interface {
         true => is_empty_digest(member.body),
-        false => is_marked(member, ABSTRACT) || member.header.split(TOKEN_END).any(|it| it == "abstract"),
+        false => {
+            is_marked(member, ABSTRACT) || member.header.split(TOKEN_END).any(|token| token == "abstract")
+        }
     }
 }
 
 fn is_marked(definition: &Definition, mark: &str) -> bool {
-    definition.extends.iter().any(|it| &**it == mark)
+    definition.extends.iter().any(|extend| &**extend == mark)
 }
 
 /// Returns true if an extension of an interface defines the member for all implementers.
 fn has_default(facts: &Facts, member: &Definition) -> bool {
-    let is_default = |it: &Definition| it.line != member.line && !is_empty_digest(it.body);
-    facts
-        .definitions
-        .iter()
-        .any(|it| it.name == member.name && it.container == member.container && is_default(it))
+    let is_default =
+        |definition: &Definition| definition.line != member.line && !is_empty_digest(definition.body);
+    facts.definitions.iter().any(|definition| {
+        definition.name == member.name && definition.container == member.container && is_default(definition)
+    })
 }
 
 /// The obligations of types that extend a sealed type of their file.
@@ -383,16 +394,25 @@ fn sealed(old: &Facts, new: &Facts) -> Vec<Obligation> {
     if !matches!(new.language, Language::Kotlin | Language::Java) {
         return Vec::new();
     }
-    let extends = |it: &Definition, owner: &Definition| {
-        is_type(it) && it.extends.iter().any(|base| base.rsplit('.').next() == Some(&*owner.name))
+    let extends = |definition: &Definition, owner: &Definition| {
+        is_type(definition)
+            && definition.extends.iter().any(|base| base.rsplit('.').next() == Some(&*owner.name))
     };
     let mut found = Vec::new();
-    for owner in new.definitions.iter().filter(|it| is_type(it) && is_sealed(it)) {
-        let had =
-            |heir: &Definition| old.definitions.iter().any(|it| it.name == heir.name && extends(it, owner));
-        let heirs: Vec<&Definition> = new.definitions.iter().filter(|it| extends(it, owner)).collect();
-        let siblings: Vec<Definition> = heirs.iter().filter(|it| had(it)).map(|it| (*it).clone()).collect();
-        for heir in heirs.into_iter().filter(|it| !had(it)) {
+    for owner in new.definitions.iter().filter(|definition| is_type(definition) && is_sealed(definition)) {
+        let had = |heir: &Definition| {
+            old.definitions
+                .iter()
+                .any(|definition| definition.name == heir.name && extends(definition, owner))
+        };
+        let heirs: Vec<&Definition> =
+            new.definitions.iter().filter(|definition| extends(definition, owner)).collect();
+        let siblings: Vec<Definition> = heirs
+            .iter()
+            .filter(|definition| had(definition))
+            .map(|definition| (*definition).clone())
+            .collect();
+        for heir in heirs.into_iter().filter(|definition| !had(definition)) {
             found.push(Obligation {
                 owner: owner.clone(),
                 member: heir.name.clone(),
@@ -406,5 +426,5 @@ fn sealed(old: &Facts, new: &Facts) -> Vec<Obligation> {
 }
 
 fn is_sealed(definition: &Definition) -> bool {
-    definition.header.split(TOKEN_END).any(|it| it == "sealed")
+    definition.header.split(TOKEN_END).any(|token| token == "sealed")
 }

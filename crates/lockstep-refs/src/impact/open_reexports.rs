@@ -59,8 +59,11 @@ impl<'a> OpenReexports<'a> {
         if edit.is_moved() {
             modules.remove(&start);
         }
-        let importers: BTreeSet<FileId> =
-            modules.iter().flat_map(|it| importers(former, *it)).map(|it| it.file).collect();
+        let importers: BTreeSet<FileId> = modules
+            .iter()
+            .flat_map(|file| importers(former, *file))
+            .map(|reference| reference.file)
+            .collect();
         for importer in importers {
             let Some(file) = self.now.find(former.path(importer)) else { continue };
             for name in self.missed(file) {
@@ -88,7 +91,7 @@ impl<'a> OpenReexports<'a> {
     fn emptied(&self) -> &Overlay<'a> {
         self.emptied.get_or_init(|| {
             let mut emptied = Overlay::empty(self.after);
-            for edit in self.edits.iter().filter(|it| it.is_moved()) {
+            for edit in self.edits.iter().filter(|edit| edit.is_moved()) {
                 let path = edit.former_path();
                 if hands_on_openly(Language::of(path)) && self.after.find(path).is_none() {
                     let facts = Facts::none(language::family(Language::of(path)));
@@ -116,12 +119,16 @@ impl<'a> OpenReexports<'a> {
         if missing.is_empty() {
             return missing;
         }
-        let key = |it: &MissingName| (it.kind, it.name.clone(), it.module.clone());
+        let key =
+            |candidate: &MissingName| (candidate.kind, candidate.name.clone(), candidate.module.clone());
         let path = self.now.path(file);
-        let before =
-            self.former().find(path).map(|it| rules.missing_names(self.former(), it)).unwrap_or_default();
+        let before = self
+            .former()
+            .find(path)
+            .map(|candidate| rules.missing_names(self.former(), candidate))
+            .unwrap_or_default();
         let known: BTreeSet<_> = before.iter().map(key).collect();
-        missing.retain(|it| !known.contains(&key(it)));
+        missing.retain(|candidate| !known.contains(&key(candidate)));
         missing
     }
 }
@@ -138,7 +145,7 @@ fn open_modules(world: &dyn World, start: FileId) -> BTreeSet<FileId> {
     while let Some(module) = open.pop() {
         for reference in importers(world, module) {
             let Some(facts) = world.facts(reference.file) else { continue };
-            let mut here = lost_reexports::reexports(&facts).filter(|it| it.line == reference.line);
+            let mut here = lost_reexports::reexports(&facts).filter(|import| import.line == reference.line);
             if here.any(lost_reexports::is_open) && modules.insert(reference.file) {
                 open.push(reference.file);
             }

@@ -46,12 +46,12 @@ pub(super) fn mean_another(
     if language == Language::C {
         return false;
     }
-    let is_left = |it: &&Definition| {
-        it.name == was.name
-            && it.kind == was.kind
-            && it.container == was.container
-            && it.header != was.header
-            && it.arity.is_some_and(|arity| arity.takes(count))
+    let is_left = |definition: &&Definition| {
+        definition.name == was.name
+            && definition.kind == was.kind
+            && definition.container == was.container
+            && definition.header != was.header
+            && definition.arity.is_some_and(|arity| arity.takes(count))
     };
     let left: Vec<&Definition> = after.definitions.iter().filter(is_left).collect();
     if left.is_empty() {
@@ -69,7 +69,7 @@ pub(super) fn mean_another(
     !calls.is_empty()
         && calls.into_iter().all(|call| {
             let types = argument_types(&source, call);
-            let best = left.iter().filter_map(|it| fitness(language, it, &types)).max();
+            let best = left.iter().filter_map(|definition| fitness(language, definition, &types)).max();
             best.is_some() && best > fitness(language, was, &types)
         })
 }
@@ -85,35 +85,37 @@ pub(super) fn misfits(
     use Language::{CSharp, Cpp, Java, Kotlin};
     let was = &change.was;
     let (Some(after), Some(count)) = (after, reference.arguments) else { return false };
-    let takes = |it: &Definition| it.arity.is_some_and(|arity| arity.takes(count));
+    let takes = |definition: &Definition| definition.arity.is_some_and(|arity| arity.takes(count));
     let is_asked = matches!(change.what, DefinitionChangeKind::SignatureChanged { .. })
         && reference.role == Role::Call
         && reference.certainty <= Certainty::Resolved
         && matches!(after.language, CSharp | Cpp | Java | Kotlin)
         && takes(was);
-    let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+    let same = |definition: &&Definition| {
+        definition.name == was.name && definition.kind == was.kind && definition.container == was.container
+    };
     let before: Vec<&Definition> = former.definitions.iter().filter(same).collect();
     if !is_asked || before.len() < 2 {
         return false;
     }
-    let is_kept = |it: &&Definition| before.iter().any(|was| was.header == it.header);
+    let is_kept = |definition: &&Definition| before.iter().any(|was| was.header == definition.header);
     let (left, new): (Vec<&Definition>, Vec<&Definition>) =
         after.definitions.iter().filter(same).partition(is_kept);
-    let fits = |it: &&Definition| {
-        let effect = signature::compare(after.language, was, it);
-        takes(it)
+    let fits = |definition: &&Definition| {
+        let effect = signature::compare(after.language, was, definition);
+        takes(definition)
             && match effect.map(|effect| effect.call(Some(count), &[])) {
                 Some(Fit::Breaks) => false,
                 // The place decides whether another visibility or result matters.
-                Some(Fit::Unknown) if takes_same(after.language, was, it) => false,
-                Some(Fit::Unknown) => !rejects(trees, after.language, it, reference),
+                Some(Fit::Unknown) if takes_same(after.language, was, definition) => false,
+                Some(Fit::Unknown) => !rejects(trees, after.language, definition, reference),
                 Some(Fit::Fits) | None => true,
             }
     };
     if new.is_empty() || new.iter().any(fits) {
         return false;
     }
-    let left: Vec<&Definition> = left.into_iter().filter(|it| takes(it)).collect();
+    let left: Vec<&Definition> = left.into_iter().filter(|definition| takes(definition)).collect();
     left.is_empty() || is_best(trees, after.language, (was, &left), reference)
 }
 
@@ -134,7 +136,7 @@ pub(super) fn is_best(
     !calls.is_empty()
         && calls.into_iter().all(|call| {
             let types = argument_types(&source, call);
-            let best = others.iter().filter_map(|it| fitness(language, it, &types)).max();
+            let best = others.iter().filter_map(|definition| fitness(language, definition, &types)).max();
             fitness(language, function, &types) > best
         })
 }
@@ -152,8 +154,8 @@ fn calls<'s>(source: &'s Source, reference: &Reference) -> Vec<Node<'s>> {
     let creation = |leaf: Node<'s>| {
         let mut around = ancestors(leaf).take(3);
         around
-            .find(|it| it.kind() == "object_creation_expression")
-            .filter(|it| it.end_byte() > leaf.end_byte())
+            .find(|node| node.kind() == "object_creation_expression")
+            .filter(|node| node.end_byte() > leaf.end_byte())
     };
     let leaves = source.leaves(reference.line, &reference.pattern).into_iter();
     leaves.filter_map(|leaf| call_of(leaf).or_else(|| creation(leaf))).collect()
@@ -161,8 +163,9 @@ fn calls<'s>(source: &'s Source, reference: &Reference) -> Vec<Node<'s>> {
 
 /// Returns true if a function of the same name is left.
 fn is_one_of_several(after: &Facts, was: &Definition) -> bool {
-    let is_left =
-        |it: &Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+    let is_left = |definition: &Definition| {
+        definition.name == was.name && definition.kind == was.kind && definition.container == was.container
+    };
     was.arity.is_some() && after.definitions.iter().any(is_left)
 }
 
@@ -171,12 +174,12 @@ fn fitness(language: Language, function: &Definition, types: &[Option<String>]) 
     let mut exact = 0;
     for (at, given) in types.iter().enumerate() {
         let wanted = match language {
-            Language::Java => {
-                signature::parameters(language, function).get(at).map(|it| it.1.replace(' ', ""))
-            }
+            Language::Java => signature::parameters(language, function)
+                .get(at)
+                .map(|parameter| parameter.1.replace(' ', "")),
             Language::Cpp => {
                 let parameters = signature::parameters(language, function);
-                parameters.get(at).and_then(|it| type_of_cpp(&it.1)).map(str::to_owned)
+                parameters.get(at).and_then(|parameters| type_of_cpp(&parameters.1)).map(str::to_owned)
             }
             _ => signature::parameter_type(language, function, at),
         };
@@ -236,15 +239,15 @@ fn is_accepted(given: &str, wanted: &str) -> bool {
 
 fn argument_types(source: &Source, call: Node<'_>) -> Vec<Option<String>> {
     let list = call.child_by_field_name("arguments").or_else(|| {
-        children(call).into_iter().find(|it| matches!(it.kind(), "value_arguments" | "argument_list"))
+        children(call).into_iter().find(|child| matches!(child.kind(), "value_arguments" | "argument_list"))
     });
-    let given = list.map(children).unwrap_or_default().into_iter().filter(|it| !it.is_extra());
+    let given = list.map(children).unwrap_or_default().into_iter().filter(|node| !node.is_extra());
     given
-        .map(|it| match it.kind() {
-            "argument" | "value_argument" => children(it).pop().unwrap_or(it),
-            _ => it,
+        .map(|node| match node.kind() {
+            "argument" | "value_argument" => children(node).pop().unwrap_or(node),
+            _ => node,
         })
-        .map(|it| type_of(source, it))
+        .map(|node| type_of(source, node))
         .collect()
 }
 
@@ -264,12 +267,14 @@ pub(super) fn type_of(source: &Source, value: Node<'_>) -> Option<String> {
         "character_literal" => Some("char".into()),
         "true" | "false" | "boolean_literal" => Some("boolean".into()),
         "object_creation_expression" => {
-            value.child_by_field_name("type").map(|it| simple(source.text(it)).to_owned())
+            value.child_by_field_name("type").map(|annotation| simple(source.text(annotation)).to_owned())
         }
         "identifier" => declared_type(source, value),
         "class_literal" => Some("Class".into()),
         "lambda_expression" | "method_reference" => Some("Function".into()),
-        "cast_expression" => value.child_by_field_name("type").map(|it| simple(source.text(it)).to_owned()),
+        "cast_expression" => {
+            value.child_by_field_name("type").map(|annotation| simple(source.text(annotation)).to_owned())
+        }
         "parenthesized_expression" => type_of(source, value.named_child(0)?),
         "ternary_expression" | "conditional_expression" => {
             type_of(source, value.child_by_field_name("consequence")?)
@@ -287,12 +292,13 @@ pub(super) fn type_of(source: &Source, value: Node<'_>) -> Option<String> {
 fn type_of_operation(source: &Source, operation: Node<'_>) -> Option<String> {
     const TRUTHS: &[&str] = &["==", "!=", "<", "<=", ">", ">=", "&&", "||"];
     let parts: Vec<Node<'_>> = operation.children(&mut operation.walk()).collect();
-    if parts.iter().any(|it| TRUTHS.contains(&it.kind())) {
+    if parts.iter().any(|part| TRUTHS.contains(&part.kind())) {
         return Some("boolean".into());
     }
-    let types: Vec<Option<String>> = children(operation).into_iter().map(|it| type_of(source, it)).collect();
-    let is_text = |it: &Option<String>| it.as_deref() == Some("String");
-    let text = types.iter().any(is_text) && parts.iter().any(|it| it.kind() == "+");
+    let types: Vec<Option<String>> =
+        children(operation).into_iter().map(|child| type_of(source, child)).collect();
+    let is_text = |name: &Option<String>| name.as_deref() == Some("String");
+    let text = types.iter().any(is_text) && parts.iter().any(|part| part.kind() == "+");
     if text {
         return Some("String".into());
     }
@@ -301,10 +307,14 @@ fn type_of_operation(source: &Source, operation: Node<'_>) -> Option<String> {
 
 /// The result of a method of the same file, if all of that name have the same.
 fn own_result(source: &Source, name: &str) -> Option<String> {
-    let is_named = |it: &Node<'_>| it.child_by_field_name("name").is_some_and(|it| source.text(it) == name);
+    let is_named = |node: &Node<'_>| {
+        node.child_by_field_name("name").is_some_and(|name_node| source.text(name_node) == name)
+    };
     let methods = source.nodes(&["method_declaration"]).into_iter().filter(is_named);
-    let mut types: Vec<&str> =
-        methods.filter_map(|it| it.child_by_field_name("type")).map(|it| simple(source.text(it))).collect();
+    let mut types: Vec<&str> = methods
+        .filter_map(|method| method.child_by_field_name("type"))
+        .map(|annotation| simple(source.text(annotation)))
+        .collect();
     types.dedup();
     let [only] = types.as_slice() else { return None };
     Some((*only).to_owned())
@@ -328,9 +338,9 @@ fn known_result(name: &str) -> Option<String> {
 fn declared_type(source: &Source, variable: Node<'_>) -> Option<String> {
     let name = source.text(variable);
     let kinds = ["method_declaration", "constructor_declaration"];
-    let function = ancestors(variable).find(|it| kinds.contains(&it.kind()));
+    let function = ancestors(variable).find(|ancestor| kinds.contains(&ancestor.kind()));
     let inside = function.map(descendants).unwrap_or_default();
-    let is_declaration = |it: &Node<'_>| DECLARATIONS.contains(&it.kind());
+    let is_declaration = |node: &Node<'_>| DECLARATIONS.contains(&node.kind());
     let local = inside.into_iter().filter(is_declaration).collect();
     declared_among(source, name, local)
         .or_else(|| declared_among(source, name, source.nodes(&["field_declaration"])))
@@ -341,15 +351,15 @@ fn declared_type(source: &Source, variable: Node<'_>) -> Option<String> {
 fn declared_among(source: &Source, name: &str, declarations: Vec<Node<'_>>) -> Option<String> {
     let mut types: Vec<String> = Vec::new();
     for node in declarations {
-        let declares = |it: &Node<'_>| {
-            it.kind() == "identifier"
-                && source.text(*it) == name
-                && it.parent().is_some_and(|around| around.child_by_field_name("name") == Some(*it))
+        let declares = |child: &Node<'_>| {
+            child.kind() == "identifier"
+                && source.text(*child) == name
+                && child.parent().is_some_and(|around| around.child_by_field_name("name") == Some(*child))
         };
-        let is_declared = descendants(node).into_iter().take(24).any(|it| declares(&it));
+        let is_declared = descendants(node).into_iter().take(24).any(|descendant| declares(&descendant));
         let type_ = node
             .child_by_field_name("type")
-            .or_else(|| children(node).into_iter().find(|it| it.kind() == "catch_type"));
+            .or_else(|| children(node).into_iter().find(|child| child.kind() == "catch_type"));
         if let Some(type_) = type_.filter(|_| is_declared) {
             types.push(simple(source.text(type_)).to_owned());
         }

@@ -9,6 +9,7 @@ mod declarations;
 mod overrides;
 mod requirements;
 mod returns;
+mod suspects;
 mod unbound;
 mod unresolved;
 mod values;
@@ -26,18 +27,16 @@ use super::renamed_types::TypeRenames;
 use super::still_resolves::StillResolving;
 use super::tree::Trees;
 use super::{independent_places, modifiers, overloads, receivers, results, subtypes};
-use crate::definition_diff::{
-    DefinitionChangeKind, SymbolChange, compare_reaching, is_implicit, renamed_path, renamed_types,
-};
-use crate::facts::{Arity, Definition, DefinitionKind, Facts, Import, Reach, Role, Use};
+use crate::definition_diff::{DefinitionChangeKind, SymbolChange};
+use crate::facts::{Arity, Definition, DefinitionKind, Facts, Import, Role, Use};
 use crate::language::{self, Language};
 use crate::memo::Memo;
 use crate::overlay::Overlay;
-use crate::parses::Parses;
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::signature::Fit;
-use crate::syntax::{TOKEN_END, is_empty_digest};
+use crate::syntax::TOKEN_END;
 use crate::world::{FileId, World, base};
+use suspects::Suspects;
 use unbound::Versions;
 
 /// The line of a definition that the file no longer has.
@@ -68,7 +67,7 @@ pub(super) fn broken(
     edit: &Edit,
     contents: &Contents<'_>,
     public: &[SymbolChange],
-    kept: &mut StillResolving<'_>,
+    resolving: &mut StillResolving<'_>,
     (edited, renames): (&Edited<'_>, &TypeRenames<'_>),
 ) -> Vec<BrokenReference> {
     let (Some(present), Some(file)) = (contents.present, world.find(&edit.path)) else { return Vec::new() };
@@ -90,8 +89,11 @@ pub(super) fn broken(
     let mut broken = Broken { lines: text.lines().collect(), found: BTreeMap::new() };
     let references = left_behind(world, file, &suspects, (&edit.path, &text, present));
     // An author who changed one use has seen the others.
-    let followed: BTreeSet<usize> =
-        references.iter().filter(|it| edited.is_edited(it)).filter_map(|it| it.symbol).collect();
+    let followed: BTreeSet<usize> = references
+        .iter()
+        .filter(|reference| edited.is_edited(reference))
+        .filter_map(|reference| reference.symbol)
+        .collect();
     for reference in references {
         let Some(at) = reference.symbol else { continue };
         let Some(change) = suspects.changes.get(at) else { continue };
@@ -117,7 +119,7 @@ pub(super) fn broken(
             && !subtypes::still_fit(world, file, (change, Some(present)), &reference)
             && !independent_places::need_no_definition(&trees, change, &reference)
             && !independent_places::takes_any_function(&trees, change, &reference)
-            && !kept.finds(change, &reference)
+            && !resolving.finds(change, &reference)
             && !edited.follows(change, Some(present), &reference);
         if is_broken {
             broken.add(reference.line, reference.kind, reference.certainty, &reference.pattern, || {
@@ -128,7 +130,9 @@ pub(super) fn broken(
             }
         }
     }
-    for name in present.missing_exports.iter().filter(|it| !contents.facts.missing_exports.contains(it)) {
+    for name in
+        present.missing_exports.iter().filter(|export| !contents.facts.missing_exports.contains(export))
+    {
         let line = line_of_text(&text, name);
         broken
             .add(line, Kind::Symbol, Certainty::Resolved, name, || format!("{name} is not defined any more"));
@@ -139,37 +143,46 @@ pub(super) fn broken(
     }
     if let Some(former) = contents.text {
         let versions = Versions { former: (edit.former_path(), former), present: (&edit.path, &text) };
-        for it in unbound::unbound_names(&Memo::parses(world), &versions) {
-            if !elsewhere.contains(&(it.line, it.name.clone())) {
-                broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
+        for candidate in unbound::unbound_names(&Memo::parses(world), &versions) {
+            if !elsewhere.contains(&(candidate.line, candidate.name.clone())) {
+                broken.add(candidate.line, Kind::Symbol, Certainty::Resolved, &candidate.name, || {
+                    candidate.reason
+                });
             }
         }
         let contents = (contents.facts, former);
-        for it in unresolved::unresolved_names(world, (edit, file), contents, (present, &text)) {
-            let reason = || format!("{} is no longer imported or in the same package", it.name);
-            broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, reason);
+        for candidate in unresolved::unresolved_names(world, (edit, file), contents, (present, &text)) {
+            let reason = || format!("{} is no longer imported or in the same package", candidate.name);
+            broken.add(candidate.line, Kind::Symbol, Certainty::Resolved, &candidate.name, reason);
         }
     }
-    for it in overrides::unmatched_overrides(world, (&text, present), &suspects.changed) {
-        broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
+    for unmatched in overrides::unmatched_overrides(world, (&text, present), &suspects.changed) {
+        broken.add(unmatched.line, Kind::Symbol, Certainty::Resolved, &unmatched.name, || unmatched.reason);
     }
-    for it in returns::unfit_returns(&trees, file, present, &suspects.changed) {
-        broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
+    for unbound in returns::unfit_returns(&trees, file, present, &suspects.changed) {
+        broken.add(unbound.line, Kind::Symbol, Certainty::Resolved, &unbound.name, || unbound.reason);
     }
     let known: BTreeSet<String> =
-        values::incomplete_types(contents.facts).into_iter().map(|it| it.reason).collect();
-    for it in values::unfit_values(&trees, file, present, &suspects.changed) {
-        if !known.contains(&it.reason) {
-            broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
+        values::incomplete_types(contents.facts).into_iter().map(|unbound| unbound.reason).collect();
+    for unbound in values::unfit_values(&trees, file, present, &suspects.changed) {
+        if !known.contains(&unbound.reason) {
+            broken.add(unbound.line, Kind::Symbol, Certainty::Resolved, &unbound.name, || unbound.reason);
         }
     }
     if broken.found.is_empty() {
-        for it in requirements::unmet_requirements(world, present, &suspects.changed) {
-            broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
+        for unmatched in requirements::unmet_requirements(world, present, &suspects.changed) {
+            broken
+                .add(unmatched.line, Kind::Symbol, Certainty::Resolved, &unmatched.name, || unmatched.reason);
         }
     }
-    for it in declarations::conflicting_definitions(world, present, &suspects.changed) {
-        broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
+    for conflicting_definition in declarations::conflicting_definitions(world, present, &suspects.changed) {
+        broken.add(
+            conflicting_definition.line,
+            Kind::Symbol,
+            Certainty::Resolved,
+            &conflicting_definition.name,
+            || conflicting_definition.reason,
+        );
     }
     broken.found.into_values().collect()
 }
@@ -181,16 +194,19 @@ pub(super) fn conflicting_names(
     changes: &[SymbolChange],
 ) -> BTreeSet<Box<str>> {
     let conflicts = declarations::conflicting_definitions(world, present, changes);
-    conflicts.into_iter().map(|it| it.name).collect()
+    conflicts.into_iter().map(|conflicting_definition| conflicting_definition.name).collect()
 }
 
 /// Returns the public type of a moved file of Java that has the name of the former file.
 fn misnamed_class<'f>(edit: &Edit, present: &'f Facts) -> Option<&'f Definition> {
     let is_named = |path: &str, name: &str| base(path).strip_suffix(".java") == Some(name);
     let former = edit.former.as_deref().filter(|_| present.language == Language::Java)?;
-    let is_public = |it: &Definition| it.header.split(TOKEN_END).any(|word| word == "public");
-    let mut types = present.definitions.iter().filter(|it| it.container.is_none() && is_public(it));
-    types.find(|it| is_named(former, &it.name) && !is_named(&edit.path, &it.name))
+    let is_public = |definition: &Definition| definition.header.split(TOKEN_END).any(|word| word == "public");
+    let mut types = present
+        .definitions
+        .iter()
+        .filter(|definition| definition.container.is_none() && is_public(definition));
+    types.find(|definition| is_named(former, &definition.name) && !is_named(&edit.path, &definition.name))
 }
 
 fn line_of_text(text: &str, name: &str) -> u32 {
@@ -202,8 +218,9 @@ fn line_of_text(text: &str, name: &str) -> u32 {
 /// Adds references that are not listed yet, in the order of the text.
 pub(super) fn merge(listed: &mut Vec<BrokenReference>, more: Vec<BrokenReference>) {
     for broken in more {
-        let is_same = |it: &BrokenReference| {
-            (it.evidence.line, &it.evidence.pattern) == (broken.evidence.line, &broken.evidence.pattern)
+        let is_same = |broken_reference: &BrokenReference| {
+            (broken_reference.evidence.line, &broken_reference.evidence.pattern)
+                == (broken.evidence.line, &broken.evidence.pattern)
         };
         if !listed.iter().any(is_same) {
             listed.push(broken);
@@ -215,25 +232,29 @@ pub(super) fn merge(listed: &mut Vec<BrokenReference>, more: Vec<BrokenReference
 /// Returns true if a call means a removed function rather than one of the same name that takes as many arguments.
 fn means_gone(trees: &Trees<'_>, present: &Facts, change: &SymbolChange, reference: &Reference) -> bool {
     let was = &change.was;
-    let left: Vec<&Definition> =
-        present.definitions.iter().filter(|it| is_overload(present.language, it, was)).collect();
+    let left: Vec<&Definition> = present
+        .definitions
+        .iter()
+        .filter(|definition| is_overload(present.language, definition, was))
+        .collect();
     let is_gone = matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_));
-    let takes =
-        |it: &Definition| reference.arguments.zip(it.arity).is_some_and(|(count, arity)| arity.takes(count));
-    let left: Vec<&Definition> = left.into_iter().filter(|it| takes(it)).collect();
+    let takes = |definition: &Definition| {
+        reference.arguments.zip(definition.arity).is_some_and(|(count, arity)| arity.takes(count))
+    };
+    let left: Vec<&Definition> = left.into_iter().filter(|definition| takes(definition)).collect();
     !is_gone
         || left.is_empty()
         || takes(was) && overloads::is_best(trees, present.language, (was, &left), reference)
 }
 
 /// Returns true if both are functions of one name in a language that tells such functions apart by their parameters.
-fn is_overload(language: Language, it: &Definition, was: &Definition) -> bool {
+fn is_overload(language: Language, definition: &Definition, was: &Definition) -> bool {
     use Language::{CSharp, Java, Kotlin};
     matches!(language, CSharp | Java | Kotlin)
-        && it.name == was.name
-        && it.kind == was.kind
-        && it.container == was.container
-        && it.header != was.header
+        && definition.name == was.name
+        && definition.kind == was.kind
+        && definition.container == was.container
+        && definition.header != was.header
         && was.arity.is_some()
 }
 
@@ -293,16 +314,16 @@ fn misfits(language: Language, change: &SymbolChange, reference: &Reference, key
         return change.breaks(reference, keywords);
     };
     // The expected type of a value is unknown here.
-    let decides = effect.as_ref().is_some_and(|it| it.is_decisive) && reference.role != Role::Value;
+    let decides = effect.as_ref().is_some_and(|effect| effect.is_decisive) && reference.role != Role::Value;
     let fit = change.fit(reference, keywords);
     // An argument for a parameter of another type is visible without a checker.
     let is_misplaced = reference.role == Role::Call
         && reference.arguments.is_some()
-        && effect.as_ref().is_some_and(|it| it.passes(reference.arguments, keywords) == Fit::Breaks);
+        && effect.as_ref().is_some_and(|effect| effect.passes(reference.arguments, keywords) == Fit::Breaks);
     if (decides || is_misplaced) && reference.certainty <= Certainty::Possible && fit == Some(Fit::Breaks) {
         return true;
     }
-    let misses = effect.as_ref().is_some_and(|it| keywords.iter().any(|name| it.misses(name)));
+    let misses = effect.as_ref().is_some_and(|effect| keywords.iter().any(|name| effect.misses(name)));
     let (Some(arity), Some(was)) = (*arity, change.was.arity) else { return false };
     let is_misfit = match (reference.role, reference.arguments) {
         (Role::Call, Some(arguments)) => !arity.takes(arguments) || misses,
@@ -315,8 +336,9 @@ fn misfits(language: Language, change: &SymbolChange, reference: &Reference, key
 /// Returns true if a name is an argument of a call on the line of a reference.
 fn is_passed(trees: &Trees<'_>, reference: &Reference) -> bool {
     let Some(source) = trees.get(reference.file) else { return false };
-    let around = source.leaves(reference.line, &reference.pattern).into_iter().filter_map(|it| it.parent());
-    around.into_iter().any(|it| matches!(it.kind(), "argument_list" | "keyword_argument"))
+    let around =
+        source.leaves(reference.line, &reference.pattern).into_iter().filter_map(|leaf| leaf.parent());
+    around.into_iter().any(|node| matches!(node.kind(), "argument_list" | "keyword_argument"))
 }
 
 /// Returns true if a use depends on the former type of a function, field or value. The languages are those that convert few values,
@@ -356,11 +378,14 @@ fn is_imported(change: &SymbolChange, facts: &Facts, reference: &Reference) -> b
         return false;
     }
     let name = &reference.pattern;
-    let is_bare = |it: &Use| it.line == reference.line && it.name == *name && it.of.is_none();
+    let is_bare = |usage: &Use| usage.line == reference.line && usage.name == *name && usage.of.is_none();
     let binds = |import: &Import| {
         let last = import.module.rsplit(['.', ':', '/', '\\']).next();
-        import.names.iter().any(|it| it.local == *name)
-            || import.alias.as_ref().map_or(import.names.is_empty() && last == Some(&**name), |it| it == name)
+        import.names.iter().any(|imported| imported.local == *name)
+            || import
+                .alias
+                .as_ref()
+                .map_or(import.names.is_empty() && last == Some(&**name), |alias| alias == name)
     };
     facts.imports.iter().any(binds) && facts.uses.iter().any(is_bare)
 }
@@ -379,97 +404,12 @@ fn reason(change: &SymbolChange) -> String {
             };
             format!("{name} now takes {takes} argument{}", if arity.most == Some(1) { "" } else { "s" })
         }
-        DefinitionChangeKind::ParametersRenamed { gone } if !gone.is_empty() => {
-            format!("{name} has no parameter called {}", gone.join(" or "))
+        DefinitionChangeKind::ParametersRenamed { gone: removed } if !removed.is_empty() => {
+            format!("{name} has no parameter called {}", removed.join(" or "))
         }
         DefinitionChangeKind::SignatureChanged { .. } | DefinitionChangeKind::ParametersRenamed { .. } => {
             format!("the signature of {name} changed")
         }
         _ => format!("{name} was removed"),
     }
-}
-
-/// The definitions whose users in the same file may be broken.
-struct Suspects {
-    /// The definitions in the extended facts, in the order of `changes`.
-    symbols: Vec<Definition>,
-    changes: Vec<SymbolChange>,
-    /// Every changed definition of the file, private ones included.
-    changed: Vec<SymbolChange>,
-}
-
-impl Suspects {
-    /// `settle` takes back the changes that only follow from a rename in another file.
-    fn new(old: &Facts, new: &Facts, public: &[SymbolChange], settle: impl Fn(&mut [SymbolChange])) -> Self {
-        let mut suspects = Self { symbols: Vec::new(), changes: Vec::new(), changed: Vec::new() };
-        let mut private = compare_reaching(old, new, Reach::File);
-        private.retain(|change| change.was.reach == Reach::File);
-        settle(&mut private);
-        let renamed = renamed_types(old, new);
-        suspects.changed = public.iter().cloned().chain(private).collect();
-        for change in suspects.changed.clone() {
-            let container = change.was.container.as_deref().map(|path| renamed_path(path, &renamed).into());
-            if let Some(symbol) = suspect(new, &change, container) {
-                suspects.symbols.push(symbol);
-                suspects.changes.push(change);
-            }
-        }
-        suspects
-    }
-
-    /// The facts of the file with the definitions that it no longer has behind its own.
-    fn extended(&self, parses: &Parses, path: &str, text: &Arc<str>, present: &Facts) -> Facts {
-        let mut gone = self.symbols.iter().filter(|it| it.line == NO_LINE).peekable();
-        let mut facts = match gone.peek() {
-            Some(_) => Facts::clone(&parses.facts_with_unbound_names(path, text)),
-            None => present.clone(),
-        };
-        facts.definitions.extend(gone.cloned());
-        facts
-    }
-}
-
-/// Returns the definition that users of a changed one resolve to in the extended facts. `None` if none of
-/// them can be broken.
-fn suspect(new: &Facts, change: &SymbolChange, container: Option<Box<str>>) -> Option<Definition> {
-    let same_path = |it: &&Definition| it.name == change.was.name && it.container == container;
-    match &change.what {
-        DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_) => {
-            let is_there = new.definitions.iter().any(|it| {
-                same_path(&it)
-                    && !is_apart(new, it, &change.was)
-                    && !is_only_declared(it, &change.was)
-                    && !is_overload(new.language, it, &change.was)
-            });
-            let gone = Definition { container, line: NO_LINE, end_line: NO_LINE, ..change.was.clone() };
-            (!is_there).then_some(gone)
-        }
-        DefinitionChangeKind::SignatureChanged { .. } | DefinitionChangeKind::ParametersRenamed { .. } => {
-            let mut present =
-                new.definitions.iter().filter(same_path).filter(|it| it.kind == change.was.kind);
-            let present = present
-                .find(|it| it.signature != change.was.signature || it.parameters != change.was.parameters);
-            let unwritten =
-                || Definition { container: container.clone(), line: NO_LINE, ..change.was.clone() };
-            let present = present.cloned().or_else(|| is_implicit(&change.was).then(unwritten))?;
-            // A call with the former number of arguments meant this one.
-            Some(Definition { arity: change.was.arity, ..present })
-        }
-        DefinitionChangeKind::VisibilityReduced
-        | DefinitionChangeKind::BodyChanged
-        | DefinitionChangeKind::Compatible
-        | DefinitionChangeKind::Unknown => None,
-    }
-}
-
-/// Returns true if a function of C that had a body is only declared.
-fn is_only_declared(is: &Definition, was: &Definition) -> bool {
-    is.kind == DefinitionKind::Function && is_empty_digest(is.body) && !is_empty_digest(was.body)
-}
-
-/// Returns true if two definitions may share a path and are distinguished by their use: a field and a method
-/// of Rust or Java.
-fn is_apart(facts: &Facts, one: &Definition, other: &Definition) -> bool {
-    let is_field = |it: &Definition| it.kind == DefinitionKind::Field;
-    matches!(facts.language, Language::Rust | Language::Java) && is_field(one) != is_field(other)
 }

@@ -19,7 +19,9 @@ pub(super) fn may_be_changed(
 ) -> bool {
     let (Some(after), Role::Call | Role::Covered) = (after, reference.role) else { return false };
     let was = &change.was;
-    let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+    let same = |definition: &&Definition| {
+        definition.name == was.name && definition.kind == was.kind && definition.container == was.container
+    };
     let mut present = after.definitions.iter().filter(same);
     let (Some(now), None) = (present.next(), present.next()) else { return false };
     if !takes_to_change(after.language, was, now) {
@@ -33,8 +35,9 @@ pub(super) fn may_be_changed(
 /// Returns true if two headers differ only by the receiver: `&self` and `&mut self`, `f() const` and `f()`,
 /// `(t T)` and `(t *T)`.
 fn takes_to_change(language: Language, was: &Definition, is: &Definition) -> bool {
-    let tokens =
-        |it: &'_ Definition| -> Vec<String> { it.header.split(TOKEN_END).map(str::to_owned).collect() };
+    let tokens = |definition: &'_ Definition| -> Vec<String> {
+        definition.header.split(TOKEN_END).map(str::to_owned).collect()
+    };
     let (was, is) = (tokens(was), tokens(is));
     let (longer, shorter, word) = match language {
         Language::Rust => (is, was, "mut"),
@@ -44,9 +47,9 @@ fn takes_to_change(language: Language, was: &Definition, is: &Definition) -> boo
     };
     let Some(at) = longer.iter().zip(&shorter).position(|(a, b)| a != b) else { return false };
     let is_receiver = match language {
-        Language::Rust => longer.get(at + 1).is_some_and(|it| it == "self"),
-        Language::Go => !longer[..at].iter().any(|it| it == ")"),
-        _ => longer[..at].iter().any(|it| it == ")"),
+        Language::Rust => longer.get(at + 1).is_some_and(|longer| longer == "self"),
+        Language::Go => !longer[..at].iter().any(|token| token == ")"),
+        _ => longer[..at].iter().any(|token| token == ")"),
     };
     longer[at] == word && is_receiver && longer[at + 1..] == shorter[at..]
 }
@@ -54,7 +57,7 @@ fn takes_to_change(language: Language, was: &Definition, is: &Definition) -> boo
 /// Returns true if the receiver of the call that a leaf names can be changed, as its own function shows.
 fn is_mutable(source: &Source, leaf: Node<'_>) -> bool {
     const MEMBERS: &[&str] = &["field_expression", "selector_expression"];
-    let Some(member) = leaf.parent().filter(|it| MEMBERS.contains(&it.kind())) else { return false };
+    let Some(member) = leaf.parent().filter(|parent| MEMBERS.contains(&parent.kind())) else { return false };
     let Some(mut root) = field(member) else { return false };
     while let Some(inner) = field(root).filter(|_| MEMBERS.contains(&root.kind())) {
         root = inner;
@@ -74,13 +77,15 @@ fn field(node: Node<'_>) -> Option<Node<'_>> {
 
 /// The function around a node, without closures.
 fn function_around(node: Node<'_>) -> Option<Node<'_>> {
-    ancestors(node).find(|it| matches!(it.kind(), "function_item" | "function_definition"))
+    ancestors(node).find(|ancestor| matches!(ancestor.kind(), "function_item" | "function_definition"))
 }
 
 fn takes_itself_mutably(source: &Source, node: Node<'_>) -> bool {
-    let parameters = function_around(node).and_then(|it| it.child_by_field_name("parameters"));
-    let itself = parameters.and_then(|it| it.named_child(0)).filter(|it| it.kind() == "self_parameter");
-    itself.is_some_and(|it| source.text(it).split([' ', '&', ':']).any(|word| word == "mut"))
+    let parameters = function_around(node).and_then(|child| child.child_by_field_name("parameters"));
+    let itself = parameters
+        .and_then(|parameters| parameters.named_child(0))
+        .filter(|child| child.kind() == "self_parameter");
+    itself.is_some_and(|itself| source.text(itself).split([' ', '&', ':']).any(|word| word == "mut"))
 }
 
 /// Returns true if every declaration of a variable in its function lets its value be changed.
@@ -90,23 +95,27 @@ fn is_declared_mutable(source: &Source, variable: Node<'_>) -> bool {
     let Some(function) = function_around(variable) else { return false };
     let name = source.text(variable);
     let mut found = false;
-    for node in descendants(function).into_iter().filter(|it| DECLARATIONS.contains(&it.kind())) {
+    for node in
+        descendants(function).into_iter().filter(|descendant| DECLARATIONS.contains(&descendant.kind()))
+    {
         let pattern = node.child_by_field_name("pattern").or_else(|| node.child_by_field_name("declarator"));
         let value = node.child_by_field_name("value");
         let Some(pattern) = pattern else { continue };
-        let end = value.map_or(node.end_byte(), |it| it.start_byte());
+        let end = value.map_or(node.end_byte(), |value| value.start_byte());
         let head = source.text.get(node.start_byte()..end).unwrap_or_default();
-        let is_named = descendants(pattern)
-            .into_iter()
-            .any(|it| it.kind() == "identifier" && source.text(it) == name && it.start_byte() < end);
+        let is_named = descendants(pattern).into_iter().any(|descendant| {
+            descendant.kind() == "identifier"
+                && source.text(descendant) == name
+                && descendant.start_byte() < end
+        });
         if !is_named {
             continue;
         }
         found = true;
-        let words = |text: &str, word: &str| crate::world::words(text).any(|it| it == word);
+        let words = |text: &str, word: &str| crate::world::words(text).any(|candidate| candidate == word);
         let is_mutable = match source.language {
             Language::Rust => {
-                let borrowed = value.is_some_and(|it| source.text(it).trim_start().starts_with("&mut"));
+                let borrowed = value.is_some_and(|value| source.text(value).trim_start().starts_with("&mut"));
                 words(head, "mut") || borrowed
             }
             _ => !words(head, "const") && !words(head, "auto"),

@@ -34,7 +34,7 @@ impl<'a> TypeRenames<'a> {
     /// every file as the edits leave it.
     pub(super) fn settle(&self, world: &dyn World, present: Option<&Facts>, changes: &mut [SymbolChange]) {
         let has_resigned =
-            changes.iter().any(|it| matches!(it.what, DefinitionChangeKind::SignatureChanged { .. }));
+            changes.iter().any(|change| matches!(change.what, DefinitionChangeKind::SignatureChanged { .. }));
         if let Some(present) = present.filter(|_| self.edits.len() > 1 && has_resigned) {
             settle_foreign_renames(changes, present, self.names.get_or_init(|| self.collect(world)));
         }

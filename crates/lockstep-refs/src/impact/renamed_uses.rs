@@ -44,7 +44,7 @@ pub(super) fn renamed_uses(
     let facts = Memo::parses(world).facts_with_unbound_names(path, &text);
     let mut new = new_names(&facts, former.text);
     let defined = DefinedNames::new(world);
-    new.retain(|it| !defined.contains(it.name));
+    new.retain(|new_name| !defined.contains(new_name.name));
     if new.is_empty() {
         return Vec::new();
     }
@@ -61,31 +61,39 @@ pub(super) fn renamed_uses(
     let lines: Vec<&str> = text.lines().collect();
     let former_lines = FormerLines::new(former.text);
     let mut found: Vec<RenamedUse> = Vec::new();
-    let line_of = |it: &NewName<'_>| *lines.get((it.line as usize).saturating_sub(1)).unwrap_or(&"");
-    new.retain(|it| !is_resolved(&now, it.line, it.name));
-    let (long, compared) = new.into_iter().partition::<Vec<_>, _>(|it| line_of(it).len() > MAX_LINE);
+    let line_of =
+        |new_name: &NewName<'_>| *lines.get((new_name.line as usize).saturating_sub(1)).unwrap_or(&"");
+    new.retain(|new_name| !is_resolved(&now, new_name.line, new_name.name));
+    let (long, compared) =
+        new.into_iter().partition::<Vec<_>, _>(|new_name| line_of(new_name).len() > MAX_LINE);
     former_lines.count_long_lines(&long.iter().map(line_of).collect());
-    for it in compared {
-        let line = line_of(&it);
+    for new_name in compared {
+        let line = line_of(&new_name);
         // The definition in this place has another name now, and not this one.
         let is_misnamed =
-            |was: &str| renames.get(was).is_some_and(|to| **to != *it.name) && !defined.contains(was);
+            |was: &str| renames.get(was).is_some_and(|to| **to != *new_name.name) && !defined.contains(was);
         let is_rename = |was: &str, is: &str| {
             !words_now.contains(was) && (is_alike(was, is) || defined.contains(is) || is_misnamed(was))
         };
-        let is_counterpart = |was: &str| is_alike(was, it.name) || is_misnamed(was);
-        let counterparts = former_lines.counterparts(line, it.name, is_rename, is_counterpart);
+        let is_counterpart = |was: &str| is_alike(was, new_name.name) || is_misnamed(was);
+        let counterparts = former_lines.counterparts(line, new_name.name, is_rename, is_counterpart);
         let was = counterparts.iter().find(|(at, was)| {
             names_at(former.facts, *at, was) && is_misnamed(was)
-                || !it.is_import && is_resolved(&then, *at, was)
-                || it.is_named && is_member(&before, former.facts, &then, *at, was)
-                || !it.is_named && !it.is_import && is_member_of_value(&before, former_file, *at, was)
+                || !new_name.is_import && is_resolved(&then, *at, was)
+                || new_name.is_named && is_member(&before, former.facts, &then, *at, was)
+                || !new_name.is_named
+                    && !new_name.is_import
+                    && is_member_of_value(&before, former_file, *at, was)
         });
-        let is_listed = |other: &RenamedUse| other.line == it.line && other.name == it.name;
+        let is_listed = |other: &RenamedUse| other.line == new_name.line && other.name == new_name.name;
         if let Some((_, was)) = was
             && !found.iter().any(is_listed)
         {
-            found.push(RenamedUse { line: it.line, name: it.name.to_owned(), was: (*was).to_owned() });
+            found.push(RenamedUse {
+                line: new_name.line,
+                name: new_name.name.to_owned(),
+                was: (*was).to_owned(),
+            });
         }
     }
     found
@@ -110,15 +118,15 @@ struct NewName<'f> {
 fn new_names<'f>(facts: &'f Facts, former: &str) -> Vec<NewName<'f>> {
     let known = names_of(facts);
     let used_before: BTreeSet<&str> = words(former).collect();
-    let uses = facts.uses.iter().filter(|it| !known.contains(&*it.name)).map(|it| NewName {
-        name: &it.name,
-        line: it.line,
+    let uses = facts.uses.iter().filter(|usage| !known.contains(&*usage.name)).map(|usage| NewName {
+        name: &usage.name,
+        line: usage.line,
         is_import: false,
-        is_named: matches!(it.of, None | Some(Shape::Name(_))),
+        is_named: matches!(usage.of, None | Some(Shape::Name(_))),
     });
     let imports =
         imported_names(facts).map(|(name, line)| NewName { name, line, is_import: true, is_named: false });
-    uses.chain(imports).filter(|it| !used_before.contains(it.name)).collect()
+    uses.chain(imports).filter(|new_name| !used_before.contains(new_name.name)).collect()
 }
 
 /// The last part of each imported module, and each imported name.
@@ -132,7 +140,7 @@ fn imported_names(facts: &Facts) -> impl Iterator<Item = (&str, u32)> {
 
 /// Returns true if a line of a file uses or imports a name.
 fn names_at(facts: &Facts, line: u32, name: &str) -> bool {
-    facts.uses.iter().any(|it| it.line == line && *it.name == *name)
+    facts.uses.iter().any(|usage| usage.line == line && *usage.name == *name)
         || imported_names(facts).any(|(imported, at)| at == line && imported == name)
 }
 
@@ -169,14 +177,14 @@ impl<'w> DefinedNames<'w> {
 }
 
 fn defines(facts: &Facts, name: &str) -> bool {
-    facts.definitions.iter().any(|it| *it.name == *name)
+    facts.definitions.iter().any(|definition| *definition.name == *name)
 }
 
 /// Returns true if the name on a line followed a type of the project whose file defines it: `Text.strip`.
 fn is_member(world: &dyn World, facts: &Facts, references: &Resolved, line: u32, name: &str) -> bool {
-    let uses = facts.uses.iter().filter(|it| it.line == line && *it.name == *name);
-    uses.into_iter().any(|it| {
-        let Some(Shape::Name(path)) = &it.of else { return false };
+    let uses = facts.uses.iter().filter(|usage| usage.line == line && *usage.name == *name);
+    uses.into_iter().any(|usage| {
+        let Some(Shape::Name(path)) = &usage.of else { return false };
         let owner = path.rsplit(['.', ':', '\\']).next().unwrap_or(path);
         let of_owner = |(at, pattern, _): &&(u32, Box<str>, FileId)| *at == line && **pattern == *owner;
         let mut files = references.iter().filter(of_owner).filter_map(|(_, _, file)| world.facts(*file));
@@ -191,29 +199,33 @@ const MAX_DEFINITIONS: usize = 4;
 /// languages report missing members by their types.
 fn is_member_of_value(world: &dyn World, file: FileId, line: u32, name: &str) -> bool {
     let is_native =
-        |it: &Facts| matches!(it.language, Language::Rust | Language::Go | Language::C | Language::Cpp);
-    if !world.facts(file).is_some_and(|it| is_native(&it)) {
+        |facts: &Facts| matches!(facts.language, Language::Rust | Language::Go | Language::C | Language::Cpp);
+    if !world.facts(file).is_some_and(|facts| is_native(&facts)) {
         return false;
     }
     world.defining(name).into_iter().take(MAX_DEFINITIONS).any(|defining| {
-        let Some(facts) = world.facts(defining).filter(|it| is_native(it)) else { return false };
-        let is_member = |it: &&Definition| {
-            *it.name == *name && matches!(it.kind, DefinitionKind::Method | DefinitionKind::Field)
+        let Some(facts) = world.facts(defining).filter(|facts| is_native(facts)) else { return false };
+        let is_member = |definition: &&Definition| {
+            *definition.name == *name
+                && matches!(definition.kind, DefinitionKind::Method | DefinitionKind::Field)
         };
         let symbols: Vec<Definition> =
             facts.definitions.iter().filter(is_member).take(MAX_DEFINITIONS).cloned().collect();
         let own_file = defining == file;
         let target = Target { file: defining, symbols: &symbols, module: false, now: None, own_file };
         let references = language::rules(facts.language).referrers(world, &target);
-        references.iter().any(|it| {
-            it.file == file && it.line == line && it.certainty == Certainty::Resolved && *it.pattern == *name
+        references.iter().any(|reference| {
+            reference.file == file
+                && reference.line == line
+                && reference.certainty == Certainty::Resolved
+                && *reference.pattern == *name
         })
     })
 }
 
 /// The names that a file defines or imports.
 fn names_of(facts: &Facts) -> BTreeSet<&str> {
-    let mut names: BTreeSet<&str> = facts.definitions.iter().map(|it| &*it.name).collect();
+    let mut names: BTreeSet<&str> = facts.definitions.iter().map(|definition| &*definition.name).collect();
     for import in &facts.imports {
         names.extend(import.names.iter().map(|name| &*name.local));
         names.extend(import.alias.as_deref());

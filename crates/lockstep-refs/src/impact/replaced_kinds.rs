@@ -20,9 +20,12 @@ pub(super) fn still_fits(change: &SymbolChange, after: Option<&Facts>, reference
     if !matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::SignatureChanged { .. }) {
         return false;
     }
-    let same = |it: &&Definition| {
-        let is_other = it.kind != was.kind || keyword(it) != keyword(was);
-        it.name == was.name && it.container == was.container && is_other && it.reach >= was.reach
+    let same = |definition: &&Definition| {
+        let is_other = definition.kind != was.kind || keyword(definition) != keyword(was);
+        definition.name == was.name
+            && definition.container == was.container
+            && is_other
+            && definition.reach >= was.reach
     };
     let present: Vec<&Definition> = after.definitions.iter().filter(same).collect();
     if is_python {
@@ -31,15 +34,17 @@ pub(super) fn still_fits(change: &SymbolChange, after: Option<&Facts>, reference
     // An enumeration became a constant object and the type of its values.
     let is_enumeration = was.kind == Type && keyword(was).is_none();
     let has = |kind| {
-        let mut own =
-            after.definitions.iter().filter(|it| it.name == was.name && it.container == was.container);
-        own.any(|it| it.kind == kind)
+        let mut own = after
+            .definitions
+            .iter()
+            .filter(|definition| definition.name == was.name && definition.container == was.container);
+        own.any(|definition| definition.kind == kind)
     };
     if is_enumeration && has(Type) && has(Value) {
         return true;
     }
     let [now] = present.as_slice() else { return false };
-    let is_getter = |it: &Definition| keyword(it) == Some("get");
+    let is_getter = |definition: &Definition| keyword(definition) == Some("get");
     match (was.kind, now.kind) {
         (Type | Interface, Type | Interface) => match reference.role {
             Role::Import | Role::Reexport | Role::Type => true,
@@ -71,9 +76,10 @@ fn can_be_called(after: &Facts, was: &Definition, now: &Definition, reference: &
         (Type, Function) => now.arity,
         (Function, Type) => {
             let path = path_of(now);
-            let is_constructor =
-                |it: &&Definition| &*it.name == "__init__" && it.container.as_deref() == Some(&*path);
-            after.definitions.iter().find(is_constructor).and_then(|it| it.arity)
+            let is_constructor = |definition: &&Definition| {
+                &*definition.name == "__init__" && definition.container.as_deref() == Some(&*path)
+            };
+            after.definitions.iter().find(is_constructor).and_then(|definition| definition.arity)
         }
         _ => return false,
     };

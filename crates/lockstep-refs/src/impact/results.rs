@@ -83,7 +83,9 @@ pub(super) fn is_indifferent(
     if !is_read && !change.fits_besides_result(reference, keywords) {
         return false;
     }
-    let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+    let same = |definition: &&Definition| {
+        definition.name == was.name && definition.kind == was.kind && definition.container == was.container
+    };
     let Some(after) = after else { return false };
     let mut present = after.definitions.iter().filter(same);
     let (Some(now), None) = (present.next(), present.next()) else { return false };
@@ -115,38 +117,39 @@ pub(super) fn is_indifferent(
 
 /// Returns true if a function of Go returns all results of a call, and declares the same ones.
 fn is_forwarded(source: &Source, call: Node<'_>, results: &str) -> bool {
-    let list = call.parent().filter(|it| it.kind() == "expression_list" && it.named_child_count() == 1);
-    let statement = list.and_then(|it| it.parent()).filter(|it| it.kind() == "return_statement");
+    let list =
+        call.parent().filter(|parent| parent.kind() == "expression_list" && parent.named_child_count() == 1);
+    let statement = list.and_then(|list| list.parent()).filter(|node| node.kind() == "return_statement");
     let Some(statement) = statement.filter(|_| source.language == Language::Go) else { return false };
     let functions = ["function_declaration", "method_declaration", "func_literal"];
-    let around = ancestors(statement).find(|it| functions.contains(&it.kind()));
-    let declared = around.and_then(|it| it.child_by_field_name("result"));
+    let around = ancestors(statement).find(|ancestor| functions.contains(&ancestor.kind()));
+    let declared = around.and_then(|node| node.child_by_field_name("result"));
     let types = |list: &str| {
         let is_part = |c: &char| !c.is_whitespace() && !matches!(c, '(' | ')');
         list.chars().filter(is_part).collect::<String>().trim_end_matches(',').to_owned()
     };
-    declared.is_some_and(|it| types(source.text(it)) == types(results))
+    declared.is_some_and(|declared| types(source.text(declared)) == types(results))
 }
 
 /// Returns true if a field of Go became a pointer, or is none any more, and only a member of it is used.
 fn is_dereferenced(source: &Source, leaf: Node<'_>, was: &Definition, now: &Definition) -> bool {
-    let type_of = |it: &Definition| -> Vec<String> {
-        it.header.split(TOKEN_END).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+    let type_of = |definition: &Definition| -> Vec<String> {
+        definition.header.split(TOKEN_END).filter(|token| !token.is_empty()).map(str::to_owned).collect()
     };
     let (was, now) = (type_of(was), type_of(now));
-    let without = |it: &[String]| it.iter().filter(|it| *it != "*").cloned().collect::<Vec<_>>();
+    let without = |slice: &[String]| slice.iter().filter(|token| *token != "*").cloned().collect::<Vec<_>>();
     let is_pointer = was.len().abs_diff(now.len()) == 1 && without(&was) == without(&now);
     let member = member_of(leaf);
-    let around = member.parent().filter(|it| it.kind() == "selector_expression");
+    let around = member.parent().filter(|parent| parent.kind() == "selector_expression");
     source.language == Language::Go
         && is_pointer
-        && around.is_some_and(|it| it.child_by_field_name("operand") == Some(member))
+        && around.is_some_and(|node| node.child_by_field_name("operand") == Some(member))
 }
 
 /// The former type of a property that may now be missing, and the present one.
 fn optional_types(was: &Definition, now: &Definition) -> Option<(String, String)> {
-    let type_of = |it: &Definition, from: &[&str]| {
-        let tokens: Vec<&str> = it.header.split(TOKEN_END).collect();
+    let type_of = |definition: &Definition, from: &[&str]| {
+        let tokens: Vec<&str> = definition.header.split(TOKEN_END).collect();
         let at = tokens.windows(from.len()).position(|part| part == from)?;
         Some(tokens[at + from.len()..].concat().trim_end_matches(';').to_owned())
     };
@@ -157,9 +160,12 @@ fn optional_types(was: &Definition, now: &Definition) -> Option<(String, String)
 
 /// Returns true if a function became asynchronous, and every call on the line of the reference is awaited.
 fn is_awaited_now(trees: &Trees<'_>, was: &Definition, after: Option<&Facts>, reference: &Reference) -> bool {
-    let is_async = |it: &Definition| it.header.split(TOKEN_END).any(|word| word == "async");
-    let same = |it: &&Definition| {
-        it.name == was.name && it.kind == was.kind && it.container == was.container && it.arity == was.arity
+    let is_async = |definition: &Definition| definition.header.split(TOKEN_END).any(|word| word == "async");
+    let same = |definition: &&Definition| {
+        definition.name == was.name
+            && definition.kind == was.kind
+            && definition.container == was.container
+            && definition.arity == was.arity
     };
     let now = after.and_then(|facts| facts.definitions.iter().find(same));
     if is_async(was) || !now.is_some_and(is_async) {
@@ -169,7 +175,7 @@ fn is_awaited_now(trees: &Trees<'_>, was: &Definition, after: Option<&Facts>, re
     let leaves = source.leaves(reference.line, &reference.pattern);
     let is_awaited = |leaf| {
         let around = call_of(leaf).and_then(|call| call.parent());
-        around.is_some_and(|it| matches!(it.kind(), "await_expression" | "await"))
+        around.is_some_and(|node| matches!(node.kind(), "await_expression" | "await"))
     };
     !leaves.is_empty() && leaves.into_iter().all(is_awaited)
 }
@@ -183,15 +189,16 @@ fn handles_absence(source: &Source, leaf: Node<'_>, former: &str, result: &str, 
     let may_be_missing = match source.language {
         Language::TypeScript | Language::Tsx => {
             if result == format!("Promise<{former}>") {
-                return call.parent().is_some_and(|it| it.kind() == "await_expression");
+                return call.parent().is_some_and(|parent| parent.kind() == "await_expression");
             }
             ["|undefined", "|null"].iter().any(|end| result == format!("{former}{end}"))
         }
         Language::Python => result == format!("{former}|None") || result == format!("Optional[{former}]"),
         _ => false,
     };
-    let is_handled =
-        |it: Node<'_>| is_unwrapped(source, it) || is_consumed(source, it, &result) || is_guarded(source, it);
+    let is_handled = |node: Node<'_>| {
+        is_unwrapped(source, node) || is_consumed(source, node, &result) || is_guarded(source, node)
+    };
     may_be_missing
         && (is_unwrapped(source, call)
             || uses_of_variable(source, call).is_some_and(|uses| uses.into_iter().all(is_handled)))
@@ -200,24 +207,28 @@ fn handles_absence(source: &Source, leaf: Node<'_>, former: &str, result: &str, 
 /// Returns true if an expression stands where its value may be missing.
 fn is_unwrapped(source: &Source, expression: Node<'_>) -> bool {
     let Some(around) = expression.parent() else { return false };
-    let is_default = |it: Node<'_>| it.children(&mut it.walk()).any(|it| it.kind() == "??");
+    let is_default = |node: Node<'_>| node.children(&mut node.walk()).any(|child| child.kind() == "??");
     match around.kind() {
-        "member_expression" => around.children(&mut around.walk()).any(|it| it.kind() == "optional_chain"),
+        "member_expression" => {
+            around.children(&mut around.walk()).any(|child| child.kind() == "optional_chain")
+        }
         "binary_expression" if is_default(around) => around.named_child(0) == Some(expression),
         "binary_expression" => is_test(source, around),
-        "comparison_operator" => [" is ", "==", "!="].iter().any(|it| source.text(around).contains(it)),
+        "comparison_operator" => [" is ", "==", "!="].iter().any(|name| source.text(around).contains(name)),
         "boolean_operator" | "not_operator" => true,
         "unary_expression" => source.text(around).starts_with('!'),
         "if_statement" | "elif_clause" | "while_statement" => true,
         "parenthesized_expression" => {
-            let statement = around.parent().map_or("", |it| it.kind());
+            let statement = around.parent().map_or("", |parent| parent.kind());
             matches!(statement, "if_statement" | "while_statement")
         }
         "return_statement" | "arrow_function" => {
-            let function = ancestors(expression).find(|it| it.child_by_field_name("body").is_some());
-            function.is_some_and(|it| it.child_by_field_name("return_type").is_none())
-                && !ancestors(expression)
-                    .any(|it| it.kind() == "arguments" || it.child_by_field_name("type").is_some())
+            let function =
+                ancestors(expression).find(|ancestor| ancestor.child_by_field_name("body").is_some());
+            function.is_some_and(|function| function.child_by_field_name("return_type").is_none())
+                && !ancestors(expression).any(|ancestor| {
+                    ancestor.kind() == "arguments" || ancestor.child_by_field_name("type").is_some()
+                })
         }
         "ternary_expression" => around.child_by_field_name("condition") == Some(expression),
         "non_null_expression" => true,
@@ -227,28 +238,28 @@ fn is_unwrapped(source: &Source, expression: Node<'_>) -> bool {
 
 /// Returns true if only a property of an object in TypeScript is read, and the written type of the object has it as before.
 fn reads_kept_key(source: &Source, leaf: Node<'_>, was: &Definition, now: &Definition) -> bool {
-    let around = member_of(leaf).parent().filter(|it| it.kind() == "member_expression");
-    let Some(key) = around.and_then(|it| it.child_by_field_name("property")) else { return false };
+    let around = member_of(leaf).parent().filter(|parent| parent.kind() == "member_expression");
+    let Some(key) = around.and_then(|node| node.child_by_field_name("property")) else { return false };
     let declared = |of: &Definition| -> Option<String> {
         let tokens: Vec<&str> = of.header.split(TOKEN_END).collect();
         let at = tokens.windows(2).position(|pair| pair == [source.text(key), ":"])?;
-        let is_end = |it: &&&str| !matches!(**it, "," | ";" | "}");
+        let is_end = |name: &&&str| !matches!(**name, "," | ";" | "}");
         Some(tokens[at..].iter().take_while(is_end).copied().collect())
     };
     let is_plain = |type_: &String| !type_.contains(['{', '('].as_slice());
-    let former = declared(was).filter(|it| is_plain(it));
+    let former = declared(was).filter(|declared| is_plain(declared));
     former.is_some() && former == declared(now)
 }
 
 /// Returns true if an operator takes a value that may be missing: a comparison for equality, `a && b`.
 fn is_test(source: &Source, binary: Node<'_>) -> bool {
     const TESTS: &[&str] = &["===", "!==", "==", "!=", "&&"];
-    let operator = binary.child_by_field_name("operator").map(|it| source.text(it));
-    operator.is_some_and(|it| TESTS.contains(&it))
+    let operator = binary.child_by_field_name("operator").map(|operator| source.text(operator));
+    operator.is_some_and(|operator| TESTS.contains(&operator))
 }
 
 fn is_unused_or_consumed(source: &Source, leaf: Node<'_>, result: &str, is_read: bool) -> bool {
-    if source.language == Language::Rust && ancestors(leaf).any(|it| it.kind() == "token_tree") {
+    if source.language == Language::Rust && ancestors(leaf).any(|ancestor| ancestor.kind() == "token_tree") {
         return is_formatted(source, leaf) && words_of(result).all(|word| DISPLAYED.contains(&word));
     }
     let call = if is_read { Some(member_of(leaf)) } else { call_of(leaf) };
@@ -258,16 +269,19 @@ fn is_unused_or_consumed(source: &Source, leaf: Node<'_>, result: &str, is_read:
         || is_value && (is_consumed(source, call, result) || is_kept_for_consumers(source, call, result))
         || is_value
             && uses_of_variable(source, call)
-                .is_some_and(|uses| uses.into_iter().all(|it| is_consumed(source, it, result)))
+                .is_some_and(|uses| uses.into_iter().all(|usage| is_consumed(source, usage, result)))
         || result.ends_with('?') && is_checked_for_null(source, call)
 }
 
 /// Returns true if a call initialises a variable without a written type, and each use of that is unused or consumed.
 fn is_kept_for_consumers(source: &Source, call: Node<'_>, result: &str) -> bool {
     use Language::{CSharp, Java, Kotlin, Swift};
-    let declaration = call.parent().filter(|it| it.kind() == "variable_declarator");
-    let declaration = declaration.and_then(|it| it.parent()).or_else(|| call.parent());
-    let Some(declaration) = declaration.filter(|it| it.kind().ends_with("declaration")) else { return false };
+    let declaration = call.parent().filter(|parent| parent.kind() == "variable_declarator");
+    let declaration = declaration.and_then(|declaration| declaration.parent()).or_else(|| call.parent());
+    let Some(declaration) = declaration.filter(|declaration| declaration.kind().ends_with("declaration"))
+    else {
+        return false;
+    };
     let written = source.text.get(declaration.start_byte()..call.start_byte()).unwrap_or_default();
     let tokens: Vec<&str> = written.split_whitespace().collect();
     let name = match (source.language, tokens.as_slice()) {
@@ -275,20 +289,20 @@ fn is_kept_for_consumers(source: &Source, call: Node<'_>, result: &str) -> bool 
         (Swift, ["let" | "var", name, "="]) => *name,
         _ => return false,
     };
-    let block =
-        ancestors(declaration).find(|it| matches!(it.kind(), "block" | "statements" | "function_body"));
-    let is_use = |it: &Node<'_>| {
-        it.child_count() == 0 && it.start_byte() > call.end_byte() && source.text(*it) == name
+    let block = ancestors(declaration)
+        .find(|ancestor| matches!(ancestor.kind(), "block" | "statements" | "function_body"));
+    let is_use = |node: &Node<'_>| {
+        node.child_count() == 0 && node.start_byte() > call.end_byte() && source.text(*node) == name
     };
     let Some(block) = block else { return false };
-    descendants(block).into_iter().filter(is_use).all(|it| is_consumed(source, it, result))
+    descendants(block).into_iter().filter(is_use).all(|descendant| is_consumed(source, descendant, result))
 }
 
 /// Returns true if a call of Kotlin is used in a way that allows null.
 fn is_checked_for_null(source: &Source, call: Node<'_>) -> bool {
     const CHECKS: &[&str] = &["!!", "?.", "?:"];
     let rest = source.text.get(call.end_byte()..).unwrap_or_default().trim_start();
-    source.language == Language::Kotlin && CHECKS.iter().any(|it| rest.starts_with(it))
+    source.language == Language::Kotlin && CHECKS.iter().any(|name| rest.starts_with(name))
 }
 
 fn words_of(result: &str) -> impl Iterator<Item = &str> {
@@ -327,7 +341,7 @@ pub(super) fn member_of(leaf: Node<'_>) -> Node<'_> {
     let mut inner = leaf;
     for node in ancestors(leaf) {
         let is_path = ["member", "field_access", "navigation", "field_expression", "selector"];
-        if !is_path.iter().any(|it| node.kind().contains(it)) || node.end_byte() != inner.end_byte() {
+        if !is_path.iter().any(|name| node.kind().contains(name)) || node.end_byte() != inner.end_byte() {
             break;
         }
         inner = node;
@@ -344,7 +358,7 @@ fn is_unused(source: &Source, call: Node<'_>) -> bool {
             "go_statement" | "defer_statement" => return true,
             // `let _ = f();`
             "let_declaration" => {
-                let pattern = node.child_by_field_name("pattern").map(|it| source.text(it));
+                let pattern = node.child_by_field_name("pattern").map(|pattern| source.text(pattern));
                 return pattern == Some("_") && node.child_by_field_name("type").is_none();
             }
             // `_ = f()`.
@@ -369,7 +383,7 @@ fn is_unused(source: &Source, call: Node<'_>) -> bool {
 /// of a function of Swift.
 fn is_dropped(source: &Source, statement: Node<'_>, block: Node<'_>) -> bool {
     let is_last = statement.next_named_sibling().is_none();
-    let is_body = block.parent().is_some_and(|it| it.kind() == "function_body");
+    let is_body = block.parent().is_some_and(|parent| parent.kind() == "function_body");
     let is_only = source.language == Language::Swift && block.named_child_count() == 1;
     !is_last || is_body && !is_only
 }
@@ -392,7 +406,8 @@ fn is_consumed(source: &Source, call: Node<'_>, result: &str) -> bool {
                 let text = source.text.get(node.start_byte()..end).unwrap_or_default();
                 let name: String = text.chars().filter(|c| !c.is_whitespace()).collect();
                 let name = name.trim_end_matches('(');
-                let short = name.strip_prefix("System.").filter(|it| it.starts_with("Console."));
+                let short =
+                    name.strip_prefix("System.").filter(|strip_prefix| strip_prefix.starts_with("Console."));
                 return CONSUMERS.contains(&short.unwrap_or(name)) || is_assertion(source, name, result);
             }
             _ => return false,
@@ -417,7 +432,7 @@ fn is_joined(source: &Source, sum: Node<'_>) -> bool {
     if !matches!(source.language, CSharp | Java | JavaScript | Kotlin | Tsx | TypeScript) {
         return false;
     }
-    let is_sum = sum.children(&mut sum.walk()).any(|it| it.kind() == "+");
+    let is_sum = sum.children(&mut sum.walk()).any(|child| child.kind() == "+");
     let mut first = sum;
     while let Some(left) = first.named_child(0).filter(|_| first.kind() == sum.kind()) {
         first = left;
@@ -427,17 +442,20 @@ fn is_joined(source: &Source, sum: Node<'_>) -> bool {
 
 /// Returns true if a call inside a macro of Rust is one of the values that the macro prints.
 fn is_formatted(source: &Source, leaf: Node<'_>) -> bool {
-    let Some(tokens) = leaf.parent().filter(|it| it.kind() == "token_tree") else { return false };
-    let name = tokens.parent().filter(|it| it.kind() == "macro_invocation");
-    let name = name.and_then(|it| it.child_by_field_name("macro")).map(|it| source.text(it));
-    let is_format = name.and_then(|it| it.rsplit("::").next()).is_some_and(|it| FORMATS.contains(&it));
-    let passed = leaf.next_sibling().filter(|it| it.kind() == "token_tree");
-    let ends = passed.and_then(|it| it.next_sibling()).is_some_and(|it| matches!(it.kind(), "," | ")"));
+    let Some(tokens) = leaf.parent().filter(|parent| parent.kind() == "token_tree") else { return false };
+    let name = tokens.parent().filter(|parent| parent.kind() == "macro_invocation");
+    let name =
+        name.and_then(|name| name.child_by_field_name("macro")).map(|macro_node| source.text(macro_node));
+    let is_format =
+        name.and_then(|name| name.rsplit("::").next()).is_some_and(|text| FORMATS.contains(&text));
+    let passed = leaf.next_sibling().filter(|sibling| sibling.kind() == "token_tree");
+    let ends =
+        passed.and_then(|passed| passed.next_sibling()).is_some_and(|node| matches!(node.kind(), "," | ")"));
     let mut before = leaf.prev_sibling();
     while let Some(node) =
-        before.filter(|it| matches!(it.kind(), "::" | "identifier" | "crate" | "self" | "super"))
+        before.filter(|node| matches!(node.kind(), "::" | "identifier" | "crate" | "self" | "super"))
     {
         before = node.prev_sibling();
     }
-    is_format && ends && before.is_some_and(|it| it.kind() == ",")
+    is_format && ends && before.is_some_and(|node| node.kind() == ",")
 }

@@ -29,10 +29,10 @@ pub(super) struct StaleExports {
 impl StaleExports {
     /// Creates the check. `world` has the present file, whose facts are `after`.
     pub(super) fn new(world: &dyn World, edit: &Edit, former: &OldFile<'_>, after: Option<&Facts>) -> Self {
-        let promised = after.map(|it| &*it.missing_exports).unwrap_or_default();
-        let gone = former.changes.iter().filter(|it| is_gone(it)).map(|it| owner(&it.was));
+        let promised = after.map(|facts| &*facts.missing_exports).unwrap_or_default();
+        let gone = former.changes.iter().filter(|change| is_gone(change)).map(|change| owner(&change.was));
         let names: BTreeSet<Box<str>> =
-            gone.filter(|name| promised.iter().any(|it| **it == **name)).map(Into::into).collect();
+            gone.filter(|name| promised.iter().any(|text| **text == **name)).map(Into::into).collect();
         let by_name = match names.is_empty() {
             true => BTreeSet::new(),
             false => named_references(world, edit, former.facts, &names),
@@ -54,15 +54,15 @@ pub(super) fn collect(
     world: &dyn World,
     edit: &Edit,
     changes: &[SymbolChange],
-    kept: &mut StillResolving<'_>,
+    resolving: &mut StillResolving<'_>,
     collector: &mut DependentSet<'_>,
 ) {
     let Some(home) = world.find(&edit.path) else { return };
-    let lost = |it: &SymbolChange| is_gone(it) && it.was.container.is_none();
-    for (at, change) in changes.iter().enumerate().filter(|(_, it)| lost(it)) {
+    let lost = |change: &SymbolChange| is_gone(change) && change.was.container.is_none();
+    for (at, change) in changes.iter().enumerate().filter(|(_, change)| lost(change)) {
         let name = &change.was.name;
         for file in world.containing(name) {
-            if !world.facts(file).is_some_and(|it| lacks(&it, name)) {
+            if !world.facts(file).is_some_and(|facts| lacks(&facts, name)) {
                 continue;
             }
             let Some(line) = world.text(file).and_then(|text| line_of_export(&text, name)) else { continue };
@@ -81,7 +81,7 @@ pub(super) fn collect(
                 through: None,
                 within: None,
             };
-            if !kept.finds(change, &reference) {
+            if !resolving.finds(change, &reference) {
                 collector.add(Place { breaks: true, reference });
             }
         }
@@ -90,10 +90,14 @@ pub(super) fn collect(
 
 /// Returns true if a module has a name by a star import only.
 fn lacks(facts: &Facts, name: &str) -> bool {
-    let has_stars = facts.language == Language::Python && facts.imports.iter().any(|it| it.glob);
-    let names = facts.imports.iter().flat_map(|it| &it.names).map(|it| &*it.local);
-    let defined = facts.definitions.iter().filter(|it| it.container.is_none()).map(|it| &*it.name);
-    has_stars && !names.chain(defined).any(|it| it == name)
+    let has_stars = facts.language == Language::Python && facts.imports.iter().any(|import| import.glob);
+    let names = facts.imports.iter().flat_map(|import| &import.names).map(|imported| &*imported.local);
+    let defined = facts
+        .definitions
+        .iter()
+        .filter(|definition| definition.container.is_none())
+        .map(|definition| &*definition.name);
+    has_stars && !names.chain(defined).any(|text| text == name)
 }
 
 /// Returns true if a file imports all names of another one by stars.
@@ -103,7 +107,8 @@ fn takes_all_of(world: &dyn World, file: FileId, home: FileId, steps: usize) -> 
         return false;
     }
     let Some(facts) = world.facts(file) else { return false };
-    let stars: BTreeSet<u32> = facts.imports.iter().filter(|it| it.glob).map(|it| it.line).collect();
+    let stars: BTreeSet<u32> =
+        facts.imports.iter().filter(|import| import.glob).map(|import| import.line).collect();
     let outgoing = language::rules(facts.language).outgoing(world, file).references;
     let sources = outgoing.into_iter().filter(|(_, place)| stars.contains(&place.line)).map(|(from, _)| from);
     sources.into_iter().any(|from| from == home || takes_all_of(world, from, home, steps - 1))
@@ -113,7 +118,8 @@ fn takes_all_of(world: &dyn World, file: FileId, home: FileId, steps: usize) -> 
 fn line_of_export(text: &str, name: &str) -> Option<u32> {
     let start = text.lines().position(|line| line.starts_with("__all__"))?;
     let quoted = [format!("\"{name}\""), format!("'{name}'")];
-    let at = text.lines().skip(start).position(|line| quoted.iter().any(|it| line.contains(it.as_str())))?;
+    let at =
+        text.lines().skip(start).position(|line| quoted.iter().any(|word| line.contains(word.as_str())))?;
     u32::try_from(start + at + 1).ok()
 }
 
@@ -135,10 +141,11 @@ fn named_references(
     names: &BTreeSet<Box<str>>,
 ) -> BTreeSet<RefKey> {
     let mut facts = facts.clone();
-    let wanted = |it: &&mut Definition| names.contains(owner(it)) && it.reach > Reach::Package;
-    facts.definitions.iter_mut().filter(wanted).for_each(|it| it.reach = Reach::Package);
+    let wanted =
+        |definition: &&mut Definition| names.contains(owner(definition)) && definition.reach > Reach::Package;
+    facts.definitions.iter_mut().filter(wanted).for_each(|definition| definition.reach = Reach::Package);
     let symbols: Vec<Definition> =
-        facts.definitions.iter().filter(|it| names.contains(owner(it))).cloned().collect();
+        facts.definitions.iter().filter(|definition| names.contains(owner(definition))).cloned().collect();
     let rules = language::rules(facts.language);
     let mut before = Overlay::empty(world);
     let file = before.add(edit.former_path(), Arc::new(facts), None);

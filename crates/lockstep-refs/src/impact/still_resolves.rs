@@ -44,7 +44,7 @@ impl<'a> StillResolving<'a> {
         changes: &'a [SymbolChange],
         arrivals: &'a AddedDefinitions<'a>,
     ) -> Self {
-        let mut kept = Self {
+        let mut resolving = Self {
             world,
             edit,
             after,
@@ -55,9 +55,9 @@ impl<'a> StillResolving<'a> {
             arrivals,
             moved: HashMap::new(),
         };
-        kept.spots.extend(kept.in_new_place());
-        kept.spots.extend(kept.still_named());
-        kept
+        resolving.spots.extend(resolving.in_new_place());
+        resolving.spots.extend(resolving.still_named());
+        resolving
     }
 
     /// Returns true if a place still resolves to its definition, regardless of the definition's change.
@@ -80,7 +80,9 @@ impl<'a> StillResolving<'a> {
     /// Returns true if the type of a removed member inherits another one of its name.
     fn is_inherited(&self, change: &SymbolChange) -> bool {
         let Some((after, file)) = self.after.zip(self.world.find(&self.edit.path)) else { return false };
-        let is_own = |it: &Definition| it.name == change.was.name && it.container == change.was.container;
+        let is_own = |definition: &Definition| {
+            definition.name == change.was.name && definition.container == change.was.container
+        };
         // A member of another kind hides the inherited one.
         let is_replaced =
             change.what == DefinitionChangeKind::Removed && after.definitions.iter().any(is_own);
@@ -92,11 +94,12 @@ impl<'a> StillResolving<'a> {
     /// Returns true if the file still exports a definition that it no longer has: then the file itself
     /// breaks.
     pub(super) fn is_still_offered(&self, change: &SymbolChange) -> bool {
-        let gone = matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_))
-            && change.was.container.is_none();
-        let imports = self.after.iter().flat_map(|it| &it.imports);
-        let own = imports.filter(|it| it.module.is_empty() && it.container.is_none());
-        gone && own.flat_map(|it| &it.names).any(|it| it.name == change.was.name)
+        let is_removed =
+            matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_))
+                && change.was.container.is_none();
+        let imports = self.after.iter().flat_map(|facts| &facts.imports);
+        let own = imports.filter(|import| import.module.is_empty() && import.container.is_none());
+        is_removed && own.flat_map(|import| &import.names).any(|imported| imported.name == change.was.name)
     }
 
     /// Returns true if a class of PHP is not loaded from the new place of its file: autoloading derives the path from its name.
@@ -174,18 +177,23 @@ impl<'a> StillResolving<'a> {
     /// Returns true if the file exports the renamed definition as its default.
     fn is_default(&self, change: &SymbolChange) -> bool {
         let (Some(after), Some(name)) = (self.after, change.what.new_name()) else { return false };
-        let own = after.imports.iter().filter(|it| it.module.is_empty()).flat_map(|it| &it.names);
-        own.into_iter().any(|it| &*it.local == "default" && *it.name == *name)
+        let own =
+            after.imports.iter().filter(|import| import.module.is_empty()).flat_map(|import| &import.names);
+        own.into_iter().any(|imported| &*imported.local == "default" && *imported.name == *name)
     }
 
     /// Returns the places that also resolve to a file at its new path, because they do not depend on it: it
     /// is in the same package as before, or `a.rs` became `a/mod.rs`.
     fn in_new_place(&self) -> BTreeSet<RefKey> {
         match (&self.edit.former, self.after) {
-            (Some(_), Some(after)) => {
-                self.ask(after, |it| it.reach > Reach::File && !self.is_unloadable(it), true)
+            (Some(_), Some(after)) => self.ask(
+                after,
+                |definition| definition.reach > Reach::File && !self.is_unloadable(definition),
+                true,
+            ),
+            (None, Some(after)) if self.repackaged => {
+                self.ask(after, |definition| definition.reach > Reach::File, false)
             }
-            (None, Some(after)) if self.repackaged => self.ask(after, |it| it.reach > Reach::File, false),
             _ => BTreeSet::new(),
         }
     }
@@ -198,17 +206,19 @@ impl<'a> StillResolving<'a> {
         let narrowed: BTreeSet<&str> = narrowed.map(|change| &*change.was.name).collect();
         match self.after {
             Some(after) if !narrowed.is_empty() && after.language == Language::Python => {
-                self.ask(after, |it| narrowed.contains(&*it.name), false)
+                self.ask(after, |definition| narrowed.contains(&*definition.name), false)
             }
             _ => BTreeSet::new(),
         }
     }
 
     fn by_new_names(&self) -> BTreeSet<RefKey> {
-        let names = self.changes.iter().filter_map(|it| Some((it.was.kind, it.what.new_name()?)));
+        let names = self.changes.iter().filter_map(|change| Some((change.was.kind, change.what.new_name()?)));
         let names: BTreeSet<_> = names.collect();
         match self.after {
-            Some(after) => self.ask(after, |it| names.contains(&(it.kind, &*it.name)), false),
+            Some(after) => {
+                self.ask(after, |definition| names.contains(&(definition.kind, &*definition.name)), false)
+            }
             None => BTreeSet::new(),
         }
     }
@@ -217,7 +227,8 @@ impl<'a> StillResolving<'a> {
     /// itself.
     fn ask(&self, after: &Facts, wanted: impl Fn(&Definition) -> bool, module: bool) -> BTreeSet<RefKey> {
         let Some(file) = self.world.find(&self.edit.path) else { return BTreeSet::new() };
-        let symbols: Vec<Definition> = after.definitions.iter().filter(|it| wanted(it)).cloned().collect();
+        let symbols: Vec<Definition> =
+            after.definitions.iter().filter(|definition| wanted(definition)).cloned().collect();
         let rules = language::rules(after.language);
         let target = Target { file, symbols: &symbols, module, now: None, own_file: false };
         let mut spots: BTreeSet<RefKey> = rules.referrers(self.world, &target).iter().map(ref_key).collect();

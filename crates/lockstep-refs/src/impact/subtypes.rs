@@ -37,7 +37,7 @@ pub(super) fn still_fit(
     let container = was.container.as_deref();
     let extends =
         |sub: &str, base: &str| language::rules(language).is_subtype(world, (home, container), sub, base);
-    let count = was.arity.and_then(|it| it.most).unwrap_or_default();
+    let count = was.arity.and_then(|arity| arity.most).unwrap_or_default();
     let is_parameter = |from: &str, to: &str| {
         (0..usize::from(count)).any(|at| {
             let types = parameter_type(language, was, at).zip(parameter_type(language, now, at));
@@ -58,11 +58,12 @@ pub(super) fn still_fit(
 /// Returns true if a method does not say that it overrides another one, in a language where it need not.
 fn is_method_of_its_own(world: &dyn World, reference: &Reference) -> bool {
     use Language::{CSharp, Java, Php, Swift};
-    let is_asked = |it: &Facts| matches!(it.language, CSharp | Java | Php | Swift);
-    let Some(facts) = world.facts(reference.file).filter(|it| is_asked(it)) else {
+    let is_asked = |facts: &Facts| matches!(facts.language, CSharp | Java | Php | Swift);
+    let Some(facts) = world.facts(reference.file).filter(|facts| is_asked(facts)) else {
         return false;
     };
     let method = reference.within.and_then(|at| facts.definitions.get(at as usize));
-    let is_marked = |it: &str| matches!(it, "Override" | "@Override" | "override");
-    reference.role == Role::Override && method.is_some_and(|it| !it.header.split(TOKEN_END).any(is_marked))
+    let is_marked = |name: &str| matches!(name, "Override" | "@Override" | "override");
+    reference.role == Role::Override
+        && method.is_some_and(|definition| !definition.header.split(TOKEN_END).any(is_marked))
 }

@@ -23,11 +23,15 @@ pub(super) fn collect(
 ) {
     let was = entities(edit.former_path(), former_text, aliases);
     let is = edit.present_entities(before, aliases);
-    let (kept, gone): (Vec<Entity>, Vec<Entity>) = was.into_iter().partition(|entity| is.contains(entity));
+    let (remaining, removed): (Vec<Entity>, Vec<Entity>) =
+        was.into_iter().partition(|entity| is.contains(entity));
     let renounced = renounced_names(edit, before, former_text);
-    let renounced: Vec<Entity> =
-        kept.iter().filter(|it| it.is_name() && renounced.contains(&it.name)).cloned().collect();
-    let (directories, gone) = split_directories(gone);
+    let renounced: Vec<Entity> = remaining
+        .iter()
+        .filter(|entity| entity.is_name() && renounced.contains(&entity.name))
+        .cloned()
+        .collect();
+    let (directories, removed) = split_directories(removed);
     // A mention of a symbol stays true while the symbol exists.
     let missed: Vec<&SymbolChange> = changes
         .iter()
@@ -50,10 +54,10 @@ pub(super) fn collect(
         .iter()
         .map(|name| Entity { kind: EntityKind::Directory, name: name.as_str().into() })
         .collect();
-    let others: Vec<Entity> = directories.into_iter().filter(|it| !emptied.contains(it)).collect();
+    let others: Vec<Entity> = directories.into_iter().filter(|entity| !emptied.contains(entity)).collect();
     // The directory still has the name: paths through it lead to the file.
-    let by_name = places(&renounced, &[]).into_iter().filter(|it| it.kind == Kind::Name);
-    let missing = places(&gone, &symbols).into_iter().chain(places(&emptied, &[])).chain(by_name);
+    let by_name = places(&renounced, &[]).into_iter().filter(|reference| reference.kind == Kind::Name);
+    let missing = places(&removed, &symbols).into_iter().chain(places(&emptied, &[])).chain(by_name);
     // While other files are in the directory, prose about it stays true.
     for reference in missing.chain(places(&others, &[]).into_iter().filter(is_read_by_tools)) {
         collector.add(Place { breaks: reference.kind <= Kind::Name, reference });
@@ -61,9 +65,9 @@ pub(super) fn collect(
     // Code is used through its symbols. Everything else is used as a whole.
     if !edit.is_moved() && Language::of(&edit.path).is_used_whole() && edit.is_other_text(before, former_text)
     {
-        let (directories, kept) = split_directories(kept);
+        let (directories, remaining) = split_directories(remaining);
         let by_directory = places(&directories, &[]).into_iter().filter(is_read_by_tools);
-        for reference in places(&kept, &[]).into_iter().chain(by_directory) {
+        for reference in places(&remaining, &[]).into_iter().chain(by_directory) {
             if reference.kind < Kind::Mention {
                 collector.add(Place { breaks: false, reference });
             }
@@ -85,20 +89,20 @@ pub(super) fn left_behind(
     let is = entities(&edit.path, Some(&text), aliases);
     let declared = declared_names(edit.former_path(), former);
     let is_renounced =
-        |it: &Entity| declared.contains(&it.name) && !now.is_empty() && !now.contains(&it.name);
-    let is_gone = |it: &Entity| is_renounced(it) || !is.contains(it);
+        |entity: &Entity| declared.contains(&entity.name) && !now.is_empty() && !now.contains(&entity.name);
+    let is_gone = |entity: &Entity| is_renounced(entity) || !is.contains(entity);
     let was = entities(edit.former_path(), Some(former), aliases);
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
-    for entity in was.into_iter().filter(|it| it.is_name() && is_gone(it)) {
-        found.extend(own_uses(world, file, &entity).into_iter().filter_map(|it| {
+    for entity in was.into_iter().filter(|entity| entity.is_name() && is_gone(entity)) {
+        found.extend(own_uses(world, file, &entity).into_iter().filter_map(|reference| {
             let evidence = Evidence {
-                line: it.line,
-                text: (*lines.get(it.line.checked_sub(1)? as usize)?).to_owned(),
-                kind: it.kind,
+                line: reference.line,
+                text: (*lines.get(reference.line.checked_sub(1)? as usize)?).to_owned(),
+                kind: reference.kind,
                 breaks: true,
-                certainty: it.certainty,
-                pattern: it.pattern.to_string(),
+                certainty: reference.certainty,
+                pattern: reference.pattern.to_string(),
             };
             let reason = format!("this file is no longer {}", entity.name);
             Some(BrokenReference { evidence, reason, new_name: None })

@@ -88,7 +88,7 @@ impl Source {
 
     /// The nodes of these kinds, outermost first.
     pub(super) fn nodes(&self, kinds: &[&str]) -> Vec<Node<'_>> {
-        descendants(self.root()).into_iter().filter(|it| kinds.contains(&it.kind())).collect()
+        descendants(self.root()).into_iter().filter(|descendant| kinds.contains(&descendant.kind())).collect()
     }
 }
 

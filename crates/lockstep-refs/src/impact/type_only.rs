@@ -17,29 +17,29 @@ pub(super) fn values_of_types(facts: &Facts) -> Vec<Missing> {
         return Vec::new();
     }
     let of_form = |is_type: bool| -> BTreeSet<&str> {
-        let is_it = |it: &&Import| (it.form == ImportForm::TypeOnly) == is_type;
+        let is_it = |import: &&Import| (import.form == ImportForm::TypeOnly) == is_type;
         facts.imports.iter().filter(is_it).flat_map(local_names).collect()
     };
     let (types, values) = (of_form(true), of_form(false));
-    let is_defined = |name: &str| facts.definitions.iter().any(|it| *it.name == *name);
-    let is_misuse = |it: &&Use| {
-        it.of.is_none()
-            && is_value(it.role)
-            && types.contains(&*it.name)
-            && !values.contains(&*it.name)
-            && !is_defined(&it.name)
+    let is_defined = |name: &str| facts.definitions.iter().any(|definition| *definition.name == *name);
+    let is_misuse = |usage: &&Use| {
+        usage.of.is_none()
+            && is_value(usage.role)
+            && types.contains(&*usage.name)
+            && !values.contains(&*usage.name)
+            && !is_defined(&usage.name)
     };
-    let missing = |it: &Use| Missing {
-        line: it.line,
+    let missing = |usage: &Use| Missing {
+        line: usage.line,
         kind: Kind::Symbol,
-        pattern: it.name.to_string(),
-        reason: format!("{} is imported as a type", it.name),
+        pattern: usage.name.to_string(),
+        reason: format!("{} is imported as a type", usage.name),
     };
     facts.uses.iter().filter(is_misuse).map(missing).collect()
 }
 
 fn local_names(import: &Import) -> impl Iterator<Item = &str> {
-    import.names.iter().map(|it| &*it.local).chain(import.alias.as_deref())
+    import.names.iter().map(|imported| &*imported.local).chain(import.alias.as_deref())
 }
 
 fn is_value(role: Role) -> bool {
@@ -56,7 +56,7 @@ pub(super) fn collect(
     let Some(is) = is.filter(|_| !edit.is_moved()) else { return };
     let Some(file) = before.find(edit.former_path()) else { return };
     let handed = |facts: &'_ Facts, is_type: bool| -> BTreeSet<Box<str>> {
-        let is_it = |it: &&Import| it.reexport && (it.form == ImportForm::TypeOnly) == is_type;
+        let is_it = |import: &&Import| import.reexport && (import.form == ImportForm::TypeOnly) == is_type;
         facts.imports.iter().filter(is_it).flat_map(local_names).map(Into::into).collect()
     };
     let (values, now) = (handed(was, false), handed(is, true));
@@ -65,13 +65,14 @@ pub(super) fn collect(
         return;
     }
     let rules = language::rules(was.language);
-    let sources: BTreeSet<FileId> = rules.outgoing(before, file).references.iter().map(|it| it.0).collect();
+    let sources: BTreeSet<FileId> =
+        rules.outgoing(before, file).references.iter().map(|reference| reference.0).collect();
     for from in sources.into_iter().chain([file]) {
         let Some(facts) = before.facts(from) else { continue };
         let symbols: Vec<Definition> = facts
             .definitions
             .iter()
-            .filter(|it| it.container.is_none() && names.contains(&it.name))
+            .filter(|definition| definition.container.is_none() && names.contains(&definition.name))
             .cloned()
             .collect();
         if symbols.is_empty() {
@@ -81,13 +82,13 @@ pub(super) fn collect(
         let references = rules.referrers(before, &target);
         let importers: BTreeSet<FileId> = references
             .iter()
-            .filter(|it| it.kind == Kind::Import && it.through == Some(file))
-            .map(|it| it.file)
+            .filter(|reference| reference.kind == Kind::Import && reference.through == Some(file))
+            .map(|reference| reference.file)
             .collect();
-        let is_lost = |it: &Reference| {
-            is_value(it.role)
-                && it.certainty == Certainty::Resolved
-                && (it.through == Some(file) || importers.contains(&it.file))
+        let is_lost = |reference: &Reference| {
+            is_value(reference.role)
+                && reference.certainty == Certainty::Resolved
+                && (reference.through == Some(file) || importers.contains(&reference.file))
         };
         for reference in references.into_iter().filter(is_lost) {
             let reference = Reference { symbol: None, through: None, ..reference };

@@ -74,8 +74,9 @@ pub(super) fn undefined_calls(
     let Some(source) = Source::new(language, std::sync::Arc::clone(&text)) else { return Vec::new() };
     let mut calls: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     let mut bound: BTreeSet<&str> = BTreeSet::new();
-    let names = descendants(source.root()).into_iter().filter(|it| it.kind().ends_with("identifier"));
-    for leaf in names.filter(|it| it.child_count() == 0) {
+    let names =
+        descendants(source.root()).into_iter().filter(|descendant| descendant.kind().ends_with("identifier"));
+    for leaf in names.filter(|name| name.child_count() == 0) {
         let name = source.text(leaf);
         if known.contains(name) {
             continue;
@@ -88,13 +89,14 @@ pub(super) fn undefined_calls(
     calls.retain(|name, _| !bound.contains(name) && !is_provided(world, file, (facts, &source), name));
     calls
         .into_iter()
-        .flat_map(|(name, lines)| lines.into_iter().map(move |it| (it, name.to_owned())))
+        .flat_map(|(name, lines)| lines.into_iter().map(move |line| (line, name.to_owned())))
         .collect()
 }
 
 fn is_callee(leaf: Node<'_>) -> bool {
-    leaf.parent()
-        .is_some_and(|it| it.kind() == "call_expression" && it.child_by_field_name("function") == Some(leaf))
+    leaf.parent().is_some_and(|parent| {
+        parent.kind() == "call_expression" && parent.child_by_field_name("function") == Some(leaf)
+    })
 }
 
 /// Returns true if names of a library are visible without a path.
@@ -103,16 +105,16 @@ fn opens_library(language: Language, facts: &Facts) -> bool {
         let root = import.module.split("::").next().unwrap_or_default();
         language == Language::Rust && matches!(root, "crate" | "self" | "super")
     };
-    facts.problems > 0 || facts.imports.iter().any(|it| it.glob && !is_own(it))
+    facts.problems > 0 || facts.imports.iter().any(|import| import.glob && !is_own(import))
 }
 
 /// Returns true if a name may be defined somewhere.
 fn is_provided(world: &dyn World, file: FileId, (facts, source): (&Facts, &Source), name: &str) -> bool {
-    let others = || world.containing(name).into_iter().filter(|it| *it != file);
+    let others = || world.containing(name).into_iter().filter(|candidate| *candidate != file);
     match facts.language {
         Language::Go => {
             let directory = parent(world.path(file));
-            GO_BUILTINS.contains(&name) || others().any(|it| parent(world.path(it)) == directory)
+            GO_BUILTINS.contains(&name) || others().any(|other| parent(world.path(other)) == directory)
         }
         Language::Rust => RUST_PRELUDE.contains(&name) || others().next().is_some(),
         _ => others().next().is_some() || !has_siblings(world, source, name),
@@ -122,11 +124,11 @@ fn is_provided(world: &dyn World, file: FileId, (facts, source): (&Facts, &Sourc
 /// Returns true if the file calls several functions of the project whose names begin like this one.
 fn has_siblings(world: &dyn World, source: &Source, name: &str) -> bool {
     let Some((prefix, _)) = name.split_once('_').filter(|(prefix, _)| prefix.len() > 1) else { return false };
-    let calls = descendants(source.root()).into_iter().filter(|it| is_callee(*it));
+    let calls = descendants(source.root()).into_iter().filter(|descendant| is_callee(*descendant));
     let siblings: BTreeSet<&str> = calls
-        .map(|it| source.text(it))
-        .filter(|it| *it != name && it.split_once('_').is_some_and(|(other, _)| other == prefix))
-        .filter(|it| !world.defining(it).is_empty())
+        .map(|call| source.text(call))
+        .filter(|text| *text != name && text.split_once('_').is_some_and(|(other, _)| other == prefix))
+        .filter(|text| !world.defining(text).is_empty())
         .collect();
     siblings.len() >= SIBLINGS
 }

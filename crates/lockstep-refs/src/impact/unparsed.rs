@@ -26,9 +26,9 @@ impl Unparsed {
         let hunks = Hunks::between(before, now);
         let was_unread = |place: &(u32, u32)| {
             let (first, last) = hunks.to_old(*place);
-            old.unread.iter().any(|it| it.0 <= last && first <= it.1)
+            old.unread.iter().any(|pair| pair.0 <= last && first <= pair.1)
         };
-        let places = new.unread.iter().filter(|it| !was_unread(it)).copied().collect();
+        let places = new.unread.iter().filter(|pair| !was_unread(pair)).copied().collect();
         Self { hunks: Some(hunks), places }
     }
 
@@ -49,7 +49,7 @@ impl Unparsed {
         if self.places.is_empty() {
             return;
         }
-        for change in changes.iter_mut().filter(|it| self.covers(&it.was)) {
+        for change in changes.iter_mut().filter(|change| self.covers(&change.was)) {
             change.what = DefinitionChangeKind::Unknown;
         }
     }
@@ -62,6 +62,8 @@ impl Unparsed {
             return true;
         }
         let (first, last) = hunks.to_new(lines);
-        self.places.iter().any(|it| it.0 <= last.saturating_add(NEAR) && first <= it.1.saturating_add(NEAR))
+        self.places
+            .iter()
+            .any(|place| place.0 <= last.saturating_add(NEAR) && first <= place.1.saturating_add(NEAR))
     }
 }

@@ -15,9 +15,12 @@ pub(super) fn is_visible(
 ) -> bool {
     let (DefinitionChangeKind::VisibilityReduced, Some(after)) = (&change.what, after) else { return false };
     let was = &change.was;
-    let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+    let same = |candidate: &&Definition| {
+        candidate.name == was.name && candidate.kind == was.kind && candidate.container == was.container
+    };
     let mut present = after.definitions.iter().filter(same);
-    let is_for_crate = |it: &Definition| it.header.split(TOKEN_END).take(4).eq(["pub", "(", "crate", ")"]);
+    let is_for_crate =
+        |candidate: &Definition| candidate.header.split(TOKEN_END).take(4).eq(["pub", "(", "crate", ")"]);
     after.language == Language::Rust
         && present.next().is_some_and(is_for_crate)
         && crate_of(world, definition) == crate_of(world, place)

@@ -53,7 +53,10 @@ impl Packages for Bash {
         let at = |path: &str| world.find(path).or_else(|| world.find(&format!("{path}.bash")));
         let beside = join(parent(world.path(file)), path).and_then(|path| at(&path));
         let ends = |other: &FileId| {
-            world.path(*other).strip_suffix(path).is_some_and(|it| it.is_empty() || it.ends_with('/'))
+            world
+                .path(*other)
+                .strip_suffix(path)
+                .is_some_and(|strip_suffix| strip_suffix.is_empty() || strip_suffix.ends_with('/'))
         };
         let known = || {
             let all: Vec<FileId> = world.named(base(path)).into_iter().filter(ends).collect();
@@ -81,7 +84,10 @@ fn tests_as_functions(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let head = line.trim_end();
-        match head.strip_suffix('{').map(str::trim_end).filter(|it| it.starts_with("@test ") && it.len() > 8)
+        match head
+            .strip_suffix('{')
+            .map(str::trim_end)
+            .filter(|name| name.starts_with("@test ") && name.len() > 8)
         {
             Some(test) => {
                 out.extend(std::iter::repeat_n('_', test.len() - 2));
@@ -167,8 +173,8 @@ fn command(walk: &mut Walk<'_>, node: Node<'_>) {
             _ => walk.visit(name),
         }
     }
-    let handler = arguments.first().filter(|it| word == "trap" && it.kind().ends_with("string"));
-    handler.into_iter().for_each(|it| commands_in(walk, *it));
+    let handler = arguments.first().filter(|argument| word == "trap" && argument.kind().ends_with("string"));
+    handler.into_iter().for_each(|child| commands_in(walk, *child));
     for argument in arguments {
         match argument.kind() {
             "word" if TAKERS.contains(&word) => walk.use_bare_name(argument, Role::Value, None),

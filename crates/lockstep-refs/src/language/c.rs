@@ -4,11 +4,13 @@
 mod attributes;
 mod declarator;
 mod includes;
+mod types;
 
 use tree_sitter::Node;
 
 use declarator::Declared;
 use includes::Includes;
+use types::{alias, type_, unnamed_struct};
 
 pub(crate) use attributes::{attribute_words, parsed};
 pub(crate) use includes::included;
@@ -17,8 +19,8 @@ use crate::facts::{DefinitionKind, ImportForm, Reach, Role, Shape};
 use crate::language::Language;
 use crate::package::Packaged;
 use crate::scope;
-use crate::syntax::{children, digest};
-use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::syntax::children;
+use crate::walk::{Function, Grammar, ImportOf, Parameter, Walk, dotted};
 
 const fn grammar(language: Language) -> Grammar {
     Grammar {
@@ -74,7 +76,7 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "namespace_definition" => {
             let name = field("name").map(|name| dotted(walk.text(name))).unwrap_or_default();
             // The content of an inline namespace is named as if it were in the enclosing one.
-            if node.child(0).is_some_and(|it| walk.text(it) == "inline") {
+            if node.child(0).is_some_and(|child| walk.text(child) == "inline") {
                 field("body").into_iter().for_each(|body| walk.visit(body));
                 return true;
             }
@@ -118,7 +120,7 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "for_range_loop" => {
             field("right").into_iter().for_each(|right| walk.visit(right));
             let declared = field("type").filter(|type_| type_.kind() != "placeholder_type_specifier");
-            if let Some(name) = field("declarator").and_then(Declared::of).map(|it| it.name) {
+            if let Some(name) = field("declarator").and_then(Declared::of).map(|candidate| candidate.name) {
                 match (declared, field("right")) {
                     (None, Some(right)) => {
                         let element = scope::element(walk.shape(right));
@@ -132,7 +134,7 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "lambda_expression" => {
             walk.collector.scopes.open();
-            let list = field("declarator").and_then(|it| it.child_by_field_name("parameters"));
+            let list = field("declarator").and_then(|child| child.child_by_field_name("parameters"));
             for parameter in list.map(|list| parameters(walk, list)).unwrap_or_default() {
                 parameter
                     .name
@@ -154,7 +156,7 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
                 let of = (role == Role::Value).then_some(Shape::Itself);
                 walk.collector.use_name(name, role, of, None);
                 // It may as well be the base type.
-                let arguments = children(node).into_iter().find(|it| it.kind() == "argument_list");
+                let arguments = children(node).into_iter().find(|child| child.kind() == "argument_list");
                 if role == Role::Value {
                     let count = arguments.and_then(crate::walk::argument_count);
                     walk.collector.use_name(name, Role::Call, None, count);
@@ -170,8 +172,8 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "call_expression" => {
             let callee = field("function");
-            if let Some(made) = callee.and_then(|callee| made_type(walk, callee)) {
-                walk.creation(made, field("arguments"));
+            if let Some(type_node) = callee.and_then(|callee| made_type(walk, callee)) {
+                walk.creation(type_node, field("arguments"));
                 return true;
             }
             let Some((of, name)) = callee.and_then(member) else { return false };
@@ -186,7 +188,10 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             let head = walk.head(node);
             let role = if node.kind() == "template_type" { Role::Type } else { Role::Call };
             walk.use_bare_name(head, role, None);
-            children(node).into_iter().filter(|child| *child != head).for_each(|held| walk.visit_type(held));
+            children(node)
+                .into_iter()
+                .filter(|child| *child != head)
+                .for_each(|argument| walk.visit_type(argument));
         }
         "qualified_identifier" => {
             let role = if ends_in_type(node) { Role::Type } else { Role::Value };
@@ -222,8 +227,8 @@ fn made_type<'n>(walk: &Walk<'_>, callee: Node<'n>) -> Option<Node<'n>> {
     };
     let name = last.child_by_field_name("name").filter(|_| last.kind() == "template_function")?;
     matches!(walk.text(name), "make_unique" | "make_shared").then_some(())?;
-    let held = last.child_by_field_name("arguments")?.named_child(0)?;
-    held.child_by_field_name("type").or(Some(held))
+    let argument = last.child_by_field_name("arguments")?.named_child(0)?;
+    argument.child_by_field_name("type").or(Some(argument))
 }
 
 /// Returns true if the last part of a path is a type.
@@ -243,7 +248,7 @@ fn visit_template_arguments(walk: &mut Walk<'_>, node: Node<'_>) {
         for child in children(node) {
             match child.kind() {
                 "template_argument_list" => {
-                    children(child).into_iter().for_each(|held| walk.visit_type(held))
+                    children(child).into_iter().for_each(|argument| walk.visit_type(argument))
                 }
                 "qualified_identifier" | "template_type" | "template_function" => open.push(child),
                 _ => {}
@@ -296,53 +301,6 @@ fn using(walk: &mut Walk<'_>, node: Node<'_>) {
         node,
         ImportOf { name, alias, glob, form: ImportForm::Namespace, ..ImportOf::module(&module) },
     );
-}
-
-fn type_(walk: &mut Walk<'_>, node: Node<'_>, name: Node<'_>, body: Node<'_>) {
-    let bases = children(node)
-        .into_iter()
-        .find(|child| child.kind() == "base_class_clause")
-        .map(children)
-        .unwrap_or_default();
-    let is_type =
-        |base: &Node<'_>| matches!(base.kind(), "type_identifier" | "qualified_identifier" | "template_type");
-    let extends = bases.into_iter().filter(is_type).collect();
-    let reach = if walk.is_inside_function() { Reach::File } else { Reach::Everyone };
-    let scoped = node.kind() != "enum_specifier"
-        || node.child(1).is_some_and(|word| matches!(word.kind(), "class" | "struct"));
-    if scoped {
-        walk.type_(&Type { node, name, kind: DefinitionKind::Type, reach, extends, body: Some(body) });
-        return;
-    }
-    // The names of a plain enum belong to the enclosing scope.
-    let mut definition = walk.collector.definition(walk.text(name), DefinitionKind::Type, node);
-    definition.reach = reach;
-    definition.body = digest([body], walk.collector.text, |_| false);
-    walk.collector.define(definition);
-    walk.visit(body);
-}
-
-fn alias(walk: &mut Walk<'_>, node: Node<'_>) {
-    let Some(type_) = node.child_by_field_name("type") else { return };
-    let declarator = node.child_by_field_name("name").or_else(|| node.child_by_field_name("declarator"));
-    let Some(declared) = declarator.and_then(Declared::of) else { return walk.visit_type(type_) };
-    let unnamed =
-        type_.child_by_field_name("name").is_none().then(|| type_.child_by_field_name("body")).flatten();
-    if let Some(body) = unnamed.filter(|_| type_.kind().ends_with("_specifier")) {
-        // `typedef struct { … } T;`: the struct is T.
-        return self::type_(walk, type_, declared.name, body);
-    }
-    let same =
-        type_.child_by_field_name("name").is_some_and(|name| walk.text(name) == walk.text(declared.name));
-    if !same {
-        let mut definition =
-            walk.collector.definition(walk.text(declared.name), DefinitionKind::Type, declared.name);
-        definition.gives = (declared.parameters.is_none()).then(|| walk.type_shape(type_));
-        definition.signature = digest([type_], walk.collector.text, |_| false);
-        walk.collector.define(definition);
-    }
-    declarator.into_iter().for_each(|declarator| visit_sizes(walk, declarator));
-    walk.visit_type(type_);
 }
 
 fn has(walk: &Walk<'_>, node: Node<'_>, word: &str) -> bool {
@@ -402,8 +360,17 @@ fn parameters<'n>(walk: &Walk<'_>, list: Node<'n>) -> Vec<Parameter<'n>> {
                 let declared = node.child_by_field_name("declarator").and_then(Declared::of);
                 let shape =
                     node.child_by_field_name("type").map_or(Shape::Unknown, |type_| walk.type_shape(type_));
-                let shape = if declared.as_ref().is_some_and(|it| it.list) { listed(shape) } else { shape };
-                found.push(Parameter { name: declared.map(|it| it.name), shape, optional, rest: false });
+                let shape = if declared.as_ref().is_some_and(|declared| declared.list) {
+                    listed(shape)
+                } else {
+                    shape
+                };
+                found.push(Parameter {
+                    name: declared.map(|declared| declared.name),
+                    shape,
+                    optional,
+                    rest: false,
+                });
             }
             "variadic_parameter_declaration" | "variadic_parameter" | "..." => {
                 found.push(Parameter { name: None, shape: Shape::Unknown, optional: false, rest: true });
@@ -433,18 +400,9 @@ fn visit_sizes(walk: &mut Walk<'_>, declarator: Node<'_>) {
     }
 }
 
-/// Returns the type of a member whose struct has no name: the members of that struct belong to the type
-/// around it.
-fn unnamed_struct(walk: &Walk<'_>, type_: Node<'_>) -> Option<Shape> {
-    let is_unnamed =
-        type_.child_by_field_name("name").is_none() && type_.child_by_field_name("body").is_some();
-    let is_struct = matches!(type_.kind(), "struct_specifier" | "union_specifier");
-    walk.collector.container().filter(|_| is_unnamed && is_struct).map(Shape::Of)
-}
-
 fn declaration(walk: &mut Walk<'_>, node: Node<'_>) {
     let type_ = node.child_by_field_name("type");
-    let clause = children(node).into_iter().find(|it| it.kind() == "bitfield_clause");
+    let clause = children(node).into_iter().find(|child| child.kind() == "bitfield_clause");
     clause.into_iter().for_each(|clause| walk.children(clause));
     let value = node.child_by_field_name("value").or_else(|| node.child_by_field_name("default_value"));
     let declarators: Vec<_> = node.children_by_field_name("declarator", &mut node.walk()).collect();
@@ -459,7 +417,7 @@ fn declaration(walk: &mut Walk<'_>, node: Node<'_>) {
             _ if local => {
                 let called = initial.filter(|initial| initial.kind() == "argument_list");
                 match (called, known) {
-                    (Some(arguments), Some(made)) => walk.creation(made, Some(arguments)),
+                    (Some(arguments), Some(type_node)) => walk.creation(type_node, Some(arguments)),
                     _ => initial.into_iter().for_each(|initial| walk.visit(initial)),
                 }
                 walk.local(declared.name, known, initial);
@@ -473,7 +431,7 @@ fn declaration(walk: &mut Walk<'_>, node: Node<'_>) {
             _ => {
                 let kind = if is_in_class(walk) { DefinitionKind::Field } else { DefinitionKind::Value };
                 let shape = |known| unnamed_struct(walk, known).unwrap_or_else(|| walk.type_shape(known));
-                let gives = known.map(shape).or_else(|| initial.map(|it| walk.shape(it)));
+                let gives = known.map(shape).or_else(|| initial.map(|initial| walk.shape(initial)));
                 let gives = if declared.list { gives.map(listed) } else { gives };
                 let reach = reach(walk, node);
                 let at = walk.value(node, declared.name, kind, reach, gives, initial);
@@ -486,7 +444,7 @@ fn declaration(walk: &mut Walk<'_>, node: Node<'_>) {
         && node
             .child_by_field_name("declarator")
             .and_then(Declared::of)
-            .is_some_and(|it| it.parameters.is_some());
+            .is_some_and(|declared| declared.parameters.is_some());
     // The parts of a declared function were walked with it.
     if !functions || type_.as_ref().is_some_and(defines) || local {
         type_.into_iter().for_each(|type_| walk.visit_type(type_));

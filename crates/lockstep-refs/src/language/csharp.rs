@@ -90,7 +90,8 @@ impl Packages for CSharp {
         };
         let holds = |file: &FileId| {
             let Some(view) = query.view(*file) else { return false };
-            let mut containers = view.facts.definitions.iter().filter_map(|it| it.container.as_deref());
+            let mut containers =
+                view.facts.definitions.iter().filter_map(|definition| definition.container.as_deref());
             inside(&view.package) || containers.any(inside)
         };
         let files: Vec<FileId> =
@@ -205,12 +206,12 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "base_list" => {
             let (walked, arguments): (Vec<_>, Vec<_>) =
-                children(node).into_iter().partition(|it| it.kind() != "argument_list");
+                children(node).into_iter().partition(|child| child.kind() != "argument_list");
             walked.into_iter().for_each(|part| walk.visit_type(part));
             arguments.into_iter().for_each(|part| walk.super_constructor_call(node, Some(part)));
         }
         "constructor_initializer" => {
-            let is_parent = node.children(&mut node.walk()).any(|it| it.kind() == "base");
+            let is_parent = node.children(&mut node.walk()).any(|child| child.kind() == "base");
             let arguments = child(node, "argument_list");
             match is_parent {
                 true => walk.super_constructor_call(node, arguments),
@@ -220,7 +221,8 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "argument" => walk.children_but(node, field("name")),
         "conditional_access_expression" => conditional(walk, node, None),
         "invocation_expression" => {
-            let Some(callee) = field("function").filter(|it| it.kind() == "conditional_access_expression")
+            let Some(callee) =
+                field("function").filter(|child| child.kind() == "conditional_access_expression")
             else {
                 return false;
             };
@@ -235,7 +237,10 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "generic_name" => {
             let head = walk.head(node);
             walk.use_bare_name(head, Role::Type, None);
-            children(node).into_iter().filter(|child| *child != head).for_each(|held| walk.visit_type(held));
+            children(node)
+                .into_iter()
+                .filter(|child| *child != head)
+                .for_each(|argument| walk.visit_type(argument));
         }
         "type_parameter_list" => {}
         "attribute" => {
@@ -332,16 +337,18 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
 
 /// Records the calls of the base's constructor that are not written.
 fn default_calls(walk: &mut Walk<'_>, node: Node<'_>, name: Node<'_>, body: Option<Node<'_>>) {
-    let Some(bases) = child(node, "base_list").filter(|it| child(*it, "argument_list").is_none()) else {
+    let Some(bases) =
+        child(node, "base_list").filter(|candidate| child(*candidate, "argument_list").is_none())
+    else {
         return;
     };
     let Some(base) = bases.named_child(0).filter(|_| node.kind() == "class_declaration") else { return };
     let members = body.map(children).unwrap_or_default();
     let written: Vec<_> = members
         .into_iter()
-        .filter(|it| it.kind() == "constructor_declaration" && !has(walk, *it, "static"))
+        .filter(|member| member.kind() == "constructor_declaration" && !has(walk, *member, "static"))
         .collect();
-    walk.default_calls(name, base, &written, |it| child(it, "constructor_initializer").is_some());
+    walk.default_calls(name, base, &written, |walk| child(walk, "constructor_initializer").is_some());
 }
 
 fn function(walk: &mut Walk<'_>, node: Node<'_>) {
@@ -384,7 +391,7 @@ fn parameters<'n>(walk: &Walk<'_>, list: Node<'n>) -> Vec<Parameter<'n>> {
         Parameter { name: node.child_by_field_name("name"), shape, optional, rest }
     };
     let mut found: Vec<_> =
-        children(list).into_iter().filter(|it| it.kind() == "parameter").map(one).collect();
+        children(list).into_iter().filter(|child| child.kind() == "parameter").map(one).collect();
     // `params T[] xs` is directly in the list.
     if let Some(name) = list.child_by_field_name("name") {
         let shape = list.child_by_field_name("type").map_or(Shape::Unknown, |type_| walk.type_shape(type_));
@@ -408,10 +415,12 @@ fn property(walk: &mut Walk<'_>, node: Node<'_>) {
     let inside = node.child_by_field_name("value").or_else(|| node.child_by_field_name("accessors"));
     let reach = reach(walk, node);
     let at = walk.value(node, name, DefinitionKind::Field, reach, gives, inside);
-    let is_declared =
-        node.parent().and_then(|it| it.parent()).is_some_and(|it| it.kind() == "interface_declaration")
-            && !walk.text(inside.unwrap_or(node)).contains("=>")
-            && !walk.text(inside.unwrap_or(node)).trim_start_matches('{').contains('{');
+    let is_declared = node
+        .parent()
+        .and_then(|parent| parent.parent())
+        .is_some_and(|child| child.kind() == "interface_declaration")
+        && !walk.text(inside.unwrap_or(node)).contains("=>")
+        && !walk.text(inside.unwrap_or(node)).trim_start_matches('{').contains('{');
     if let Some(declared) =
         at.and_then(|at| walk.collector.facts.definitions.get_mut(at as usize)).filter(|_| is_declared)
     {
@@ -428,9 +437,10 @@ fn property(walk: &mut Walk<'_>, node: Node<'_>) {
 fn mark_unsettable(walk: &mut Walk<'_>, node: Node<'_>, at: Option<u32>) {
     const HIDDEN: &[&str] = &["private", "protected"];
     let accessors = node.child_by_field_name("accessors").map(children).unwrap_or_default();
-    let sets = |it: &Node<'_>| {
-        let words = walk.text(*it).split(|c: char| !c.is_alphanumeric()).take(3).collect::<Vec<_>>();
-        words.iter().any(|it| matches!(*it, "set" | "init")) && !words.iter().any(|it| HIDDEN.contains(it))
+    let sets = |child: &Node<'_>| {
+        let words = walk.text(*child).split(|c: char| !c.is_alphanumeric()).take(3).collect::<Vec<_>>();
+        words.iter().any(|word| matches!(*word, "set" | "init"))
+            && !words.iter().any(|word| HIDDEN.contains(word))
     };
     if accessors.iter().any(sets) {
         return;

@@ -252,7 +252,7 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
         _ => DefinitionKind::Type,
     };
     let mut extends: Vec<Node<'_>> =
-        members.iter().filter(embedded).filter_map(|it| it.child_by_field_name("type")).collect();
+        members.iter().filter(embedded).filter_map(|member| member.child_by_field_name("type")).collect();
     if kind == DefinitionKind::Interface {
         extends.extend(children(type_).into_iter().filter(|child| child.kind() == "type_elem"));
     }
@@ -349,13 +349,13 @@ fn values(walk: &mut Walk<'_>, node: Node<'_>) {
         }
         let initial = initials.get(at).copied();
         let gives =
-            type_.map(|it| walk.type_shape(it)).or_else(|| initial.map(|initial| walk.shape(initial)));
+            type_.map(|type_| walk.type_shape(type_)).or_else(|| initial.map(|initial| walk.shape(initial)));
         let defined = walk.value(node, *name, DefinitionKind::Value, reach(walk.text(*name)), gives, value);
         if type_.is_none() {
             let inferred = initial.map(|initial| inferred::type_tokens(walk, initial)).unwrap_or_default();
             let at = defined.and_then(|at| usize::try_from(at).ok());
             let definition = at.and_then(|at| walk.collector.facts.definitions.get_mut(at));
-            definition.into_iter().for_each(|it| inferred::add_type(it, &inferred));
+            definition.into_iter().for_each(|candidate| inferred::add_type(candidate, &inferred));
         }
         first = first.or(defined);
     }

@@ -74,7 +74,7 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             }
         }
         "explicit_constructor_invocation" => {
-            let is_parent = field("constructor").is_some_and(|it| it.kind() == "super");
+            let is_parent = field("constructor").is_some_and(|child| child.kind() == "super");
             match is_parent {
                 true => walk.super_constructor_call(node, field("arguments")),
                 false => walk.own_creation(node, field("arguments")),
@@ -107,7 +107,7 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "element_value_pair" => {
             let annotation = node.parent().and_then(|list| list.parent());
-            let name = annotation.and_then(|it| it.child_by_field_name("name"));
+            let name = annotation.and_then(|annotation| annotation.child_by_field_name("name"));
             if let Some((key, name)) = field("key").zip(name) {
                 let of = Shape::Of(dotted(walk.text(name)).into());
                 walk.collector.use_name(key, Role::Value, Some(of), None);
@@ -180,10 +180,11 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
 fn default_calls(walk: &mut Walk<'_>, name: Node<'_>, superclass: Node<'_>, body: Option<Node<'_>>) {
     let Some(base) = superclass.named_child(0) else { return };
     let members = body.map(children).unwrap_or_default();
-    let written: Vec<_> = members.into_iter().filter(|it| it.kind() == "constructor_declaration").collect();
-    walk.default_calls(name, base, &written, |it| {
-        let body = it.child_by_field_name("body");
-        body.and_then(|it| child(it, "explicit_constructor_invocation")).is_some()
+    let written: Vec<_> =
+        members.into_iter().filter(|member| member.kind() == "constructor_declaration").collect();
+    walk.default_calls(name, base, &written, |walk| {
+        let body = walk.child_by_field_name("body");
+        body.and_then(|body| child(body, "explicit_constructor_invocation")).is_some()
     });
 }
 
@@ -274,9 +275,9 @@ fn locals(walk: &mut Walk<'_>, node: Node<'_>) {
 
 /// `new T(…) { … }`: a type without a name that extends T.
 fn anonymous(walk: &mut Walk<'_>, node: Node<'_>, body: Node<'_>) {
-    let Some(made) = node.child_by_field_name("type") else { return };
-    walk.creation(made, node.child_by_field_name("arguments"));
-    subtype(walk, node, &dotted(walk.text(walk.head(made))), body);
+    let Some(type_node) = node.child_by_field_name("type") else { return };
+    walk.creation(type_node, node.child_by_field_name("arguments"));
+    subtype(walk, node, &dotted(walk.text(walk.head(type_node))), body);
 }
 
 /// Walks the body of a type without a name.
@@ -302,7 +303,7 @@ fn labels(walk: &mut Walk<'_>, node: Node<'_>) {
     };
     let of = walk.shape(over);
     let groups = children(body).into_iter().flat_map(children);
-    for label in groups.filter(|it| it.kind() == "switch_label").flat_map(children) {
+    for label in groups.filter(|group| group.kind() == "switch_label").flat_map(children) {
         if label.kind() == "identifier" {
             walk.collector.use_name(label, Role::Value, Some(of.clone()), None);
         }

@@ -54,7 +54,7 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
                 let owner = walk.collector.container().map(Shape::Of);
                 walk.value(node, name, DefinitionKind::Variant, Reach::Everyone, owner, None);
                 walk.own_creation(name, child(node, "value_arguments"));
-                let rest = children(node).into_iter().filter(|it| it.kind() == "class_body");
+                let rest = children(node).into_iter().filter(|child| child.kind() == "class_body");
                 rest.for_each(|body| walk.visit(body));
             }
         }
@@ -128,7 +128,7 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "constructor_invocation" => constructor_invocation(walk, node),
         "constructor_delegation_call" => {
-            let is_parent = node.child(0).is_some_and(|it| it.kind() == "super");
+            let is_parent = node.child(0).is_some_and(|child| child.kind() == "super");
             let arguments = child(node, "value_arguments");
             match is_parent {
                 true => walk.super_constructor_call(node, arguments),
@@ -146,7 +146,7 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "user_type" => {
             walk.path(node, Role::Type, None);
-            child(node, "type_arguments").into_iter().for_each(|held| walk.children(held));
+            child(node, "type_arguments").into_iter().for_each(|arguments| walk.children(arguments));
         }
         "parameter" | "class_parameter" | "lambda_parameters" | "variable_declaration" => {
             let name = child(node, "identifier");
@@ -179,19 +179,19 @@ fn templates(walk: &mut Walk<'_>, node: Node<'_>) {
 /// The call of a constructor in the head of a type or object.
 fn constructor_invocation(walk: &mut Walk<'_>, node: Node<'_>) {
     let arguments = child(node, "value_arguments");
-    if let Some(made) = child(node, "user_type") {
+    if let Some(type_node) = child(node, "user_type") {
         // It is a call of the constructor: the type's name is part of the header.
-        let base = dotted(walk.text(made));
+        let base = dotted(walk.text(type_node));
         let simple = base.rsplit('.').next().unwrap_or(&base).to_owned();
         let count = arguments.and_then(walk::argument_count);
         let first = walk.collector.facts.uses.len();
-        walk.record_use(made, &simple, Role::Call, Some(Shape::Of(base.into())), count);
-        arguments.into_iter().for_each(|it| walk.name_arguments(first, it));
-        let header = node.parent().and_then(|it| it.parent()).and_then(|it| it.parent());
-        if header.is_none_or(|it| it.kind() != "class_declaration") {
-            walk.path(made, Role::Extend, None);
+        walk.record_use(type_node, &simple, Role::Call, Some(Shape::Of(base.into())), count);
+        arguments.into_iter().for_each(|argument| walk.name_arguments(first, argument));
+        let header = node.parent().and_then(|parent| parent.parent()).and_then(|child| child.parent());
+        if header.is_none_or(|header| header.kind() != "class_declaration") {
+            walk.path(type_node, Role::Extend, None);
         }
-        child(made, "type_arguments").into_iter().for_each(|held| walk.children(held));
+        child(type_node, "type_arguments").into_iter().for_each(|held| walk.children(held));
     }
     arguments.into_iter().for_each(|arguments| walk.children(arguments));
 }
@@ -231,15 +231,17 @@ fn overrides(walk: &mut Walk<'_>, node: Node<'_>) {
     let specifiers = child(node, "delegation_specifiers").map(children).unwrap_or_default();
     let bases: Vec<Shape> = specifiers
         .into_iter()
-        .filter_map(|it| it.named_child(0))
-        .filter_map(|it| if it.kind() == "user_type" { Some(it) } else { child(it, "user_type") })
-        .map(|it| walk.type_shape(it))
+        .filter_map(|specifier| specifier.named_child(0))
+        .filter_map(|candidate| {
+            if candidate.kind() == "user_type" { Some(candidate) } else { child(candidate, "user_type") }
+        })
+        .map(|child| walk.type_shape(child))
         .collect();
     for member in child(node, "class_body").map(children).unwrap_or_default() {
-        let words = child(member, "modifiers").map(|it| walk.text(it)).unwrap_or_default();
-        let name = member
-            .child_by_field_name("name")
-            .or_else(|| child(member, "variable_declaration").and_then(|it| child(it, "identifier")));
+        let words = child(member, "modifiers").map(|child| walk.text(child)).unwrap_or_default();
+        let name = member.child_by_field_name("name").or_else(|| {
+            child(member, "variable_declaration").and_then(|candidate| child(candidate, "identifier"))
+        });
         let Some(name) = name.filter(|_| words.split_whitespace().any(|word| word == "override")) else {
             continue;
         };
@@ -278,19 +280,22 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
     let body = child(node, "class_body").or_else(|| child(node, "enum_class_body"));
     let reach = reach(walk, node);
     walk.type_(&Type { node, name, kind, reach, extends, body });
-    if let Some(list) = child(node, "primary_constructor").and_then(|it| child(it, "class_parameters")) {
+    if let Some(list) =
+        child(node, "primary_constructor").and_then(|candidate| child(candidate, "class_parameters"))
+    {
         let container = walk.collector.enter(walk.text(name));
         for parameter in children(list) {
-            let kept =
+            let has_property =
                 parameter.children(&mut parameter.walk()).any(|part| matches!(part.kind(), "val" | "var"));
-            if let Some(name) = child(parameter, "identifier").filter(|_| kept) {
+            if let Some(name) = child(parameter, "identifier").filter(|_| has_property) {
                 let gives = type_of(parameter).map(|type_| walk.type_shape(type_));
                 let reach = self::reach(walk, parameter);
                 walk.value(parameter, name, DefinitionKind::Field, reach, gives, None);
             }
         }
         constructor(walk, list, &parameters(walk, list));
-        if child(node, "modifiers").is_some_and(|it| walk.text(it).split_whitespace().any(|it| it == "data"))
+        if child(node, "modifiers")
+            .is_some_and(|child| walk.text(child).split_whitespace().any(|word| word == "data"))
         {
             copy(walk, list);
         }
@@ -316,7 +321,7 @@ fn constructor(walk: &mut Walk<'_>, node: Node<'_>, parameters: &[Parameter<'_>]
     let body = child(node, "block");
     let mut definition = walk.collector.definition(&name, DefinitionKind::Method, node);
     definition.arity = walk::arity(parameters);
-    definition.signature = digest([node], walk.collector.text, |it| Some(it) == body);
+    definition.signature = digest([node], walk.collector.text, |child| Some(child) == body);
     definition.body = digest(body, walk.collector.text, |_| false);
     definition.header = header(node, None, body.as_slice(), walk.collector.text);
     walk.collector.define(definition);
@@ -332,8 +337,10 @@ fn function(walk: &mut Walk<'_>, node: Node<'_>) {
     let body = child(node, "function_body");
     // With `= expression`, the result is that of the expression.
     let worth = body.filter(|body| child(*body, "block").is_none()).and_then(|body| body.named_child(0));
-    let result =
-        result.first().map(|it| walk.type_shape(*it)).or_else(|| worth.map(|worth| walk.shape(worth)));
+    let result = result
+        .first()
+        .map(|result| walk.type_shape(*result))
+        .or_else(|| worth.map(|worth| walk.shape(worth)));
     let receiver = receiver.first().map(|receiver| walk.type_shape(*receiver));
     let kind = match walk.collector.container() {
         Some(_) if !walk.is_inside_function() => DefinitionKind::Method,

@@ -117,22 +117,22 @@ fn anchor(title: &str) -> String {
 
 /// Returns a title without the targets of its links and without tags.
 fn visible(title: &str) -> String {
-    let mut shown = String::new();
+    let mut text = String::new();
     let mut rest = title;
     while let Some(at) = rest.find(['<', ']']) {
         let (before, from) = rest.split_at(at);
-        shown.push_str(before);
+        text.push_str(before);
         let hidden = match from.strip_prefix("](") {
             Some(target) => target.find(')').map(|end| end + 3),
-            None if is_tag(from) && shown.matches('`').count().is_multiple_of(2) => {
+            None if is_tag(from) && text.matches('`').count().is_multiple_of(2) => {
                 from.find('>').map(|end| end + 1)
             }
             None => None,
         };
         rest = from.get(hidden.unwrap_or(1)..).unwrap_or_default();
     }
-    shown.push_str(rest);
-    shown
+    text.push_str(rest);
+    text
 }
 
 fn is_tag(text: &str) -> bool {

@@ -88,7 +88,10 @@ fn is_own(world: &dyn World, module: &str) -> bool {
     let texts = world.named("composer.json").into_iter().filter_map(|file| world.text(file));
     texts.filter_map(|text| serde_json::from_str::<serde_json::Value>(&text).ok()).any(|composer| {
         ["autoload", "autoload-dev"].iter().any(|key| {
-            let prefixes = composer.get(key).and_then(|it| it.get("psr-4")).and_then(|it| it.as_object());
+            let prefixes = composer
+                .get(key)
+                .and_then(|composer| composer.get("psr-4"))
+                .and_then(|value| value.as_object());
             let owns = |prefix: &String| !prefix.is_empty() && module.starts_with(&dotted(prefix));
             prefixes.is_some_and(|prefixes| prefixes.keys().any(owns))
         })
@@ -106,10 +109,10 @@ fn infer(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
             _ => Shape::Itself,
         }),
         "object_creation_expression" => {
-            let made = made_type(node);
-            Some(made.map_or(Shape::Unknown, |made| match is_own_type(walk.text(made)) {
+            let type_node = made_type(node);
+            Some(type_node.map_or(Shape::Unknown, |type_node| match is_own_type(walk.text(type_node)) {
                 true => Shape::Itself,
-                false => Shape::Of(dotted(walk.text(made)).into()),
+                false => Shape::Of(dotted(walk.text(type_node)).into()),
             }))
         }
         "assignment_expression" => {
@@ -191,7 +194,7 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             walk.visit(right);
             match left.kind() {
                 "variable_name" => {
-                    let mocked = mocked_type(walk, right).map(|it| walk.type_shape(it));
+                    let mocked = mocked_type(walk, right).map(|child| walk.type_shape(child));
                     let shape = mocked.unwrap_or_else(|| walk.shape(right));
                     walk.collector.scopes.bind(walk.text(left), shape);
                 }
@@ -207,7 +210,7 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             let one = parts
                 .get(1)
                 .map(|one| if one.kind() == "pair" { children(*one).pop().unwrap_or(*one) } else { *one });
-            parts.get(1).into_iter().for_each(|it| bind_variables(walk, *it));
+            parts.get(1).into_iter().for_each(|part| bind_variables(walk, *part));
             one.into_iter().for_each(|one| walk.collector.scopes.bind(walk.text(one), element.clone()));
             parts.iter().skip(2).for_each(|part| walk.visit(*part));
         }
@@ -221,8 +224,10 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             let parts = children(node);
             let arguments = parts.iter().find(|part| part.kind() == "arguments").copied();
             match made_type(node) {
-                Some(made) if is_own_type(walk.text(made)) => walk.own_creation(made, arguments),
-                Some(made) => walk.creation(made, arguments),
+                Some(type_node) if is_own_type(walk.text(type_node)) => {
+                    walk.own_creation(type_node, arguments)
+                }
+                Some(type_node) => walk.creation(type_node, arguments),
                 None => match child(node, "anonymous_class") {
                     Some(class) => anonymous(walk, class),
                     None => walk.children(node),
@@ -240,9 +245,11 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "function_call_expression" => {
             // `define('NAME', value)`.
             let list = field("arguments").map(children).unwrap_or_default();
-            let named =
-                list.first().and_then(|it| it.named_child(0)).and_then(|it| child(it, "string_content"));
-            match named.filter(|_| field("function").is_some_and(|it| walk.text(it) == "define")) {
+            let named = list
+                .first()
+                .and_then(|list| list.named_child(0))
+                .and_then(|candidate| child(candidate, "string_content"));
+            match named.filter(|_| field("function").is_some_and(|child| walk.text(child) == "define")) {
                 Some(name) => {
                     walk.value(
                         node,
@@ -264,7 +271,7 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "binary_expression" => {
             let (Some(left), Some(right)) = (field("left"), field("right")) else { return false };
             walk.visit(left);
-            let is_type = field("operator").is_some_and(|it| walk.text(it) == "instanceof");
+            let is_type = field("operator").is_some_and(|child| walk.text(child) == "instanceof");
             if is_type { walk.visit_type(right) } else { walk.visit(right) }
         }
         "argument" => walk.children_but(node, field("name")),
@@ -332,7 +339,7 @@ fn required(walk: &mut Walk<'_>, node: Node<'_>) {
 }
 
 fn reach(node: Node<'_>, walk: &Walk<'_>) -> Reach {
-    let words = child(node, "visibility_modifier").map(|it| walk.text(it));
+    let words = child(node, "visibility_modifier").map(|child| walk.text(child));
     if words == Some("private") { Reach::File } else { Reach::Everyone }
 }
 
@@ -342,8 +349,9 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
         "interface_declaration" => DefinitionKind::Interface,
         _ => DefinitionKind::Type,
     };
-    let clauses =
-        children(node).into_iter().filter(|it| matches!(it.kind(), "base_clause" | "class_interface_clause"));
+    let clauses = children(node)
+        .into_iter()
+        .filter(|child| matches!(child.kind(), "base_clause" | "class_interface_clause"));
     let mut extends: Vec<Node<'_>> = clauses.flat_map(children).collect();
     let body = node.child_by_field_name("body");
     let inside = body.map(children).unwrap_or_default();
@@ -354,11 +362,12 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
 
 /// `new class(…) extends T implements I { … }`: a type without a name.
 fn anonymous(walk: &mut Walk<'_>, node: Node<'_>) {
-    let clauses =
-        children(node).into_iter().filter(|it| matches!(it.kind(), "base_clause" | "class_interface_clause"));
+    let clauses = children(node)
+        .into_iter()
+        .filter(|child| matches!(child.kind(), "base_clause" | "class_interface_clause"));
     let bases: Vec<Node<'_>> = clauses.flat_map(children).collect();
     let arguments = child(node, "arguments");
-    if let Some(base) = child(node, "base_clause").and_then(|it| it.named_child(0)) {
+    if let Some(base) = child(node, "base_clause").and_then(|child| child.named_child(0)) {
         walk.creation(base, arguments);
     } else {
         arguments.into_iter().for_each(|arguments| walk.children(arguments));
@@ -366,10 +375,10 @@ fn anonymous(walk: &mut Walk<'_>, node: Node<'_>) {
     let name = format!("_{}", line_of(node));
     let mut definition = walk.collector.definition(&name, DefinitionKind::Type, node);
     definition.reach = Reach::File;
-    definition.extends = bases.iter().map(|it| dotted(walk.text(*it)).into()).collect();
+    definition.extends = bases.iter().map(|base| dotted(walk.text(*base)).into()).collect();
     let before = walk.collector.within;
     walk.collector.within = walk.collector.define(definition);
-    bases.into_iter().for_each(|it| walk.extended(it));
+    bases.into_iter().for_each(|base| walk.extended(base));
     let container = walk.collector.enter(&name);
     node.child_by_field_name("body").into_iter().for_each(|body| walk.visit(body));
     walk.collector.leave(container);
@@ -404,15 +413,20 @@ fn mocked_type<'n>(walk: &Walk<'_>, node: Node<'n>) -> Option<Node<'n>> {
 
 /// `$mock->expects(…)->method('name')` of PHPUnit names a method of the mocked type.
 fn mocked_method(walk: &mut Walk<'_>, node: Node<'_>) {
-    let named =
-        |node: Node<'_>, name: &str| node.child_by_field_name("name").map(|it| walk.text(it)) == Some(name);
-    let first = node.child_by_field_name("arguments").and_then(|it| it.named_child(0)?.named_child(0));
-    let text = first.and_then(|it| child(it, "string_content")).filter(|_| named(node, "method"));
+    let named = |node: Node<'_>, name: &str| {
+        node.child_by_field_name("name").map(|name| walk.text(name)) == Some(name)
+    };
+    let first =
+        node.child_by_field_name("arguments").and_then(|arguments| arguments.named_child(0)?.named_child(0));
+    let text =
+        first.and_then(|candidate| child(candidate, "string_content")).filter(|_| named(node, "method"));
     let mut of = node.child_by_field_name("object");
-    while let Some(inner) = of.filter(|it| it.kind() == "member_call_expression" && named(*it, "expects")) {
+    while let Some(inner) =
+        of.filter(|child| child.kind() == "member_call_expression" && named(*child, "expects"))
+    {
         of = inner.child_by_field_name("object");
     }
-    let of = of.filter(|it| matches!(it.kind(), "variable_name" | "member_access_expression"));
+    let of = of.filter(|child| matches!(child.kind(), "variable_name" | "member_access_expression"));
     if let (Some(text), Some(of)) = (text, of) {
         let shape = walk.shape(of);
         walk.collector.use_name(text, Role::Pattern, Some(shape), None);
@@ -434,9 +448,9 @@ fn function(walk: &mut Walk<'_>, node: Node<'_>) {
     let body = node.child_by_field_name("body");
     let reach = reach(node, walk);
     walk.function(&Function { node, name, kind, reach, parameters, result, body });
-    let kept = list.map(children).unwrap_or_default();
-    for parameter in kept.into_iter().filter(|it| it.kind() == "property_promotion_parameter") {
-        let Some(name) = parameter.child_by_field_name("name").and_then(|it| child(it, "name")) else {
+    let promoted = list.map(children).unwrap_or_default();
+    for parameter in promoted.into_iter().filter(|child| child.kind() == "property_promotion_parameter") {
+        let Some(name) = parameter.child_by_field_name("name").and_then(|name| child(name, "name")) else {
             continue;
         };
         let gives = parameter.child_by_field_name("type").map(|type_| walk.type_shape(type_));
@@ -468,7 +482,7 @@ fn property(walk: &mut Walk<'_>, node: Node<'_>) {
     let gives = type_.map(|type_| walk.type_shape(type_));
     let reach = reach(node, walk);
     for element in children(node).into_iter().filter(|part| part.kind() == "property_element") {
-        let Some(name) = element.child_by_field_name("name").and_then(|it| child(it, "name")) else {
+        let Some(name) = element.child_by_field_name("name").and_then(|name| child(name, "name")) else {
             continue;
         };
         let initial = element.child_by_field_name("default_value");

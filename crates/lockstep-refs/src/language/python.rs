@@ -89,12 +89,18 @@ impl Rules for Python {
 
     fn reexport_outlives_removal(&self, handing: &Facts) -> bool {
         // A module with `__getattr__` creates missing names.
-        handing.definitions.iter().any(|it| &*it.name == "__getattr__" && it.container.is_none())
+        handing
+            .definitions
+            .iter()
+            .any(|definition| &*definition.name == "__getattr__" && definition.container.is_none())
     }
 
     fn dynamic_export_is_uncallable(&self, handing: &Facts) -> bool {
-        let made = handing.definitions.iter().find(|it| &*it.name == "__getattr__" && it.container.is_none());
-        let gives = match made.and_then(|it| it.gives.as_ref()) {
+        let made = handing
+            .definitions
+            .iter()
+            .find(|definition| &*definition.name == "__getattr__" && definition.container.is_none());
+        let gives = match made.and_then(|definition| definition.gives.as_ref()) {
             Some(Shape::Function(_, gives)) => Some(&**gives),
             gives => gives,
         };
@@ -173,10 +179,15 @@ fn promised(facts: &Facts, all: &[Box<str>]) -> Vec<Box<str>> {
     if facts.imports.iter().any(|import| import.glob) {
         return Vec::new();
     }
-    let defined = facts.definitions.iter().filter(|it| it.container.is_none()).map(|it| &*it.name);
-    let taken = facts.imports.iter().flat_map(|it| it.names.iter().map(|name| &*name.local));
-    let modules = facts.imports.iter().filter(|it| it.names.is_empty());
-    let modules = modules.filter_map(|it| it.alias.as_deref().or_else(|| it.module.split('.').next()));
+    let defined = facts
+        .definitions
+        .iter()
+        .filter(|definition| definition.container.is_none())
+        .map(|definition| &*definition.name);
+    let taken = facts.imports.iter().flat_map(|import| import.names.iter().map(|name| &*name.local));
+    let modules = facts.imports.iter().filter(|import| import.names.is_empty());
+    let modules =
+        modules.filter_map(|import| import.alias.as_deref().or_else(|| import.module.split('.').next()));
     let known: HashSet<&str> = defined.chain(taken).chain(modules).collect();
     all.iter().filter(|name| !known.contains(&***name)).cloned().collect()
 }
@@ -220,9 +231,11 @@ fn drop_foreign_names(facts: &mut Facts) {
             known.extend(import.module.split('.').next());
         }
     }
-    let types = facts.definitions.iter().filter(|it| it.kind != DefinitionKind::Method);
+    let types = facts.definitions.iter().filter(|definition| definition.kind != DefinitionKind::Method);
     known.extend(types.map(|definition| &*definition.name));
-    facts.uses.retain(|it| it.of.is_some() || it.role == Role::Quoted || known.contains(&*it.name));
+    facts
+        .uses
+        .retain(|usage| usage.of.is_some() || usage.role == Role::Quoted || known.contains(&*usage.name));
 }
 
 #[cfg(test)]

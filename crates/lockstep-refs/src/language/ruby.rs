@@ -49,7 +49,10 @@ impl Packages for Ruby {
         }
         // The load path is not declared: a directory `lib`, or the only file whose path ends so.
         let ends = |file: &FileId| {
-            world.path(*file).strip_suffix(&*path).is_some_and(|it| it.is_empty() || it.ends_with('/'))
+            world
+                .path(*file)
+                .strip_suffix(&*path)
+                .is_some_and(|strip_suffix| strip_suffix.is_empty() || strip_suffix.ends_with('/'))
         };
         let found: Vec<FileId> = world.named(base(&path)).into_iter().filter(ends).collect();
         let lib = |file: &&FileId| world.path(**file).ends_with(&format!("lib/{path}"));
@@ -79,9 +82,11 @@ impl Packages for Ruby {
 fn infer(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     match node.kind() {
         "call" => {
-            let method = node.child_by_field_name("method").map(|it| walk.text(it));
+            let method = node.child_by_field_name("method").map(|method| walk.text(method));
             match node.child_by_field_name("receiver").filter(|_| method == Some("new")) {
-                Some(made) => is_constant(made).then(|| Shape::Of(dotted(walk.text(made)).into())),
+                Some(receiver) => {
+                    is_constant(receiver).then(|| Shape::Of(dotted(walk.text(receiver)).into()))
+                }
                 None => made_here(walk, method),
             }
         }
@@ -122,19 +127,20 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "block" | "do_block" | "lambda" => {
             walk.collector.scopes.open();
             let list = field("parameters").map(children).unwrap_or_default();
-            for name in list.into_iter().filter_map(|it| it.child_by_field_name("name").or(Some(it))) {
+            for name in list.into_iter().filter_map(|child| child.child_by_field_name("name").or(Some(child)))
+            {
                 walk.collector.scopes.bind(walk.text(name), Shape::Unknown);
             }
             field("body").into_iter().for_each(|body| walk.visit(body));
             walk.collector.scopes.close();
         }
         "method_parameters" | "block_parameters" | "lambda_parameters" => {
-            let values = children(node).into_iter().filter_map(|it| it.child_by_field_name("value"));
+            let values = children(node).into_iter().filter_map(|child| child.child_by_field_name("value"));
             values.for_each(|value| walk.visit(value));
         }
         // `map(&:name)`.
         "block_argument" => {
-            let symbol = node.named_child(0).filter(|it| it.kind() == "simple_symbol");
+            let symbol = node.named_child(0).filter(|child| child.kind() == "simple_symbol");
             let Some(symbol) = symbol else { return false };
             let name = walk.text(symbol).trim_start_matches(':').to_owned();
             walk.record_use(symbol, &name, Role::Call, Some(Shape::Unknown), Some(0));
@@ -165,8 +171,11 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let first = arguments.and_then(|list| list.named_child(0));
     match (walk.text(method), receiver) {
         (word @ ("require" | "require_relative" | "load" | "autoload"), None) => {
-            let path =
-                arguments.map(children).unwrap_or_default().into_iter().rfind(|it| it.kind() == "string");
+            let path = arguments
+                .map(children)
+                .unwrap_or_default()
+                .into_iter()
+                .rfind(|child| child.kind() == "string");
             let path = path.map(|path| walk.text(path).trim_matches(['"', '\''])).unwrap_or_default();
             let form = if word == "require_relative" { ImportForm::Child } else { ImportForm::Dynamic };
             if !path.is_empty() && !path.contains("#{") {
@@ -185,8 +194,9 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             // The method of the same name in the base class.
             let around = walk.collector.within.and_then(|at| usize::try_from(at).ok());
             let around = around.and_then(|at| walk.collector.facts.definitions.get(at));
-            if let Some(name) =
-                around.filter(|it| it.kind == DefinitionKind::Method).map(|it| it.name.clone())
+            if let Some(name) = around
+                .filter(|definition| definition.kind == DefinitionKind::Method)
+                .map(|definition| definition.name.clone())
             {
                 let count = arguments.map_or(Some(0), crate::walk::argument_count);
                 walk.record_use(node, &name, Role::Call, Some(Shape::Parent), count);
@@ -242,7 +252,7 @@ const SENDING: &[&str] = &["send", "public_send", "__send__", "method", "instanc
 
 /// Keeps that a symbol names a method: `send(:name)`, `private :name`.
 fn named_method(walk: &mut Walk<'_>, symbol: Node<'_>, receiver: Option<Node<'_>>) {
-    let of = match receiver.filter(|it| it.kind() != "self") {
+    let of = match receiver.filter(|receiver| receiver.kind() != "self") {
         Some(receiver) => Some(walk.shape(receiver)),
         None => {
             let class = walk.collector.container();
@@ -259,7 +269,7 @@ fn named_method(walk: &mut Walk<'_>, symbol: Node<'_>, receiver: Option<Node<'_>
 fn is_at_class_level(walk: &Walk<'_>) -> bool {
     let within = walk.collector.within.and_then(|at| usize::try_from(at).ok());
     let around = within.and_then(|at| walk.collector.facts.definitions.get(at));
-    around.is_some_and(|it| it.kind == DefinitionKind::Type)
+    around.is_some_and(|definition| definition.kind == DefinitionKind::Type)
 }
 
 /// Records a definition by a symbol instead of a statement.
@@ -271,7 +281,7 @@ fn define_symbol(walk: &mut Walk<'_>, node: Node<'_>, name: &str, kind: Definiti
 /// Returns true if a module contains only classes and modules.
 fn is_namespace(body: Node<'_>) -> bool {
     let parts = children(body);
-    !parts.is_empty() && parts.iter().all(|it| matches!(it.kind(), "class" | "module" | "comment"))
+    !parts.is_empty() && parts.iter().all(|part| matches!(part.kind(), "class" | "module" | "comment"))
 }
 
 fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
@@ -284,9 +294,12 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
         _ => (None, name),
     };
     let body = node.child_by_field_name("body");
-    let mut extends: Vec<Node<'_>> =
-        node.child_by_field_name("superclass").and_then(|it| it.named_child(0)).into_iter().collect();
-    extends.retain(|it| is_constant(*it));
+    let mut extends: Vec<Node<'_>> = node
+        .child_by_field_name("superclass")
+        .and_then(|superclass| superclass.named_child(0))
+        .into_iter()
+        .collect();
+    extends.retain(|extend| is_constant(*extend));
     extends.extend(body.map(|body| mixin::mixed_in(walk, body)).unwrap_or_default());
     let container = outer.as_deref().map(|outer| walk.collector.enter(outer));
     walk.collector.scopes.open_closed();
@@ -314,7 +327,8 @@ fn function(walk: &mut Walk<'_>, node: Node<'_>) {
     let Some(name) = node.child_by_field_name("name") else { return };
     let list = node.child_by_field_name("parameters").map(children).unwrap_or_default();
     // Keyword arguments follow the others in any order, and are not counted.
-    let keywords = list.iter().any(|it| matches!(it.kind(), "keyword_parameter" | "hash_splat_parameter"));
+    let keywords =
+        list.iter().any(|child| matches!(child.kind(), "keyword_parameter" | "hash_splat_parameter"));
     let one = |node: &Node<'_>| match node.kind() {
         "keyword_parameter" | "block_parameter" => true,
         _ => node.kind() == "optional_parameter",
@@ -340,7 +354,7 @@ fn function(walk: &mut Walk<'_>, node: Node<'_>) {
             matches!(last.kind(), "call" | "instance_variable")
                 || last.kind() == "identifier" && walk.text(*last) == "new"
         })
-        .map(|it| walk.shape(it));
+        .map(|child| walk.shape(child));
     if let Some(object) = node.child_by_field_name("object") {
         walk.skip_node(object);
     }
@@ -370,8 +384,9 @@ fn assignment(walk: &mut Walk<'_>, node: Node<'_>) {
         "constant" if makes_type(walk, right) => {
             let mut definition = walk.collector.definition(walk.text(left), DefinitionKind::Type, node);
             definition.line = line_of(left);
-            definition.signature =
-                digest([right], walk.collector.text, |it| it.kind() == "simple_symbol" || it.kind() == ",");
+            definition.signature = digest([right], walk.collector.text, |child| {
+                child.kind() == "simple_symbol" || child.kind() == ","
+            });
             walk.collector.define(definition);
             let container = walk.collector.enter(walk.text(left));
             struct_constructor(walk, right);
@@ -393,7 +408,7 @@ fn assignment(walk: &mut Walk<'_>, node: Node<'_>) {
             let at = walk.value(node, left, kind, Reach::Everyone, Some(shape), Some(right));
             walk.visit_within(at, right);
             if right.kind() == "array" && makes_methods(walk.collector.text) {
-                for symbol in children(right).into_iter().filter(|it| it.kind() == "simple_symbol") {
+                for symbol in children(right).into_iter().filter(|child| child.kind() == "simple_symbol") {
                     let name = walk.text(symbol).trim_start_matches(':').to_owned();
                     walk.record_use(symbol, &name, Role::Value, Some(Shape::Unknown), None);
                 }
@@ -416,14 +431,15 @@ fn assignment(walk: &mut Walk<'_>, node: Node<'_>) {
 fn makes_methods(text: &str) -> bool {
     ["define_method", "module_eval", "class_eval", "def_delegators", "delegate"]
         .iter()
-        .any(|it| text.contains(it))
+        .any(|name| text.contains(name))
 }
 
 /// Records the constructor of a struct: it takes a value for each member.
 fn struct_constructor(walk: &mut Walk<'_>, node: Node<'_>) {
     let list = node.child_by_field_name("arguments").map(children).unwrap_or_default();
-    let members = list.iter().filter(|it| it.kind() == "simple_symbol").count();
-    let is_struct = node.child_by_field_name("receiver").is_some_and(|it| walk.text(it) == "Struct");
+    let members = list.iter().filter(|child| child.kind() == "simple_symbol").count();
+    let is_struct =
+        node.child_by_field_name("receiver").is_some_and(|receiver| walk.text(receiver) == "Struct");
     if !is_struct || members != list.len() {
         return;
     }
@@ -453,7 +469,7 @@ fn mark_hidden(walk: &mut Walk<'_>, body: Node<'_>, from: usize) {
         }
     }
     let methods = walk.collector.facts.definitions.iter_mut().skip(from);
-    for method in methods.filter(|it| it.kind == DefinitionKind::Method) {
+    for method in methods.filter(|definition| definition.kind == DefinitionKind::Method) {
         if let Some(word) = hidden.get(&method.line) {
             method.header = format!("{word}{TOKEN_END}{}", method.header).into();
             method.signature ^= 1;
@@ -463,7 +479,8 @@ fn mark_hidden(walk: &mut Walk<'_>, body: Node<'_>, from: usize) {
 
 /// `Struct.new(…)`, `Data.define(…)`, `Class.new(…)`.
 fn makes_type(walk: &Walk<'_>, node: Node<'_>) -> bool {
-    let receiver = node.child_by_field_name("receiver").map(|it| walk.text(it)).unwrap_or_default();
+    let receiver =
+        node.child_by_field_name("receiver").map(|receiver| walk.text(receiver)).unwrap_or_default();
     node.kind() == "call" && matches!(receiver, "Struct" | "Data" | "Class")
 }
 

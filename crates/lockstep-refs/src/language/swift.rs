@@ -79,7 +79,7 @@ fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
 fn call_parts(node: Node<'_>) -> Option<(Node<'_>, Option<Node<'_>>, bool)> {
     let callee = node.named_child(0)?;
     let arguments = child(node, "call_suffix").and_then(|suffix| child(suffix, "value_arguments"));
-    let element = arguments.and_then(|it| it.child(0)).is_some_and(|first| first.kind() == "[");
+    let element = arguments.and_then(|arguments| arguments.child(0)).is_some_and(|first| first.kind() == "[");
     Some((callee, arguments, element))
 }
 
@@ -151,26 +151,28 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "prefix_expression" => {
             // `.small`: a member of the type that is expected here.
             let target = field("target")
-                .filter(|it| it.kind() == "simple_identifier" && walk.text(node).starts_with('.'));
+                .filter(|child| child.kind() == "simple_identifier" && walk.text(node).starts_with('.'));
             let Some(name) = target else { return false };
             walk.collector.use_name(name, Role::Value, Some(Shape::Unknown), None);
         }
         "if_statement" | "guard_statement" | "while_statement" => conditions(walk, node),
         "for_statement" => {
             let (item, collection) = (field("item"), field("collection"));
-            collection.into_iter().for_each(|it| walk.visit(it));
-            let element = collection.map_or(Shape::Unknown, |it| scope::element(walk.shape(it)));
+            collection.into_iter().for_each(|child| walk.visit(child));
+            let element =
+                collection.map_or(Shape::Unknown, |collection| scope::element(walk.shape(collection)));
             if let Some(name) = item.and_then(|item| item.child_by_field_name("bound_identifier")) {
                 walk.collector.scopes.bind(walk.text(name), element);
             }
-            let rest = children(node).into_iter().filter(|it| Some(*it) != item && Some(*it) != collection);
+            let rest =
+                children(node).into_iter().filter(|child| Some(*child) != item && Some(*child) != collection);
             rest.for_each(|part| walk.visit(part));
         }
         "lambda_literal" => {
             walk.collector.scopes.open();
             ["$0", "$1", "$2"].iter().for_each(|name| walk.collector.scopes.bind(name, Shape::Unknown));
             let list = field("type")
-                .and_then(|it| child(it, "lambda_function_type_parameters"))
+                .and_then(|candidate| child(candidate, "lambda_function_type_parameters"))
                 .map(children)
                 .unwrap_or_default();
             for parameter in list {
@@ -179,7 +181,10 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
                 }
             }
             let written = field("type");
-            children(node).into_iter().filter(|it| Some(*it) != written).for_each(|part| walk.visit(part));
+            children(node)
+                .into_iter()
+                .filter(|child| Some(*child) != written)
+                .for_each(|part| walk.visit(part));
             walk.collector.scopes.close();
         }
         "catch_block" => {
@@ -190,18 +195,19 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             walk.path(node, Role::Type, None);
             child(node, "type_arguments")
                 .into_iter()
-                .for_each(|held| children(held).into_iter().for_each(|it| walk.visit_type(it)));
+                .for_each(|held| children(held).into_iter().for_each(|child| walk.visit_type(child)));
         }
         "inheritance_specifier" => {
-            children(node).into_iter().for_each(|it| walk.visit_type(it));
+            children(node).into_iter().for_each(|child| walk.visit_type(child));
         }
         "pattern" => {
             if let Some(name) = field("bound_identifier").filter(|_| walk.is_inside_function()) {
                 walk.collector.scopes.bind(walk.text(name), Shape::Unknown);
                 walk.skip_node(name);
             }
-            let is_case = |it: &Node<'_>| {
-                it.kind() == "simple_identifier" && it.prev_sibling().is_some_and(|dot| dot.kind() == ".")
+            let is_case = |child: &Node<'_>| {
+                child.kind() == "simple_identifier"
+                    && child.prev_sibling().is_some_and(|dot| dot.kind() == ".")
             };
             let case = children(node).into_iter().find(is_case);
             let Some(case) = case else { return false };
@@ -218,13 +224,13 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
 
 /// Returns the written type of a declaration: the last of its `name` fields that is a type.
 fn type_of(node: Node<'_>) -> Option<Node<'_>> {
-    let is_type = |it: &Node<'_>| it.kind().ends_with("_type");
+    let is_type = |child: &Node<'_>| child.kind().ends_with("_type");
     node.children_by_field_name("name", &mut node.walk()).filter(is_type).last()
 }
 
 fn reach(walk: &Walk<'_>, node: Node<'_>) -> Reach {
-    let words = child(node, "modifiers").map(|it| walk.text(it)).unwrap_or_default();
-    let has = |word| words.split(|c: char| !c.is_alphanumeric()).any(|it| it == word);
+    let words = child(node, "modifiers").map(|child| walk.text(child)).unwrap_or_default();
+    let has = |word| words.split(|c: char| !c.is_alphanumeric()).any(|part| part == word);
     match () {
         () if has("private") || has("fileprivate") => Reach::File,
         () if has("public") || has("open") => Reach::Everyone,
@@ -235,16 +241,18 @@ fn reach(walk: &Walk<'_>, node: Node<'_>) -> Reach {
 fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
     let Some(name) = node.child_by_field_name("name") else { return };
     // `extension [T]`: arrays have no name, so its members are found by theirs.
-    let name =
-        Some(name).filter(|it| it.kind() == "array_type").and_then(|it| it.named_child(0)).unwrap_or(name);
-    let specifiers = children(node).into_iter().filter(|it| it.kind() == "inheritance_specifier");
-    let extends = specifiers.filter_map(|it| it.child_by_field_name("inherits_from")).collect();
+    let name = Some(name)
+        .filter(|child| child.kind() == "array_type")
+        .and_then(|child| child.named_child(0))
+        .unwrap_or(name);
+    let specifiers = children(node).into_iter().filter(|child| child.kind() == "inheritance_specifier");
+    let extends = specifiers.filter_map(|specifier| specifier.child_by_field_name("inherits_from")).collect();
     let body = node.child_by_field_name("body");
     let kind = match node.kind() {
         "protocol_declaration" => DefinitionKind::Interface,
         _ => DefinitionKind::Type,
     };
-    let extension = node.children(&mut node.walk()).any(|it| it.kind() == "extension");
+    let extension = node.children(&mut node.walk()).any(|child| child.kind() == "extension");
     if extension {
         walk.visit_type(name);
     }
@@ -254,9 +262,9 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
 }
 
 fn function(walk: &mut Walk<'_>, node: Node<'_>) {
-    let keyword = || node.children(&mut node.walk()).find(|it| it.kind() == "init");
+    let keyword = || node.children(&mut node.walk()).find(|child| child.kind() == "init");
     let Some(name) =
-        node.child_by_field_name("name").filter(|it| it.kind() == "simple_identifier").or_else(keyword)
+        node.child_by_field_name("name").filter(|name| name.kind() == "simple_identifier").or_else(keyword)
     else {
         return;
     };
@@ -296,20 +304,20 @@ fn function(walk: &mut Walk<'_>, node: Node<'_>) {
 
 fn property(walk: &mut Walk<'_>, node: Node<'_>) {
     let pattern = node.child_by_field_name("name");
-    let Some(name) = pattern.and_then(|it| it.child_by_field_name("bound_identifier")) else {
+    let Some(name) = pattern.and_then(|pattern| pattern.child_by_field_name("bound_identifier")) else {
         return walk.children(node);
     };
-    let type_ = child(node, "type_annotation").and_then(|it| it.child_by_field_name("name"));
+    let type_ = child(node, "type_annotation").and_then(|child| child.child_by_field_name("name"));
     let value = node.child_by_field_name("value");
     let computed = node.child_by_field_name("computed_value");
     if walk.is_inside_function() {
-        type_.into_iter().for_each(|it| walk.visit_type(it));
-        value.into_iter().chain(computed).for_each(|it| walk.visit(it));
+        type_.into_iter().for_each(|child| walk.visit_type(child));
+        value.into_iter().chain(computed).for_each(|child| walk.visit(child));
         return walk.local(name, type_, value);
     }
     let kind =
         if walk.collector.container().is_some() { DefinitionKind::Field } else { DefinitionKind::Value };
-    let gives = type_.map(|it| walk.type_shape(it)).or_else(|| value.map(|it| walk.shape(it)));
+    let gives = type_.map(|type_| walk.type_shape(type_)).or_else(|| value.map(|value| walk.shape(value)));
     let in_protocol = node.kind() == "protocol_property_declaration";
     let reach = if in_protocol { Reach::Everyone } else { reach(walk, node) };
     let at = walk.value(node, name, kind, reach, gives, value.or(computed));
@@ -317,12 +325,12 @@ fn property(walk: &mut Walk<'_>, node: Node<'_>) {
     walk.collector.within = at.or(before);
     // `@Wrapper var x`.
     let attributes = child(node, "modifiers").map(children).unwrap_or_default();
-    for wrapper in attributes.into_iter().filter_map(|it| child(it, "user_type")) {
+    for wrapper in attributes.into_iter().filter_map(|attribute| child(attribute, "user_type")) {
         walk.visit_type(wrapper);
     }
-    type_.into_iter().for_each(|it| walk.visit_type(it));
+    type_.into_iter().for_each(|child| walk.visit_type(child));
     walk.collector.scopes.open();
-    value.into_iter().chain(computed).for_each(|it| walk.visit(it));
+    value.into_iter().chain(computed).for_each(|child| walk.visit(child));
     walk.collector.scopes.close();
     walk.collector.within = before;
 }
@@ -330,8 +338,12 @@ fn property(walk: &mut Walk<'_>, node: Node<'_>) {
 fn call(walk: &mut Walk<'_>, node: Node<'_>) {
     let Some((callee, arguments, element)) = call_parts(node) else { return };
     let suffix = child(node, "call_suffix");
-    let trailing =
-        suffix.map(children).unwrap_or_default().iter().filter(|it| it.kind() == "lambda_literal").count();
+    let trailing = suffix
+        .map(children)
+        .unwrap_or_default()
+        .iter()
+        .filter(|child| child.kind() == "lambda_literal")
+        .count();
     let written = arguments.map_or(0, |list| list.named_child_count());
     let count = u16::try_from(written + trailing).ok();
     match callee.kind() {
@@ -342,7 +354,7 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) {
             None => walk.visit(callee),
         },
         "prefix_expression" => {
-            match callee.child_by_field_name("target").filter(|it| it.kind() == "simple_identifier") {
+            match callee.child_by_field_name("target").filter(|target| target.kind() == "simple_identifier") {
                 Some(name) => {
                     let (text, line, within) = (walk.text(name).into(), line_of(name), walk.collector.within);
                     let of = Some(Shape::Unknown);

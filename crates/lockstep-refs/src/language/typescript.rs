@@ -13,6 +13,7 @@ mod imports_exports;
 mod jsx;
 mod mock;
 pub(crate) mod modules;
+mod object_parts;
 mod statement;
 mod types;
 mod variable;
@@ -141,7 +142,7 @@ impl<'t> Walk<'t> {
     fn finish(self) -> Facts {
         let mut facts = self.found.facts;
         let mut offered: HashMap<(Option<Box<str>>, Box<str>), Reach> = HashMap::new();
-        for import in facts.imports.iter().filter(|it| it.module.is_empty()) {
+        for import in facts.imports.iter().filter(|import| import.module.is_empty()) {
             for name in &import.names {
                 let reach = if name.local == name.name { Reach::Everyone } else { Reach::Package };
                 let known = offered.entry((import.container.clone(), name.name.clone())).or_insert(reach);
@@ -173,7 +174,7 @@ fn drop_foreign_names(facts: &mut Facts) {
         known.extend(import.alias.as_deref());
     }
     known.extend(facts.definitions.iter().map(|definition| &*definition.name));
-    facts.uses.retain(|it| it.of.is_some() || known.contains(&*it.name));
+    facts.uses.retain(|usage| usage.of.is_some() || known.contains(&*usage.name));
 }
 
 #[cfg(test)]

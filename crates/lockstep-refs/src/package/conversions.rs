@@ -78,11 +78,11 @@ impl SearchTarget<'_, '_> {
         let mut found: Vec<Reference> = Vec::new();
         for conversion in self.query.conversions(file, view).iter() {
             let Conversion { line, within, class, ref expected } = *conversion;
-            if found.iter().any(|it| it.line == line) {
+            if found.iter().any(|reference| reference.line == line) {
                 continue;
             }
             let Some(role) = self.role_in_conversion(class, expected) else { continue };
-            let name = self.query.definition(class).map(|it| it.name.clone()).unwrap_or_default();
+            let name = self.query.definition(class).map(|defined| defined.name.clone()).unwrap_or_default();
             let place = reference(file, line, Kind::Symbol, role, &name);
             found.push(Reference { within, ..place });
         }
@@ -98,15 +98,16 @@ impl SearchTarget<'_, '_> {
                 Expected::Ours(other) => {
                     *other != class && is_interface(query, *other) && !query.members(*other, name).is_empty()
                 }
-                Expected::Standard(interface) => {
-                    query.packages.standard_methods(interface).is_some_and(|it| it.contains(&name))
-                }
+                Expected::Standard(interface) => query
+                    .packages
+                    .standard_methods(interface)
+                    .is_some_and(|standard_methods| standard_methods.contains(&name)),
             };
             return asks.then_some(Role::Conform);
         }
         let Expected::Ours(other) = *expected else { return None };
         let asks = other != class && is_interface(query, other) && self.is_heir(other);
-        let has = |it: &Symbol| query.full(*it).as_deref() != Some(&self.full);
+        let has = |symbol: &Symbol| query.full(*symbol).as_deref() != Some(&self.full);
         (asks && query.members(class, name).iter().any(has)).then_some(Role::Implement)
     }
 
@@ -137,9 +138,9 @@ pub(crate) fn unfit_conversions(
             let asks = other.file == file
                 && query
                     .definition(other)
-                    .is_some_and(|it| it.name == interface.name && it.line == interface.line);
+                    .is_some_and(|defined| defined.name == interface.name && defined.line == interface.line);
             if asks && other != class && query.lacks(class, method) {
-                let name = query.definition(class).map(|it| it.name.clone()).unwrap_or_default();
+                let name = query.definition(class).map(|defined| defined.name.clone()).unwrap_or_default();
                 let place = reference(candidate, line, Kind::Symbol, Role::Conform, &name);
                 found.push(Reference { within, ..place });
             }
@@ -154,19 +155,18 @@ fn converting_files(query: &Query<'_>, interface: &str) -> BTreeSet<FileId> {
         Limit::first(query.containing(interface), MAX_FILES).into_iter().collect();
     let mut names: BTreeSet<Box<str>> = BTreeSet::new();
     for view in files.iter().filter_map(|file| query.view(*file)) {
-        let leads = |it: &&Definition| {
-            let gives =
-                matches!(&it.gives, Some(Shape::Of(path)) if path.rsplit('.').next() == Some(interface));
-            gives || it.header.split(TOKEN_END).any(|token| token == interface)
+        let leads = |definition: &&Definition| {
+            let gives = matches!(&definition.gives, Some(Shape::Of(path)) if path.rsplit('.').next() == Some(interface));
+            gives || definition.header.split(TOKEN_END).any(|token| token == interface)
         };
-        names.extend(view.facts.definitions.iter().filter(leads).map(|it| it.name.clone()));
+        names.extend(view.facts.definitions.iter().filter(leads).map(|definition| definition.name.clone()));
     }
     files.extend(names.iter().flat_map(|name| query.containing(name)).take(MAX_FILES));
     files
 }
 
 fn is_interface(query: &Query<'_>, symbol: Symbol) -> bool {
-    query.definition(symbol).is_some_and(|it| it.kind == DefinitionKind::Interface)
+    query.definition(symbol).is_some_and(|defined| defined.kind == DefinitionKind::Interface)
 }
 
 impl Query<'_> {
@@ -195,12 +195,20 @@ impl Query<'_> {
                 }
                 other => self.expected(place, other, 0),
             };
-            let expected = expected.filter(|it| self.is_required(it))?;
-            let Value::Of(class, held) = self.value(place, values.first()?) else { return None };
+            let expected = expected.filter(|expected| self.is_required(expected))?;
+            let Value::Of(class, arguments) = self.value(place, values.first()?) else { return None };
             let is_asked_at_run_time = &*used.name == ASSERTION && is_interface(self, class);
-            (held.is_empty() && !is_asked_at_run_time).then_some(Conversion { line, within, class, expected })
+            (arguments.is_empty() && !is_asked_at_run_time).then_some(Conversion {
+                line,
+                within,
+                class,
+                expected,
+            })
         };
-        uses.named().filter(|it| it.role == Role::Conform).filter_map(|it| conversion(it.key)).collect()
+        uses.named()
+            .filter(|usage| usage.role == Role::Conform)
+            .filter_map(|usage| conversion(usage.key))
+            .collect()
     }
 
     /// Returns true if an expected type is an interface.
@@ -213,8 +221,9 @@ impl Query<'_> {
 
     /// Returns true if a type certainly has no method of this name: everything that it embeds is known.
     fn lacks(&self, class: Symbol, method: &str) -> bool {
-        let is_known = |it: Symbol| {
-            self.definition(it).is_some_and(|definition| definition.extends.len() <= self.parents(it).len())
+        let is_known = |symbol: Symbol| {
+            self.definition(symbol)
+                .is_some_and(|definition| definition.extends.len() <= self.parents(symbol).len())
         };
         self.members(class, method).is_empty() && self.ancestors(class).iter().copied().all(is_known)
     }
@@ -233,7 +242,7 @@ impl Query<'_> {
             }
             Shape::Member(of, field) => self.expected_member(place, of, field, depth),
             Shape::Element(of) => match &**of {
-                Shape::Applied(_, held) => self.expected(place, held.last()?, depth + 1),
+                Shape::Applied(_, arguments) => self.expected(place, arguments.last()?, depth + 1),
                 _ => None,
             },
             Shape::Name(path) => {
@@ -266,8 +275,9 @@ impl Query<'_> {
     pub(super) fn imported_path(&self, file: FileId, path: &str) -> String {
         let Some((first, rest)) = path.split_once('.') else { return path.to_owned() };
         let view = self.view(file);
-        let bound =
-            view.as_ref().and_then(|view| self.bindings(view).names.iter().find(|it| &*it.local == first));
+        let bound = view
+            .as_ref()
+            .and_then(|view| self.bindings(view).names.iter().find(|bound| &*bound.local == first));
         bound.map_or_else(|| path.to_owned(), |bound| format!("{}.{rest}", bound.full))
     }
 
@@ -307,7 +317,7 @@ impl Query<'_> {
             }
             Callee::Outside(full) => {
                 let interface = self.packages.standard_parameter(full, usize::from(at));
-                interface.map(|it| Expected::Standard(it.to_owned()))
+                interface.map(|interface| Expected::Standard(interface.to_owned()))
             }
         }
     }
@@ -336,7 +346,9 @@ impl Query<'_> {
             _ => {
                 let Shape::Of(path) = of else { return None };
                 let full = format!("{}.{field}", self.imported_path(place.file, path));
-                self.packages.standard_field(&full).map(|it| Expected::Standard(it.to_owned()))
+                self.packages
+                    .standard_field(&full)
+                    .map(|standard_field| Expected::Standard(standard_field.to_owned()))
             }
         }
     }

@@ -15,22 +15,24 @@ pub(crate) fn is_inherited(
 ) -> bool {
     let query = Query::new(world, packages);
     let (Some(view), Some(path)) = (query.view(file), member.container.as_deref()) else { return false };
-    let is_owner = |it: &Definition| is_type(it) && path_of(it) == path;
+    let is_owner = |definition: &Definition| is_type(definition) && path_of(definition) == path;
     let Some(at) = view.facts.definitions.iter().position(is_owner) else { return false };
     let owner = Symbol { file, at };
     let found = query.members(owner, &member.name);
-    let is_same = |it: &Symbol| {
-        query.definition(*it).is_some_and(|it| it.kind == member.kind && it.arity == member.arity)
+    let is_same = |symbol: &Symbol| {
+        query
+            .definition(*symbol)
+            .is_some_and(|defined| defined.kind == member.kind && defined.arity == member.arity)
     };
     let is_overload = !query.own_members(owner, &member.name).is_empty();
     let is_standard = |base: &str| {
         let methods = packages.standard_methods(&query.imported_path(file, base));
-        methods.is_some_and(|it| it.contains(&&*member.name))
+        methods.is_some_and(|methods| methods.contains(&&*member.name))
     };
-    let extends = query.definition(owner).map(|it| it.extends.clone()).unwrap_or_default();
+    let extends = query.definition(owner).map(|defined| defined.extends.clone()).unwrap_or_default();
     !is_overload
         && !packages.constructs(member)
-        && (found.iter().any(is_same) || extends.iter().any(|it| is_standard(it)))
+        && (found.iter().any(is_same) || extends.iter().any(|extend| is_standard(extend)))
 }
 
 /// Returns true if a type extends another one, both by the names that are written in a container of a file.

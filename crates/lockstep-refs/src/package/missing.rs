@@ -243,7 +243,7 @@ impl Search<'_, '_> {
         };
         if used.role != Role::Call
             || !used.name.starts_with(char::is_lowercase)
-            || bindings.names.iter().any(|it| it.local == used.name)
+            || bindings.names.iter().any(|bound| bound.local == used.name)
             || bindings.globs.iter().any(imports_members)
         {
             return None;
@@ -259,7 +259,7 @@ impl Search<'_, '_> {
     }
 
     fn type_at(&self, path: &str) -> Option<Symbol> {
-        let is_it = |it: &Definition| is_type(it) && path_of(it) == path;
+        let is_it = |definition: &Definition| is_type(definition) && path_of(definition) == path;
         let at = self.view.facts.definitions.iter().position(is_it)?;
         Some(Symbol { file: self.file, at })
     }
@@ -275,11 +275,13 @@ impl Search<'_, '_> {
         let definition = self.query.definition(class)?;
         let is_closed = definition.gives.is_none()
             && self.has_members(class)
-            && self.query.ancestors(class).iter().all(|it| self.is_closed(*it));
+            && self.query.ancestors(class).iter().all(|symbol| self.is_closed(*symbol));
         // An embedded type of Go is also a field.
-        let is_embedded = |it: &Symbol| {
-            let definition = self.query.definition(*it);
-            definition.is_some_and(|it| it.extends.iter().any(|base| base.rsplit('.').next() == Some(name)))
+        let is_embedded = |symbol: &Symbol| {
+            let definition = self.query.definition(*symbol);
+            definition.is_some_and(|defined| {
+                defined.extends.iter().any(|base| base.rsplit('.').next() == Some(name))
+            })
         };
         let is_missing = || {
             self.query.members(class, name).is_empty()
@@ -295,9 +297,10 @@ impl Search<'_, '_> {
             return false;
         };
         let path = path_of(&definition);
-        let is_value = |it: &Definition| {
+        let is_value = |candidate: &Definition| {
             use DefinitionKind::{Field, Method, Variant};
-            matches!(it.kind, Field | Method | Variant) && it.container.as_deref() == Some(&*path)
+            matches!(candidate.kind, Field | Method | Variant)
+                && candidate.container.as_deref() == Some(&*path)
         };
         view.facts.definitions.iter().any(is_value)
     }
@@ -309,7 +312,7 @@ impl Search<'_, '_> {
         };
         let parts = self.query.types_with(&full);
         let is_swift = self.view.facts.language == Language::Swift;
-        let is_single = parts.iter().all(|it| it.file == class.file);
+        let is_single = parts.iter().all(|symbol| symbol.file == class.file);
         (is_swift || is_single) && parts.into_iter().chain([class]).all(|part| self.is_closed_part(part))
     }
 
@@ -327,15 +330,15 @@ impl Search<'_, '_> {
         let tokens: Vec<&str> = definition.header.split(TOKEN_END).collect();
         let adds_members = match language {
             Language::Java => {
-                let after_at = tokens.windows(2).filter(|it| it[0] == "@").map(|it| it[1]);
-                let mut annotations = after_at.filter(|it| *it != "interface");
-                annotations.any(|it| !PLAIN_ANNOTATIONS.contains(&it))
+                let after_at = tokens.windows(2).filter(|window| window[0] == "@").map(|window| window[1]);
+                let mut annotations = after_at.filter(|after_at| *after_at != "interface");
+                annotations.any(|annotation| !PLAIN_ANNOTATIONS.contains(&annotation))
                     || self.has_generated_accessors(&view, &path)
             }
             Language::CSharp => tokens.contains(&"partial"),
             Language::Go | Language::Ruby => false,
             Language::Swift => tokens.contains(&"dynamicMemberLookup"),
-            Language::Kotlin => tokens.iter().any(|it| matches!(*it, "expect" | "actual")),
+            Language::Kotlin => tokens.iter().any(|token| matches!(*token, "expect" | "actual")),
             Language::Php => {
                 let magic = ["__call", "__callStatic", "__get"];
                 tokens.contains(&"trait")
@@ -345,17 +348,17 @@ impl Search<'_, '_> {
         };
         language == self.view.facts.language
             && view.facts.problems == 0
-            && !tokens.iter().all(|it| it.is_empty())
+            && !tokens.iter().all(|token| token.is_empty())
             && !adds_members
             && definition.extends.iter().all(|base| is_known(base))
     }
 
     /// Returns true if an annotation of a field of Java generates its accessors.
     fn has_generated_accessors(&self, view: &View, path: &str) -> bool {
-        let is_annotated = |it: &Definition| {
-            it.kind == DefinitionKind::Field
-                && it.container.as_deref() == Some(path)
-                && it.header.split(TOKEN_END).any(|token| matches!(token, "Getter" | "Setter"))
+        let is_annotated = |definition: &Definition| {
+            definition.kind == DefinitionKind::Field
+                && definition.container.as_deref() == Some(path)
+                && definition.header.split(TOKEN_END).any(|token| matches!(token, "Getter" | "Setter"))
         };
         view.facts.definitions.iter().any(is_annotated)
     }

@@ -77,8 +77,13 @@ impl View {
     /// The definitions with a name, in the order of the text.
     pub(super) fn definitions_named(&self, name: &str) -> impl Iterator<Item = (usize, &Definition)> {
         let all = &self.facts.definitions;
-        let by_name = self.definitions_by_name.get_or_init(|| ByName::new(all.iter().map(|it| &*it.name)));
-        by_name.of(name).filter_map(|at| Some((at, all.get(at)?))).filter(move |(_, it)| *it.name == *name)
+        let by_name = self
+            .definitions_by_name
+            .get_or_init(|| ByName::new(all.iter().map(|definition| &*definition.name)));
+        by_name
+            .of(name)
+            .filter_map(|at| Some((at, all.get(at)?)))
+            .filter(move |(_, definition)| *definition.name == *name)
     }
 
     /// The uses of a name, in the order of the text.
@@ -87,10 +92,10 @@ impl View {
             return Rc::clone(known);
         }
         let all = &self.facts.uses;
-        let named = || all.named().map(|it| (it.key, it.name));
+        let named = || all.named().map(|usage| (usage.key, usage.name));
         let keys = self.uses_by_name.get_or_init(|| ByName::of_keys(named())).keys_of(name);
         let uses = keys.filter_map(|key| Some((key, all.read(key)?.into_owned())));
-        let found: NamedUses = uses.filter(|(_, it)| *it.name == *name).collect();
+        let found: NamedUses = uses.filter(|(_, usage)| *usage.name == *name).collect();
         // The index tells at once that a name is absent.
         if !found.is_empty() {
             self.uses.borrow_mut().insert(name.into(), Rc::clone(&found));
@@ -166,7 +171,7 @@ impl<'w> Query<'w> {
         let path = self.world.path(file);
         let speaks = |language| self.packages.speaks(language);
         speaks(Language::of(path))
-            || may_be_script(path) && self.world.facts(file).is_some_and(|it| speaks(it.language))
+            || may_be_script(path) && self.world.facts(file).is_some_and(|facts| speaks(facts.language))
     }
 
     /// Returns the files of these languages that contain a name.
@@ -186,7 +191,9 @@ impl<'w> Query<'w> {
 
     /// Returns the files of these languages that declare a name, in their order.
     pub(super) fn declaring(&self, name: &str, declaration: Declaration) -> Rc<[FileId]> {
-        if let Some(files) = self.shared.declaring.borrow().get(&declaration).and_then(|it| it.get(name)) {
+        if let Some(files) =
+            self.shared.declaring.borrow().get(&declaration).and_then(|hash_map| hash_map.get(name))
+        {
             return Rc::clone(files);
         }
         let mut files = self.world.declaring(name, declaration);
@@ -205,7 +212,9 @@ impl<'w> Query<'w> {
         declaration: Declaration,
         directories: impl FnOnce() -> Vec<&'d str>,
     ) -> Rc<[Symbol]> {
-        if let Some(known) = self.shared.definitions.borrow().get(&declaration).and_then(|it| it.get(name)) {
+        if let Some(known) =
+            self.shared.definitions.borrow().get(&declaration).and_then(|hash_map| hash_map.get(name))
+        {
             return Rc::clone(known);
         }
         let files = self.declaring(name, declaration);
@@ -224,7 +233,7 @@ impl<'w> Query<'w> {
     fn in_directories(&self, files: &[FileId], directories: &[&str]) -> Vec<FileId> {
         let path = |file: &FileId| self.world.path(*file);
         if files.len() <= FEW_FILES {
-            return files.iter().copied().filter(|it| directories.contains(&parent(path(it)))).collect();
+            return files.iter().copied().filter(|file| directories.contains(&parent(path(file)))).collect();
         }
         let is_listed = |file: &FileId| files.binary_search_by_key(&path(file), path).is_ok();
         let inside = directories.iter().flat_map(|directory| self.world.directory(directory));
@@ -254,7 +263,10 @@ impl<'w> Query<'w> {
     /// Returns the definitions of a name of any kind.
     pub(crate) fn all_definitions_of(&self, name: &str) -> Vec<Symbol> {
         let kinds = [Declaration::Type, Declaration::Outer, Declaration::Member];
-        kinds.iter().flat_map(|it| self.definitions_of(name, *it, Vec::new).to_vec()).collect()
+        kinds
+            .iter()
+            .flat_map(|declaration| self.definitions_of(name, *declaration, Vec::new).to_vec())
+            .collect()
     }
 
     /// Returns the files with a definition of a full name, in their order.
@@ -346,7 +358,7 @@ impl<'w> Query<'w> {
             }
             false => self.definitions_of(name, Declaration::Type, directories).to_vec(),
         };
-        symbols.retain(|symbol| self.definition(*symbol).is_some_and(|it| is_type(&it)));
+        symbols.retain(|symbol| self.definition(*symbol).is_some_and(|defined| is_type(&defined)));
         symbols
     }
 
@@ -437,7 +449,9 @@ impl<'w> Query<'w> {
     fn is_sourced_beside(&self, from: FileId, other: FileId) -> bool {
         let is_script = self.packages.language() == Language::Bash;
         is_script
-            && super::search::importers(self, from).iter().any(|it| self.included(it.file).contains(&other))
+            && super::search::importers(self, from)
+                .iter()
+                .any(|reference| self.included(reference.file).contains(&other))
     }
 
     /// Every file that a file includes, itself or through others.

@@ -25,7 +25,9 @@ pub(crate) fn users(
 ) -> Vec<(usize, Reference)> {
     let in_time = targets.iter().enumerate().take_while(|_| !is_over());
     let users = |(at, target)| {
-        find_referrers(world, packages, target, !with_losses).into_iter().map(move |it| (at, it))
+        find_referrers(world, packages, target, !with_losses)
+            .into_iter()
+            .map(move |reference| (at, reference))
     };
     in_time.flat_map(users).collect()
 }
@@ -146,25 +148,30 @@ fn defining(
     path: &str,
     name: &str,
 ) -> Vec<FileId> {
-    let own = |it: &Definition| query.means(view, container, path, &full_name(&view.package, it));
-    if view.definitions_named(name).any(|(_, it)| own(it)) {
+    let own =
+        |definition: &Definition| query.means(view, container, path, &full_name(&view.package, definition));
+    if view.definitions_named(name).any(|(_, definition)| own(definition)) {
         return Vec::new();
     }
     let is_meant = |symbol: &&Symbol| {
         if symbol.file == file {
             return false;
         }
-        let Some(other) = query.view(symbol.file).filter(|it| query.may_mean(view, path, &it.package)) else {
+        let Some(other) =
+            query.view(symbol.file).filter(|candidate| query.may_mean(view, path, &candidate.package))
+        else {
             return false;
         };
         let definition = other.facts.definitions.get(symbol.at);
-        let definition = definition.filter(|it| it.reach != Reach::File && !is_member(it));
-        let full = definition.map(|it| full_name(&other.package, it));
+        let definition =
+            definition.filter(|definition| definition.reach != Reach::File && !is_member(definition));
+        let full = definition.map(|definition| full_name(&other.package, definition));
         full.is_some_and(|full| query.means(view, container, path, &full)) && query.sees(file, symbol.file)
     };
     let kinds = [Declaration::Type, Declaration::Outer];
-    let definitions = kinds.map(|it| query.definitions_of(name, it, || query.directories(view, path)));
-    let meant = definitions.iter().flat_map(|it| it.iter()).filter(is_meant);
+    let definitions =
+        kinds.map(|declaration| query.definitions_of(name, declaration, || query.directories(view, path)));
+    let meant = definitions.iter().flat_map(|definition| definition.iter()).filter(is_meant);
     let files: BTreeSet<FileId> = meant.map(|symbol| symbol.file).collect();
     files.into_iter().collect()
 }

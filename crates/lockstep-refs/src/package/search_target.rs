@@ -96,7 +96,7 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
     pub(super) fn is_convertible(&self) -> bool {
         let is_interface = |owner| {
             let owner = self.query.definition(owner);
-            owner.is_some_and(|it| it.kind == DefinitionKind::Interface)
+            owner.is_some_and(|defined| defined.kind == DefinitionKind::Interface)
         };
         self.query.packages.is_structural()
             && self.definition.kind == DefinitionKind::Method
@@ -106,9 +106,10 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
     }
 
     fn is_asked_for(&self) -> bool {
-        let asks = |view: &View, it: &Definition| {
+        let asks = |view: &View, definition: &Definition| {
             let of = |other: &Definition| {
-                other.kind == DefinitionKind::Interface && it.container.as_deref() == Some(&*other.name)
+                other.kind == DefinitionKind::Interface
+                    && definition.container.as_deref() == Some(&*other.name)
             };
             view.facts.definitions.iter().any(of)
         };
@@ -116,7 +117,8 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
             && self.query.declaring(&self.definition.name, Declaration::Required).iter().any(|file| {
                 let view = self.query.view(*file);
                 view.is_some_and(|view| {
-                    view.definitions_named(&self.definition.name).any(|(_, it)| asks(&view, it))
+                    view.definitions_named(&self.definition.name)
+                        .any(|(_, definition)| asks(&view, definition))
                 })
             })
     }
@@ -136,9 +138,9 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
         let mut owners = BTreeSet::new();
         for file in self.query.declaring(&self.definition.name, Declaration::Member).iter() {
             let Some(view) = self.query.view(*file) else { continue };
-            let named = view.definitions_named(&self.definition.name).map(|(_, it)| it);
-            let members = named.filter(|it| is_member(it));
-            owners.extend(members.map(|it| (view.package.clone(), it.container.clone())));
+            let named = view.definitions_named(&self.definition.name).map(|(_, definition)| definition);
+            let members = named.filter(|definition| is_member(definition));
+            owners.extend(members.map(|definition| (view.package.clone(), definition.container.clone())));
             if owners.len() > FEW_OWNERS {
                 break;
             }
@@ -199,7 +201,7 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
         let Some(directory) = packages.directory(&self.package) else { return };
         let Some(mark) = packages.mark(world, directory) else { return };
         let marked = self.query.candidates(mark);
-        let is_marked = |path: &str| marked.binary_search_by_key(&path, |it| world.path(*it)).is_ok();
+        let is_marked = |path: &str| marked.binary_search_by_key(&path, |file| world.path(*file)).is_ok();
         let may_name = |path: &str| parent(path) == directory || is_marked(path);
         files.retain(|file| may_name(world.path(*file)));
     }
@@ -313,12 +315,15 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
         if !defined || !self.query.packages.includes() {
             return false;
         }
-        let of_it = |it: &&Definition| {
-            it.kind == self.definition.kind && it.name == self.definition.name && it.container.is_none()
+        let of_it = |definition: &&Definition| {
+            definition.kind == self.definition.kind
+                && definition.name == self.definition.name
+                && definition.container.is_none()
         };
-        let named = view.definitions_named(&self.definition.name).map(|(_, it)| it);
+        let named = view.definitions_named(&self.definition.name).map(|(_, definition)| definition);
         let mut own = named.filter(of_it).peekable();
-        own.peek().is_some() && own.all(|it| it.reach != Reach::File && is_empty_digest(it.body))
+        own.peek().is_some()
+            && own.all(|definition| definition.reach != Reach::File && is_empty_digest(definition.body))
     }
 
     /// In languages with includes: returns the same entity in another file, its declaration or its
@@ -332,10 +337,14 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
         if !self.query.packages.includes() || !is_linked || !(connected || self.is_promised(view)) {
             return found;
         }
-        let again = |it: &Definition| {
-            it.kind == kind && it.name == self.definition.name && full_name(&view.package, it) == self.full
+        let again = |definition: &Definition| {
+            definition.kind == kind
+                && definition.name == self.definition.name
+                && full_name(&view.package, definition) == self.full
         };
-        for (at, definition) in view.definitions_named(&self.definition.name).filter(|(_, it)| again(it)) {
+        for (at, definition) in
+            view.definitions_named(&self.definition.name).filter(|(_, definition)| again(definition))
+        {
             let mut place = reference(file, definition.line, Kind::Symbol, Role::Override, &definition.name);
             place.within = u32::try_from(at).ok();
             place.certainty = if connected { Certainty::Resolved } else { Certainty::Possible };
@@ -346,20 +355,23 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
 
     /// Returns true if a definition is written inside its type. In C++ the one outside follows the declaration inside.
     fn is_inside(&self, definition: &Definition, file: FileId, class: Symbol) -> bool {
-        let is_around = |it: &Definition| it.line <= definition.line && definition.end_line <= it.end_line;
+        let is_around = |candidate: &Definition| {
+            candidate.line <= definition.line && definition.end_line <= candidate.end_line
+        };
         !self.query.packages.includes()
-            || class.file == file && self.query.definition(class).is_some_and(|it| is_around(&it))
+            || class.file == file && self.query.definition(class).is_some_and(|defined| is_around(&defined))
     }
 
     /// Returns true if a type also inherits a member of the name from another type than the owner.
     fn is_had_otherwise(&self, class: Symbol) -> bool {
         let name = &self.definition.name;
-        let of_owner = |it: Symbol| {
-            Some(it) == self.owner || self.query.full(it) == self.owner.and_then(|it| self.query.full(it))
+        let of_owner = |symbol: Symbol| {
+            Some(symbol) == self.owner
+                || self.query.full(symbol) == self.owner.and_then(|symbol| self.query.full(symbol))
         };
         let others = self.query.ancestors(class);
-        let mut others = others.iter().copied().filter(|it| *it != class && !of_owner(*it));
-        others.any(|it| !self.query.own_members(it, name).is_empty())
+        let mut others = others.iter().copied().filter(|symbol| *symbol != class && !of_owner(*symbol));
+        others.any(|symbol| !self.query.own_members(symbol, name).is_empty())
     }
 
     /// Returns true if a method of Java does not say that it overrides a method that has a body: it is a method of its own
@@ -367,7 +379,7 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
     fn is_unmarked(&self, definition: &Definition, view: &View) -> bool {
         view.facts.language == Language::Java
             && !is_empty_digest(self.definition.body)
-            && !definition.header.split(TOKEN_END).any(|it| it == "Override" || it == "@Override")
+            && !definition.header.split(TOKEN_END).any(|token| token == "Override" || token == "@Override")
     }
 
     /// Returns definitions that override the member in subtypes of its owner.
@@ -385,7 +397,7 @@ impl<'q, 'w> SearchTarget<'q, 'w> {
             let class = class.or_else(|| self.query.type_of(file, Some(container), container));
             let Some(class) = class else { continue };
             let own = class == self.owner.unwrap_or(class)
-                || self.query.full(class) == self.owner.and_then(|it| self.query.full(it));
+                || self.query.full(class) == self.owner.and_then(|symbol| self.query.full(symbol));
             if !own && self.is_heir(class) && self.is_inside(definition, file, class) {
                 // A member that the type still inherits is compared with the signature. It is not missing.
                 let is_apart = self.is_had_otherwise(class) || self.is_unmarked(definition, view);

@@ -62,7 +62,9 @@ impl Query<'_> {
             found.full_names.extend(self.full(class));
             for file in self.declaring(&definition.name, Declaration::Subtype).iter().copied() {
                 let Some(view) = self.view(file) else { continue };
-                for (at, heir) in view.facts.definitions.iter().enumerate().filter(|(_, it)| is_type(it)) {
+                for (at, heir) in
+                    view.facts.definitions.iter().enumerate().filter(|(_, candidate)| is_type(candidate))
+                {
                     let symbol = Symbol { file, at };
                     let may_extend =
                         heir.extends.iter().any(|name| self.may_be(&view, name, &definition.name));
@@ -88,7 +90,7 @@ impl Query<'_> {
 
     /// Returns the names by which a file may get a value of a type without naming it: functions and fields of that type.
     fn givers(&self, owner: &Definition) -> Vec<Box<str>> {
-        let gives = |it: &&Definition| match &it.gives {
+        let gives = |definition: &&Definition| match &definition.gives {
             Some(Shape::Of(path)) => path.rsplit('.').next() == Some(&*owner.name),
             _ => false,
         };
@@ -96,7 +98,7 @@ impl Query<'_> {
         let views = files.filter_map(|file| self.view(file));
         let names = |view: Rc<View>| {
             let giving = view.facts.definitions.iter().filter(gives);
-            giving.map(|it| it.name.clone()).collect::<Vec<_>>()
+            giving.map(|definition| definition.name.clone()).collect::<Vec<_>>()
         };
         views.flat_map(names).collect()
     }

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use super::is_type;
 use super::names::{Query, Symbol};
+use super::type_parameters::{is_type_parameter, type_parameters};
 use crate::facts::{Declaration, DefinitionKind, Shape};
 use crate::limits::Limit;
 use crate::resolve::path_of;
-use crate::syntax::{OWN_NAME, TOKEN_END};
 use crate::work::Work;
 use crate::world::FileId;
 
@@ -84,11 +84,12 @@ impl Query<'_> {
     fn evaluate(&self, place: Place<'_>, shape: &Shape) -> Value {
         match shape {
             Shape::Of(name) => self.written_type(place, name, Vec::new()),
-            Shape::Applied(head, held) => {
-                let held: Vec<Value> = held.iter().map(|held| self.value(place, held)).collect();
+            Shape::Applied(head, arguments) => {
+                let arguments: Vec<Value> =
+                    arguments.iter().map(|argument| self.value(place, argument)).collect();
                 match self.value(place, head) {
-                    Value::Of(symbol, _) => Value::Of(symbol, held),
-                    Value::Outside(_) => Value::Outside(held),
+                    Value::Of(symbol, _) => Value::Of(symbol, arguments),
+                    Value::Outside(_) => Value::Outside(arguments),
                     other => other,
                 }
             }
@@ -105,11 +106,11 @@ impl Query<'_> {
             Shape::Call(callee) => self.called(place, callee),
             Shape::Element(of) => match self.value(place, of) {
                 // A pointer may be an array of its target type.
-                Value::Of(symbol, held) if held.is_empty() && self.packages.includes() => {
-                    Value::Of(symbol, held)
+                Value::Of(symbol, arguments) if arguments.is_empty() && self.packages.includes() => {
+                    Value::Of(symbol, arguments)
                 }
-                Value::Of(_, held) | Value::Outside(held) => {
-                    held.into_iter().next_back().unwrap_or(Value::Unknown)
+                Value::Of(_, arguments) | Value::Outside(arguments) => {
+                    arguments.into_iter().next_back().unwrap_or(Value::Unknown)
                 }
                 _ => Value::Unknown,
             },
@@ -133,12 +134,13 @@ impl Query<'_> {
     fn written_type(&self, place: Place<'_>, name: &str, held: Vec<Value>) -> Value {
         let Some(symbol) = self.type_of(place.file, place.container, name) else {
             let simple = name.rsplit('.').next().unwrap_or(name);
-            let open = is_parameter(name) || self.may_be_ours(place.file, name) && self.is_widespread(simple);
+            let open =
+                is_type_parameter(name) || self.may_be_ours(place.file, name) && self.is_widespread(simple);
             return if open { Value::Unknown } else { Value::Outside(held) };
         };
         // An alias is replaced by its target.
         let definition = self.definition(symbol);
-        match definition.as_deref().and_then(|it| Some((it, it.gives.as_ref()?))) {
+        match definition.as_deref().and_then(|definition| Some((definition, definition.gives.as_ref()?))) {
             Some((definition, gives)) => {
                 let container = definition.container.as_deref();
                 self.value(Place { file: symbol.file, container }, gives)
@@ -152,7 +154,7 @@ impl Query<'_> {
     fn may_be_ours(&self, file: FileId, name: &str) -> bool {
         let first = name.split('.').next().unwrap_or(name);
         let bound =
-            |view: &super::names::View| self.bindings(view).names.iter().any(|it| &*it.local == first);
+            |view: &super::names::View| self.bindings(view).names.iter().any(|bound| &*bound.local == first);
         !self.packages.built_in().contains(&name) && !self.view(file).is_some_and(|view| bound(&view))
     }
 
@@ -202,7 +204,9 @@ impl Query<'_> {
         }
         let is_top = |symbol: &Symbol| {
             let definition = self.definition(*symbol);
-            definition.is_some_and(|it| matches!(it.kind, DefinitionKind::Function | DefinitionKind::Value))
+            definition.is_some_and(|defined| {
+                matches!(defined.kind, DefinitionKind::Function | DefinitionKind::Value)
+            })
         };
         let is_meant = |symbol: &Symbol| {
             let full = self.full(*symbol);
@@ -231,24 +235,29 @@ impl Query<'_> {
     }
 
     /// Returns the result or type of a member of a value with type arguments: a type parameter stands for one of those.
-    fn given_by(&self, member: Symbol, class: Symbol, held: &[Value]) -> Value {
+    fn given_by(&self, member: Symbol, class: Symbol, arguments: &[Value]) -> Value {
         let (Some(definition), Some(owner)) = (self.definition(member), self.definition(class)) else {
             return Value::Unknown;
         };
         let is_own = definition.container.as_deref() == Some(&*path_of(&owner));
-        let parameters = if is_own && !held.is_empty() { type_parameters(&owner.header) } else { Vec::new() };
-        if parameters.len() != held.len() {
+        let parameters =
+            if is_own && !arguments.is_empty() { type_parameters(&owner.header) } else { Vec::new() };
+        if parameters.len() != arguments.len() {
             return self.declared_value(member);
         }
         let argument = |shape: &Shape| match shape {
-            Shape::Of(name) => parameters.iter().position(|it| **it == **name).map(|at| held[at].clone()),
+            Shape::Of(name) => {
+                parameters.iter().position(|parameter| **parameter == **name).map(|at| arguments[at].clone())
+            }
             _ => None,
         };
         let place = Place { file: member.file, container: definition.container.as_deref() };
         match definition.gives.as_ref() {
-            Some(Shape::Applied(head, inside)) if inside.iter().any(|it| argument(it).is_some()) => {
-                let inside =
-                    inside.iter().map(|it| argument(it).unwrap_or_else(|| self.value(place, it))).collect();
+            Some(Shape::Applied(head, inside)) if inside.iter().any(|shape| argument(shape).is_some()) => {
+                let inside = inside
+                    .iter()
+                    .map(|shape| argument(shape).unwrap_or_else(|| self.value(place, shape)))
+                    .collect();
                 match self.value(place, head) {
                     Value::Of(symbol, _) => Value::Of(symbol, inside),
                     Value::Outside(_) => Value::Outside(inside),
@@ -265,8 +274,8 @@ impl Query<'_> {
             return self.pointed(of);
         }
         match of {
-            Value::Of(symbol, held) => match self.members(symbol, name).first() {
-                Some(member) => self.given_by(*member, symbol, &held),
+            Value::Of(symbol, arguments) => match self.members(symbol, name).first() {
+                Some(member) => self.given_by(*member, symbol, &arguments),
                 None => Value::Unknown,
             },
             Value::Path(path) => {
@@ -277,7 +286,7 @@ impl Query<'_> {
                 if let Some(symbol) = self.type_of(place.file, place.container, &path)
                     && let Some(member) = self.members(symbol, name).first()
                 {
-                    return match self.definition(*member).is_some_and(|it| is_type(&it)) {
+                    return match self.definition(*member).is_some_and(|defined| is_type(&defined)) {
                         true => Value::Path(longer.into()),
                         false => self.declared_value(*member),
                     };
@@ -285,10 +294,12 @@ impl Query<'_> {
                 self.top(place, &longer)
                     .map_or(Value::Path(longer.into()), |symbol| self.declared_value(symbol))
             }
-            Value::Outside(mut held) if ELEMENTS.contains(&name) => held.pop().unwrap_or(Value::Unknown),
+            Value::Outside(mut arguments) if ELEMENTS.contains(&name) => {
+                arguments.pop().unwrap_or(Value::Unknown)
+            }
             // A method of a collection returns its elements.
-            Value::Outside(held) if !held.is_empty() => Value::Outside(held),
-            Value::Outside(held) if self.packages.keeps_outside() => Value::Outside(held),
+            Value::Outside(arguments) if !arguments.is_empty() => Value::Outside(arguments),
+            Value::Outside(arguments) if self.packages.keeps_outside() => Value::Outside(arguments),
             _ => Value::Unknown,
         }
     }
@@ -296,11 +307,11 @@ impl Query<'_> {
     /// Evaluates `->`: for a smart pointer its target, for a plain pointer itself.
     fn pointed(&self, of: Value) -> Value {
         match of {
-            Value::Of(symbol, held) => match self.members(symbol, POINTS).is_empty() {
-                true => Value::Of(symbol, held),
-                false => held.into_iter().next().unwrap_or(Value::Unknown),
+            Value::Of(symbol, arguments) => match self.members(symbol, POINTS).is_empty() {
+                true => Value::Of(symbol, arguments),
+                false => arguments.into_iter().next().unwrap_or(Value::Unknown),
             },
-            Value::Outside(held) => held.into_iter().next().unwrap_or(Value::Outside(Vec::new())),
+            Value::Outside(arguments) => arguments.into_iter().next().unwrap_or(Value::Outside(Vec::new())),
             other => other,
         }
     }
@@ -338,7 +349,7 @@ impl Query<'_> {
                     }
                     self.member(Value::Path(path), place, name)
                 }
-                Value::Outside(held) if !held.is_empty() => Value::Unknown,
+                Value::Outside(arguments) if !arguments.is_empty() => Value::Unknown,
                 of => self.member(of, place, name),
             },
             _ => Value::Unknown,
@@ -393,7 +404,11 @@ impl Query<'_> {
         let last = path.rsplit('.').next()?.strip_prefix('_')?;
         let is_number = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
         let view = self.view(file).filter(|_| is_number)?;
-        let at = view.facts.definitions.iter().position(|it| is_type(it) && path_of(it) == path)?;
+        let at = view
+            .facts
+            .definitions
+            .iter()
+            .position(|definition| is_type(definition) && path_of(definition) == path)?;
         Some(Symbol { file, at })
     }
 
@@ -440,7 +455,8 @@ impl Query<'_> {
         let is_held = |symbol: Symbol| {
             let whole = self.full(symbol);
             let holder = whole.as_deref().and_then(|whole| whole.strip_suffix(name)?.strip_suffix('.'));
-            holder == Some(&full) && self.definition(symbol).is_some_and(|it| it.container.is_some())
+            holder == Some(&full)
+                && self.definition(symbol).is_some_and(|defined| defined.container.is_some())
         };
         let all = view.definitions_named(name).map(|(at, _)| Symbol { file: class.file, at });
         let own: Vec<Symbol> = all.filter(|symbol| is_held(*symbol)).collect();
@@ -453,39 +469,4 @@ impl Query<'_> {
         });
         members.iter().filter(is_member).copied().collect()
     }
-}
-
-/// Returns the names of the type parameters in the header of a type.
-fn type_parameters(header: &str) -> Vec<&str> {
-    let mut tokens = header.split(TOKEN_END).skip_while(|it| *it != OWN_NAME).skip(1);
-    let mut found = Vec::new();
-    if tokens.next() != Some("<") {
-        return found;
-    }
-    let (mut depth, mut is_first) = (0_usize, true);
-    for token in tokens {
-        match token {
-            "<" => depth += 1,
-            ">" if depth == 0 => break,
-            ">" => depth -= 1,
-            "," if depth == 0 => is_first = true,
-            "in" | "out" => {}
-            _ if is_first => {
-                found.push(token);
-                is_first = false;
-            }
-            _ => {}
-        }
-    }
-    found
-}
-
-/// Returns true if a name has the form of a type parameter.
-fn is_parameter(name: &str) -> bool {
-    let mut letters = name.chars();
-    let first = letters.next().is_some_and(char::is_uppercase);
-    first
-        && letters
-            .next()
-            .is_none_or(|second| name.starts_with('T') && second.is_uppercase() || second.is_ascii_digit())
 }

@@ -47,8 +47,10 @@ impl SearchTarget<'_, '_> {
         match (self.definition.kind, used.role) {
             (DefinitionKind::Field, Role::Call) => true,
             (DefinitionKind::Method, Role::Value) => {
-                let is_field = |it: &Symbol| {
-                    self.query.definition(*it).is_some_and(|it| it.kind == DefinitionKind::Field)
+                let is_field = |symbol: &Symbol| {
+                    self.query
+                        .definition(*symbol)
+                        .is_some_and(|defined| defined.kind == DefinitionKind::Field)
                 };
                 let has_field = self
                     .owner
@@ -155,7 +157,7 @@ impl SearchTarget<'_, '_> {
         let declares = |other: &FileId| {
             let Some(view) = self.query.view(*other) else { return false };
             let mut definitions = view.definitions_named(&self.definition.name);
-            definitions.any(|(_, it)| full_name(&view.package, it) == named)
+            definitions.any(|(_, definition)| full_name(&view.package, definition) == named)
         };
         self.query.included(file).iter().any(declares)
     }
@@ -276,7 +278,7 @@ impl SearchTarget<'_, '_> {
     /// A bare name of Kotlin in a file with lambdas that have a receiver: it may be a member of that.
     fn called_on_receiver(&self, view: &View, place: Place<'_>, used: &Use) -> Option<Certainty> {
         const RECEIVING: &[&str] = &["apply", "run", "with"];
-        let receives = |name: &&str| view.uses_of(name).iter().any(|(_, it)| it.role == Role::Call);
+        let receives = |name: &&str| view.uses_of(name).iter().any(|(_, usage)| usage.role == Role::Call);
         let is_candidate = view.facts.language == Language::Kotlin
             && matches!(used.role, Role::Call | Role::Value)
             && self.mentions(place.file)
@@ -286,7 +288,7 @@ impl SearchTarget<'_, '_> {
         if !is_candidate || has_own() || self.query.top(place, &used.name).is_some() {
             return None;
         }
-        self.perhaps(place.file, view, used, "").filter(|it| *it == Certainty::Possible)
+        self.perhaps(place.file, view, used, "").filter(|certainty| *certainty == Certainty::Possible)
     }
 
     /// Checks a bare call of Ruby inside a mixin, or outside all types: the method may be from another mixin.
@@ -303,7 +305,7 @@ impl SearchTarget<'_, '_> {
         }
         let is_mixin = |symbol: Symbol| {
             let definition = self.query.definition(symbol);
-            definition.is_some_and(|it| it.header.starts_with("module"))
+            definition.is_some_and(|defined| defined.header.starts_with("module"))
         };
         let has_own = view.definitions_named(&used.name).next().is_some();
         // A block may run inside another object: the helpers of a framework are called so.

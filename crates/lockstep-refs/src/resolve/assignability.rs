@@ -55,7 +55,8 @@ impl Carriers {
             let mut open = false;
             let bases = resolver.bases(one, &mut open);
             // The members of an object that holds all of another are not those of a base.
-            let is_spread = || resolver.definition(one).is_some_and(|it| it.kind == DefinitionKind::Value);
+            let is_spread =
+                || resolver.definition(one).is_some_and(|defined| defined.kind == DefinitionKind::Value);
             found = open || self.owners.contains(&one) || is_spread();
             seen.extend(bases.into_iter().filter(|base| !seen.contains(base)).collect::<Vec<_>>());
         }
@@ -88,7 +89,8 @@ impl Resolver<'_> {
         found: &mut Vec<(usize, Role)>,
     ) {
         // If only some members are expected, none can be missing, but the present ones must fit.
-        let partly = expected.iter().any(|it| matches!(it, Type::Outside(name, _) if &**name == "Partial"));
+        let partly =
+            expected.iter().any(|type_| matches!(type_, Type::Outside(name, _) if &**name == "Partial"));
         let before = found.len();
         for value in values {
             // A value that is one of several expected types fits.
@@ -105,9 +107,9 @@ impl Resolver<'_> {
                     }
                     (Type::Object(_, properties), Type::Instance(other)) => {
                         let has = |name: &&str| property(properties, name).is_some();
-                        for name in conformance.names.iter().map(|it| &**it).filter(has) {
+                        for name in conformance.names.iter().map(|name| &**name).filter(has) {
                             let asked = self.instance_members(*other, name);
-                            let wanted = asked.iter().find_map(|it| conformance.wanted.get(it));
+                            let wanted = asked.iter().find_map(|symbol| conformance.wanted.get(symbol));
                             found.extend(wanted.map(|at| (*at, Role::Require)));
                         }
                     }
@@ -123,19 +125,19 @@ impl Resolver<'_> {
             }
         }
         if partly {
-            let held = |role: &Role| matches!(role, Role::Conform | Role::Implement);
-            for (_, role) in found.iter_mut().skip(before).filter(|(_, role)| held(role)) {
+            let implements = |role: &Role| matches!(role, Role::Conform | Role::Implement);
+            for (_, role) in found.iter_mut().skip(before).filter(|(_, role)| implements(role)) {
                 *role = Role::Redefine;
             }
-            let kept = found.split_off(before).into_iter().filter(|(_, role)| *role == Role::Redefine);
-            found.extend(kept.collect::<Vec<_>>());
+            let redefining = found.split_off(before).into_iter().filter(|(_, role)| *role == Role::Redefine);
+            found.extend(redefining.collect::<Vec<_>>());
         }
     }
 
     /// Returns true if a definition is an object without a written type, whose properties are separate definitions.
     fn is_object(&self, of: Symbol) -> bool {
         let definition = self.definition(of).filter(|_| self.scheme.is_structural());
-        definition.is_some_and(|it| it.kind == DefinitionKind::Value && it.gives.is_none())
+        definition.is_some_and(|defined| defined.kind == DefinitionKind::Value && defined.gives.is_none())
     }
 
     fn compare_members(
@@ -158,23 +160,28 @@ impl Resolver<'_> {
             if asked.is_empty() || given == asked {
                 continue;
             }
-            let of_value = given.iter().find_map(|it| Some((it.file, *wanted.get(it)?)));
+            let of_value = given.iter().find_map(|symbol| Some((symbol.file, *wanted.get(symbol)?)));
             if let Some((_, at)) = of_value {
                 // Without its own member, it inherits the required one, but a class gets none from an interface.
-                let is_class = self.definition(value).is_some_and(|it| it.kind == DefinitionKind::Type);
-                let is_due = |it: Symbol| {
-                    let is_optional = |it: Defined| it.extends.iter().any(|mark| &**mark == OPTIONAL);
-                    is_class && is_of_interface(self, it) && !self.definition(it).is_some_and(is_optional)
+                let is_class =
+                    self.definition(value).is_some_and(|defined| defined.kind == DefinitionKind::Type);
+                let is_due = |symbol: Symbol| {
+                    let is_optional =
+                        |defined: Defined| defined.extends.iter().any(|mark| &**mark == OPTIONAL);
+                    is_class
+                        && is_of_interface(self, symbol)
+                        && !self.definition(symbol).is_some_and(is_optional)
                 };
                 let inherited = self.inherited(value, name).symbols;
-                let inherits = inherited.iter().any(|it| asked.contains(it) && !is_due(*it));
+                let inherits = inherited.iter().any(|symbol| asked.contains(symbol) && !is_due(*symbol));
                 found.push((at, if inherits { Role::Redefine } else { Role::Conform }));
             }
             // Two members of one file break once.
-            let elsewhere = asked.iter().filter(|it| of_value.is_none_or(|(file, _)| it.file != file));
-            if let Some(at) = elsewhere.into_iter().find_map(|it| wanted.get(it)) {
+            let elsewhere =
+                asked.iter().filter(|symbol| of_value.is_none_or(|(file, _)| symbol.file != file));
+            if let Some(at) = elsewhere.into_iter().find_map(|symbol| wanted.get(symbol)) {
                 // The parameters of a method are compared with the required signature.
-                let takes = given.iter().filter_map(|it| self.definition(*it)?.arity);
+                let takes = given.iter().filter_map(|symbol| self.definition(*symbol)?.arity);
                 let nothing = takes.into_iter().all(|arity| arity.most == Some(0));
                 found.push((*at, if nothing { Role::Require } else { Role::Implement }));
             }
@@ -184,10 +191,11 @@ impl Resolver<'_> {
     /// The members that a value has by its type. A field may be the class's own, not its values'.
     fn instance_members(&self, of: Symbol, name: &str) -> Vec<Symbol> {
         let mut symbols = self.members(of, name).symbols.to_vec();
-        symbols.retain(|it| {
-            let definition = self.definition(*it);
-            definition.is_some_and(|it| {
-                it.kind == DefinitionKind::Method || !it.extends.iter().any(|said| &**said == STATIC)
+        symbols.retain(|symbol| {
+            let definition = self.definition(*symbol);
+            definition.is_some_and(|defined| {
+                defined.kind == DefinitionKind::Method
+                    || !defined.extends.iter().any(|said| &**said == STATIC)
             })
         });
         symbols

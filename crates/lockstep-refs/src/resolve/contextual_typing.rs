@@ -65,12 +65,14 @@ impl<'w> Search<'_, 'w> {
     fn without(&self, at: usize, symbols: &[Symbol]) -> RemovedDefinition<'w> {
         let without = |beside| self.resolver.without(symbols.to_vec(), beside);
         let (elsewhere, everywhere) = (without(false), without(true));
-        let symbols = symbols.iter().fold(Consulted::default(), |all, it| all.and(Consulted::of(*it)));
+        let symbols =
+            symbols.iter().fold(Consulted::default(), |all, symbol| all.and(Consulted::of(*symbol)));
         RemovedDefinition { at, symbols, elsewhere, everywhere, told: None }
     }
 
     fn symbols_named(&self, name: &str) -> Vec<Symbol> {
-        let named = |at: &usize| self.target.symbols.get(*at).is_some_and(|it| *it.name == *name);
+        let named =
+            |at: &usize| self.target.symbols.get(*at).is_some_and(|definition| *definition.name == *name);
         self.wanted.iter().filter(|(_, at)| named(at)).map(|(symbol, _)| *symbol).collect()
     }
 
@@ -92,7 +94,9 @@ impl<'w> Search<'_, 'w> {
             seen.insert(name.clone());
             for file in self.take_files(&name) {
                 let Some(view) = self.resolver.view(file) else { continue };
-                for definition in view.facts.definitions.iter().filter(|it| is_known_by(it, &name)) {
+                for definition in
+                    view.facts.definitions.iter().filter(|definition| is_known_by(definition, &name))
+                {
                     queue.push(definition.container.as_deref().map_or(&*definition.name, first).into());
                 }
             }
@@ -102,20 +106,22 @@ impl<'w> Search<'_, 'w> {
     /// Checks a use of a parameter, or of a value derived from one, that loses its type if a wanted
     /// definition is removed.
     pub(super) fn loses_type(&mut self, file: FileId, view: &View, at: usize) {
-        if self.gone.iter().all(|gone| gone.told == Some(file)) || view.facts.language == Language::JavaScript
+        if self.gone.iter().all(|removed| removed.told == Some(file))
+            || view.facts.language == Language::JavaScript
         {
             return;
         }
-        let (Some(it), Some(expecting)) = (view.facts.uses.get(at), view.uses.expecting_at(&view.facts, at))
+        let (Some(usage), Some(expecting)) =
+            (view.facts.uses.get(at), view.uses.expecting_at(&view.facts, at))
         else {
             return;
         };
         // A key of an object is no parameter.
-        if matches!(it.role, Role::Construct | Role::Key) {
+        if matches!(usage.role, Role::Construct | Role::Key) {
             return;
         }
         let expected = &expecting.expected;
-        let place = Place { file, within: it.within, this: None };
+        let place = Place { file, within: usage.within, this: None };
         let is_anything = |resolver: &Resolver<'_>| resolver.types(&place, expected).contains(&Type::Untyped);
         let (is_untyped, consulted) =
             *expecting.result.get_or_init(|| self.resolver.values.consulting(|| is_anything(self.resolver)));
@@ -123,27 +129,28 @@ impl<'w> Search<'_, 'w> {
             return;
         }
         let mut found = Vec::new();
-        let open = self.gone.iter_mut().filter(|gone| gone.told != Some(file));
-        for gone in open.filter(|gone| gone.symbols.may_share(consulted)) {
+        let open = self.gone.iter_mut().filter(|removed| removed.told != Some(file));
+        for removed in open.filter(|removed_files| removed_files.symbols.may_share(consulted)) {
             let role = match () {
-                () if is_anything(&gone.elsewhere) => Role::Inherited,
-                () if is_anything(&gone.everywhere) => Role::InheritedBeside,
+                () if is_anything(&removed.elsewhere) => Role::Inherited,
+                () if is_anything(&removed.everywhere) => Role::InheritedBeside,
                 () => continue,
             };
-            gone.told = Some(file);
-            found.push((gone.at, role));
+            removed.told = Some(file);
+            found.push((removed.at, role));
         }
         for (at, role) in found {
-            let name = self.target.symbols.get(at).map(|it| it.name.clone()).unwrap_or_default();
-            self.keep_use(file, &Use { name, role, ..it.clone() }, at, Certainty::Possible, None);
+            let name =
+                self.target.symbols.get(at).map(|definition| definition.name.clone()).unwrap_or_default();
+            self.keep_use(file, &Use { name, role, ..usage.clone() }, at, Certainty::Possible, None);
         }
     }
 }
 
 /// Returns the expected function type that determines the parameter that is used, or from which the used value is derived.
-pub(super) fn expected_of(it: &Use) -> Option<Shape> {
-    let used = match &it.of {
-        Some(Shape::Function(value, _)) if it.role == Role::Conform => value.first(),
+pub(super) fn expected_of(usage: &Use) -> Option<Shape> {
+    let used = match &usage.of {
+        Some(Shape::Function(value, _)) if usage.role == Role::Conform => value.first(),
         of => of.as_ref(),
     };
     used.and_then(expectation)
@@ -173,14 +180,14 @@ fn is_known_by(definition: &Definition, name: &str) -> bool {
 }
 
 fn names(shape: &Shape, name: &str) -> bool {
-    let any = |shapes: &[Shape]| shapes.iter().any(|it| names(it, name));
+    let any = |shapes: &[Shape]| shapes.iter().any(|candidate| names(candidate, name));
     match shape {
         Shape::Name(path) | Shape::Of(path) => path.split('.').any(|part| part == name),
         Shape::Member(of, member) => **member == *name || names(of, name),
         Shape::Call(of) | Shape::Element(of) | Shape::Awaited(of) | Shape::Parameter(of, ..) => {
             names(of, name)
         }
-        Shape::Applied(head, held) => names(head, name) || any(held),
+        Shape::Applied(head, arguments) => names(head, name) || any(arguments),
         Shape::Function(takes, gives) => any(takes) || names(gives, name),
         Shape::Either(parts) => any(parts),
         Shape::Itself | Shape::Parent | Shape::Untyped | Shape::Unknown => false,

@@ -15,21 +15,22 @@ pub(crate) fn is_hidden(world: &dyn World, scheme: &dyn Scheme, file: FileId, fu
     let Some((_, decorators)) = parts.split_last().filter(|_| **head == Shape::Of(DECORATED.into())) else {
         return false;
     };
-    let position = |it: &Definition| it.name == function.name && it.line == function.line;
-    let at = resolver.view(file).and_then(|it| it.facts.definitions.iter().position(position));
+    let position =
+        |definition: &Definition| definition.name == function.name && definition.line == function.line;
+    let at = resolver.view(file).and_then(|view| view.facts.definitions.iter().position(position));
     let Some(symbol) = at.and_then(|at| Some(Symbol { file, at: u32::try_from(at).ok()? })) else {
         return false;
     };
     let place = Place { file: symbol.file, within: Some(symbol.at), this: None };
-    decorators.iter().any(|made| {
-        let Shape::Call(decorator) = made else { return false };
-        let is_value = |it: &Type| matches!(it, Type::Instance(_));
+    decorators.iter().any(|decorator_shape| {
+        let Shape::Call(decorator) = decorator_shape else { return false };
+        let is_value = |type_: &Type| matches!(type_, Type::Instance(_));
         resolver.types(&place, decorator).iter().any(is_value)
-            && resolver.types(&place, made).iter().any(has_own_parameters)
+            && resolver.types(&place, decorator_shape).iter().any(has_own_parameters)
     })
 }
 
-fn has_own_parameters(made: &Type) -> bool {
-    let Type::Callable(_, shape) = made else { return false };
+fn has_own_parameters(type_: &Type) -> bool {
+    let Type::Callable(_, shape) = type_ else { return false };
     matches!(&**shape, Shape::Function(takes, _) if !takes.is_empty())
 }

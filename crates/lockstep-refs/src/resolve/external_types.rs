@@ -6,36 +6,40 @@ use super::types::Type;
 use crate::facts::WRAPPED;
 
 /// Returns the type of a member of an outside value. A method keeps the type arguments of its value.
-pub(super) fn member(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
-    match (name, held.first()) {
+pub(super) fn member(head: &str, arguments: &Rc<[Type]>, name: &str) -> Type {
+    match (name, arguments.first()) {
         (_, None) => Type::external(""),
         _ if head == WRAPPED => Type::external(""),
-        ("value", Some(first)) if held.len() == 1 => first.clone(),
+        ("value", Some(first)) if arguments.len() == 1 => first.clone(),
         ("exception", Some(first)) if head == "ExceptionInfo" => first.clone(),
-        _ => Type::Outside(format!("{head}.{name}").into(), Rc::clone(held)),
+        _ => Type::Outside(format!("{head}.{name}").into(), Rc::clone(arguments)),
     }
 }
 
 /// Returns the type that a construct of the language extracts from an outside value.
-pub(super) fn part(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
-    let missing = || if held.is_empty() || head == WRAPPED { Type::external("") } else { Type::Unknown };
+pub(super) fn part(head: &str, arguments: &Rc<[Type]>, name: &str) -> Type {
+    let missing = || if arguments.is_empty() || head == WRAPPED { Type::external("") } else { Type::Unknown };
     match name {
         _ if head == WRAPPED => missing(),
-        "element" if is_map(head) => held.first().cloned().unwrap_or_else(missing),
+        "element" if is_map(head) => arguments.first().cloned().unwrap_or_else(missing),
         // A literal index is a position only in a tuple.
         item if item.starts_with("item") && item.len() > 4 => match head {
-            "tuple" => part(head, held, &item[4..]),
-            _ => part(head, held, "item"),
+            "tuple" => part(head, arguments, &item[4..]),
+            _ => part(head, arguments, "item"),
         },
-        "item" | "enter" | "aenter" => held.last().cloned().unwrap_or_else(missing),
-        "element" if head == "tuple" && held.len() > 1 => match held.iter().all(|it| it == &held[0]) {
-            true => held[0].clone(),
-            false => Type::Unknown,
-        },
-        "element" => held.first().cloned().unwrap_or_else(missing),
+        "item" | "enter" | "aenter" => arguments.last().cloned().unwrap_or_else(missing),
+        "element" if head == "tuple" && arguments.len() > 1 => {
+            match arguments.iter().all(|type_| type_ == &arguments[0]) {
+                true => arguments[0].clone(),
+                false => Type::Unknown,
+            }
+        }
+        "element" => arguments.first().cloned().unwrap_or_else(missing),
         position => match position.parse::<usize>() {
-            Ok(at) if head == "tuple" || head.is_empty() => held.get(at).cloned().unwrap_or_else(missing),
-            _ => held.first().cloned().unwrap_or_else(missing),
+            Ok(at) if head == "tuple" || head.is_empty() => {
+                arguments.get(at).cloned().unwrap_or_else(missing)
+            }
+            _ => arguments.first().cloned().unwrap_or_else(missing),
         },
     }
 }
@@ -43,16 +47,19 @@ pub(super) fn part(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
 /// Returns the types of an awaited value.
 pub(super) fn awaited(of: &Type) -> Vec<Type> {
     match of {
-        Type::Outside(head, held) if waits(head) => vec![held.last().cloned().unwrap_or(Type::Unknown)],
+        Type::Outside(head, arguments) if waits(head) => {
+            vec![arguments.last().cloned().unwrap_or(Type::Unknown)]
+        }
         other => vec![other.clone()],
     }
 }
 
 /// Returns the type of a call of something outside: nothing of the project, unless it is a method that
 /// returns the content of its value.
-pub(super) fn called(name: &str, held: &Rc<[Type]>) -> Type {
-    let of = |head: &str, held: Vec<Type>| Type::Outside(head.into(), held.into());
-    let (Some((head, method)), Some(first), Some(last)) = (name.rsplit_once('.'), held.first(), held.last())
+pub(super) fn called(name: &str, arguments: &Rc<[Type]>) -> Type {
+    let of = |head: &str, arguments: Vec<Type>| Type::Outside(head.into(), arguments.into());
+    let (Some((head, method)), Some(first), Some(last)) =
+        (name.rsplit_once('.'), arguments.first(), arguments.last())
     else {
         return Type::external("");
     };
@@ -61,11 +68,13 @@ pub(super) fn called(name: &str, held: &Rc<[Type]>) -> Type {
         | "next" => last.clone(),
         "values" => of("Iterator", vec![last.clone()]),
         "keys" => of("Iterator", vec![first.clone()]),
-        "items" | "entries" if held.len() == 2 => {
+        "items" | "entries" if arguments.len() == 2 => {
             of("Iterator", vec![of("tuple", vec![first.clone(), last.clone()])])
         }
         "copy" | "filter" | "slice" | "splice" | "concat" | "reverse" | "sort" | "toSorted" | "union"
-        | "difference" | "intersection" | "fill" | "finally" => Type::Outside(head.into(), Rc::clone(held)),
+        | "difference" | "intersection" | "fill" | "finally" => {
+            Type::Outside(head.into(), Rc::clone(arguments))
+        }
         "map" | "flatMap" | "then" | "catch" | "reduce" | "flat" | "__enter__" | "result" => Type::Unknown,
         _ => Type::external(""),
     }
@@ -73,8 +82,10 @@ pub(super) fn called(name: &str, held: &Rc<[Type]>) -> Type {
 
 /// Returns the type of a parameter of a function passed to a method of an outside value: an item of a list,
 /// the value of a promise.
-pub(super) fn parameter(name: &str, held: &Rc<[Type]>, argument: u16, parameter: u16) -> Type {
-    let (Some((_, method)), Some(last)) = (name.rsplit_once('.'), held.last()) else { return Type::Unknown };
+pub(super) fn parameter(name: &str, arguments: &Rc<[Type]>, argument: u16, parameter: u16) -> Type {
+    let (Some((_, method)), Some(last)) = (name.rsplit_once('.'), arguments.last()) else {
+        return Type::Unknown;
+    };
     let item = match method {
         "reduce" | "reduceRight" => 1,
         "catch" => return Type::Untyped,

@@ -27,18 +27,21 @@ impl Search<'_, '_> {
                 continue;
             }
             let symbol = Symbol { file, at };
-            let held = self.resolver.value(symbol, None);
-            let wanted = held.iter().find_map(|it| match it {
+            let value_types = self.resolver.value(symbol, None);
+            let wanted = value_types.iter().find_map(|type_| match type_ {
                 Type::Symbol(held, _) => self.wanted.get(held).copied(),
                 _ => None,
             });
-            let is_called = |at: &usize| self.target.symbols.get(*at).is_some_and(|it| it.arity.is_some());
+            let is_called =
+                |at: &usize| self.target.symbols.get(*at).is_some_and(|symbols| symbols.arity.is_some());
             if let Some(wanted) = wanted.filter(is_called) {
                 self.stand_ins.insert(symbol, wanted);
                 let mut names = vec![definition.name.clone()];
-                let own = view.facts.imports.iter().filter(|it| it.module.is_empty() && it.reexport);
-                let handed = own.flat_map(|it| &it.names).filter(|it| it.name == definition.name);
-                names.extend(handed.map(|it| it.local.clone()));
+                let own =
+                    view.facts.imports.iter().filter(|import| import.module.is_empty() && import.reexport);
+                let handed =
+                    own.flat_map(|import| &import.names).filter(|imported| imported.name == definition.name);
+                names.extend(handed.map(|imported| imported.local.clone()));
                 names.retain(|name| {
                     let is_rare = self.resolver.world.containing(name).len() <= MAX_FILES;
                     if !is_rare {
@@ -52,32 +55,32 @@ impl Search<'_, '_> {
     }
 
     /// A call of a variable that holds something wanted.
-    pub(super) fn calls_stand_in(&mut self, file: FileId, it: &Use, symbols: &[Symbol]) {
-        let held = symbols.iter().find_map(|symbol| self.stand_ins.get(symbol).copied());
-        if let Some(at) = held.filter(|_| it.role == Role::Call) {
-            self.keep_use(file, &Use { role: Role::Covered, ..it.clone() }, at, Certainty::Resolved, None);
+    pub(super) fn calls_stand_in(&mut self, file: FileId, usage: &Use, symbols: &[Symbol]) {
+        let stand_in = symbols.iter().find_map(|symbol| self.stand_ins.get(symbol).copied());
+        if let Some(at) = stand_in.filter(|_| usage.role == Role::Call) {
+            self.keep_use(file, &Use { role: Role::Covered, ..usage.clone() }, at, Certainty::Resolved, None);
         }
     }
 
     /// Checks a call of such a variable that is named after its owner.
-    pub(super) fn calls_stand_in_of(&mut self, file: FileId, it: &Use, of: &[Type]) {
+    pub(super) fn calls_stand_in_of(&mut self, file: FileId, usage: &Use, of: &[Type]) {
         if self.stand_ins.is_empty() {
             return;
         }
         for one in of {
             let symbols: Vec<Symbol> = match one {
                 Type::Module(module) => {
-                    let hits = self.resolver.exported(module, &it.name, Mode::Named).into_iter();
+                    let hits = self.resolver.exported(module, &usage.name, Mode::Named).into_iter();
                     hits.filter_map(|hit| match hit.entity {
                         Entity::Symbol(symbol) => Some(symbol),
                         _ => None,
                     })
                     .collect()
                 }
-                Type::Symbol(owner, _) => self.resolver.members(*owner, &it.name).symbols.to_vec(),
+                Type::Symbol(owner, _) => self.resolver.members(*owner, &usage.name).symbols.to_vec(),
                 _ => continue,
             };
-            self.calls_stand_in(file, it, &symbols);
+            self.calls_stand_in(file, usage, &symbols);
         }
     }
 }

@@ -47,14 +47,17 @@ impl Extended {
 impl Search<'_, '_> {
     /// Finds the subtypes of the wanted types, and the files that may use their inherited members.
     pub(super) fn take_heirs(&mut self) {
-        let is_type = |it: &Definition| {
-            matches!(it.kind, DefinitionKind::Type | DefinitionKind::Interface) && it.gives.is_none()
+        let is_type = |definition: &Definition| {
+            matches!(definition.kind, DefinitionKind::Type | DefinitionKind::Interface)
+                && definition.gives.is_none()
         };
         let mut types: Vec<(Symbol, usize)> = self.wanted.iter().map(|(symbol, at)| (*symbol, *at)).collect();
         types.retain(|(_, at)| self.target.symbols.get(*at).is_some_and(is_type));
         types.sort_unstable_by_key(|(_, at)| *at);
         for (symbol, at) in types {
-            let Some(name) = self.target.symbols.get(at).map(|it| it.name.clone()) else { continue };
+            let Some(name) = self.target.symbols.get(at).map(|definition| definition.name.clone()) else {
+                continue;
+            };
             let heirs = self.heirs_of(&name);
             let makers = self.makers_of(&name);
             if heirs.is_empty() && makers.is_empty() {
@@ -90,7 +93,7 @@ impl Search<'_, '_> {
             for file in self.take_files(&base) {
                 let Some(view) = self.resolver.view(file) else { continue };
                 for definition in &view.facts.definitions {
-                    let extends = definition.extends.iter().any(|it| *last(it) == *base);
+                    let extends = definition.extends.iter().any(|extend| *last(extend) == *base);
                     if !extends || heirs.contains(&definition.name) {
                         continue;
                     }
@@ -127,14 +130,14 @@ impl Search<'_, '_> {
 
     /// Checks a parameter of a function that is passed to a generic function: if only the result type of the
     /// generic function determines the parameter's type, it is unknown when that type is removed.
-    pub(super) fn infers(&mut self, file: FileId, it: &Use, value: &Shape, expected: &Shape) {
+    pub(super) fn infers(&mut self, file: FileId, usage: &Use, value: &Shape, expected: &Shape) {
         let Shape::Parameter(callee, argument, parameter) = value else { return };
         if !self.extended.given || matches!(*parameter, WHOLE | THIS) {
             return;
         }
-        let place = Place { file, within: it.within, this: None };
-        for (gone, at) in self.extended.types.clone() {
-            let made = self.resolver.types(&place, callee).iter().any(|callee| {
+        let place = Place { file, within: usage.within, this: None };
+        for (removed, at) in self.extended.types.clone() {
+            let is_created = self.resolver.types(&place, callee).iter().any(|callee| {
                 let Some(signature) = self.resolver.signature(callee) else { return false };
                 let takes = signature.parameters();
                 let open = takes.get(usize::from(*argument)).is_some_and(|taken| match taken {
@@ -142,27 +145,29 @@ impl Search<'_, '_> {
                     _ => false,
                 });
                 // Other arguments would determine it.
-                let told = takes.iter().any(|taken| !matches!(taken, Shape::Function(..)) && has_open(taken));
-                open && !told
+                let takes_type =
+                    takes.iter().any(|taken| !matches!(taken, Shape::Function(..)) && has_open(taken));
+                open && !takes_type
                     && self
                         .resolver
                         .types(&signature.place, signature.result())
-                        .contains(&Type::Instance(gone))
+                        .contains(&Type::Instance(removed))
             });
-            if made && !self.is_given_to(&place, expected, gone) {
-                let pattern = self.target.symbols.get(at).map(|it| it.name.clone()).unwrap_or_default();
-                let it = Use { name: pattern, role: Role::Inherited, ..it.clone() };
-                self.keep_use(file, &it, at, Certainty::Resolved, None);
+            if is_created && !self.is_given_to(&place, expected, removed) {
+                let pattern =
+                    self.target.symbols.get(at).map(|definition| definition.name.clone()).unwrap_or_default();
+                let usage = Use { name: pattern, role: Role::Inherited, ..usage.clone() };
+                self.keep_use(file, &usage, at, Certainty::Resolved, None);
             }
         }
     }
 
     /// Returns true if the expected type is the removed one: then nothing is expected any more.
-    fn is_given_to(&self, place: &Place, expected: &Shape, gone: Symbol) -> bool {
+    fn is_given_to(&self, place: &Place, expected: &Shape, removed: Symbol) -> bool {
         // It is also false if any value is accepted, or if a function accepts whatever it is given.
-        let anything = |it: &Type| match it {
+        let anything = |type_: &Type| match type_ {
             Type::Untyped => true,
-            Type::Outside(name, held) => name.is_empty() && held.is_empty(),
+            Type::Outside(name, arguments) => name.is_empty() && arguments.is_empty(),
             _ => false,
         };
         if self.resolver.types(place, expected).iter().all(anything) {
@@ -171,8 +176,11 @@ impl Search<'_, '_> {
         if let Shape::Parameter(callee, argument, WHOLE) = expected {
             let takes_any = |callee: &Type| {
                 let signature = self.resolver.signature(callee).filter(|_| self.is_common_file_name(callee));
-                signature.is_some_and(|it| {
-                    it.parameters().get(usize::from(*argument)).is_none_or(|taken| *taken == Shape::Unknown)
+                signature.is_some_and(|signature| {
+                    signature
+                        .parameters()
+                        .get(usize::from(*argument))
+                        .is_none_or(|taken| *taken == Shape::Unknown)
                 })
             };
             if self.resolver.types(place, callee).iter().any(takes_any) {
@@ -190,7 +198,7 @@ impl Search<'_, '_> {
                 let mut seen = vec![class];
                 let mut at = 0;
                 while let Some(class) = seen.get(at).copied() {
-                    if class == gone || at > MAX_HEIRS {
+                    if class == removed || at > MAX_HEIRS {
                         return true;
                     }
                     at += 1;
@@ -227,26 +235,30 @@ impl Search<'_, '_> {
         seen.push(class);
         let Some(view) = self.resolver.view(class.file) else { return };
         let Some(path) = view.definition(class.at).map(path_of) else { return };
-        let inside = |it: &&Definition| it.container.as_deref() == Some(&*path) && is_member(it);
-        self.extended.members.extend(view.facts.definitions.iter().filter(inside).map(|it| it.name.clone()));
+        let inside = |definition: &&Definition| {
+            definition.container.as_deref() == Some(&*path) && is_member(definition)
+        };
+        self.extended
+            .members
+            .extend(view.facts.definitions.iter().filter(inside).map(|definition| definition.name.clone()));
         for base in self.resolver.bases(class, &mut false) {
             self.members_of(base, seen);
         }
     }
 
     /// Checks a use of a member that a value only has because its type extends a wanted one.
-    pub(super) fn inherits(&mut self, file: FileId, it: &Use) {
-        let place = Place { file, within: it.within, this: None };
-        let (classes, name): (Vec<Symbol>, &str) = match &it.of {
-            Some(of) if self.extended.members.contains(&it.name) => {
-                (self.resolver.types(&place, of).iter().filter_map(class_of).collect(), &it.name)
+    pub(super) fn inherits(&mut self, file: FileId, usage: &Use) {
+        let place = Place { file, within: usage.within, this: None };
+        let (classes, name): (Vec<Symbol>, &str) = match &usage.of {
+            Some(of) if self.extended.members.contains(&usage.name) => {
+                (self.resolver.types(&place, of).iter().filter_map(class_of).collect(), &usage.name)
             }
             // A class without its own constructor uses that of its base.
-            None if it.role == Role::Call
-                && it.arguments != Some(0)
-                && self.extended.heirs.contains(&it.name) =>
+            None if usage.role == Role::Call
+                && usage.arguments != Some(0)
+                && self.extended.heirs.contains(&usage.name) =>
             {
-                let hits = self.resolver.lookup(file, &it.name, Mode::Inside);
+                let hits = self.resolver.lookup(file, &usage.name, Mode::Inside);
                 let symbols = hits.iter().filter_map(|hit| match hit.entity {
                     Entity::Symbol(symbol) => Some(symbol),
                     _ => None,
@@ -255,10 +267,10 @@ impl Search<'_, '_> {
             }
             _ => return,
         };
-        for (gone, at) in self.extended.types.clone() {
-            let lost = classes.iter().find_map(|class| self.resolver.lost_member(*class, name, gone));
+        for (removed, at) in self.extended.types.clone() {
+            let lost = classes.iter().find_map(|class| self.resolver.lost_member(*class, name, removed));
             if let Some(role) = lost {
-                self.keep_use(file, &Use { role, ..it.clone() }, at, Certainty::Resolved, None);
+                self.keep_use(file, &Use { role, ..usage.clone() }, at, Certainty::Resolved, None);
             }
         }
     }
@@ -273,7 +285,7 @@ fn takes_open(taken: &Shape) -> bool {
 fn has_open(shape: &Shape) -> bool {
     match shape {
         Shape::Unknown => true,
-        Shape::Applied(_, held) | Shape::Either(held) => held.iter().any(has_open),
+        Shape::Applied(_, parts) | Shape::Either(parts) => parts.iter().any(has_open),
         _ => false,
     }
 }

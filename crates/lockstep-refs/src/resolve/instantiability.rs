@@ -12,25 +12,26 @@ use crate::world::FileId;
 
 /// Returns the positions of the wanted members without which some class cannot be instantiated.
 pub(super) fn needed(resolver: &Resolver<'_>, target: &Target<'_>, homes: &[FileId]) -> Vec<usize> {
-    let is_needed = |it: &Definition, file: FileId| {
+    let is_needed = |definition: &Definition, file: FileId| {
         let asks = || {
-            let at = *resolver.view(file)?.at(it.container.as_deref()?).first()?;
-            Some(asks_for(resolver, Symbol { file, at }, &it.name))
+            let at = *resolver.view(file)?.at(definition.container.as_deref()?).first()?;
+            Some(asks_for(resolver, Symbol { file, at }, &definition.name))
         };
-        is_abstract(it) || asks().unwrap_or(false)
+        is_abstract(definition) || asks().unwrap_or(false)
     };
-    let members = target.symbols.iter().zip(homes).enumerate().filter(|(_, (it, _))| is_member(it));
-    members.filter(|(_, (it, file))| is_needed(it, **file)).map(|(at, _)| at).collect()
+    let members =
+        target.symbols.iter().zip(homes).enumerate().filter(|(_, (definition, _))| is_member(definition));
+    members.filter(|(_, (definition, file))| is_needed(definition, **file)).map(|(at, _)| at).collect()
 }
 
 fn is_abstract(definition: &Definition) -> bool {
-    definition.extends.iter().any(|it| &**it == ABSTRACT)
+    definition.extends.iter().any(|extend| &**extend == ABSTRACT)
 }
 
 /// Returns true if a base of a class requires a member.
 fn asks_for(resolver: &Resolver<'_>, class: Symbol, name: &str) -> bool {
     let asked = resolver.inherited(class, name).symbols;
-    asked.iter().filter_map(|it| resolver.definition(*it)).any(|it| is_abstract(&it))
+    asked.iter().filter_map(|symbol| resolver.definition(*symbol)).any(|defined| is_abstract(&defined))
 }
 
 impl Search<'_, '_> {
@@ -42,14 +43,14 @@ impl Search<'_, '_> {
 
     /// Returns the needed member without which a class could no longer be instantiated, and its role.
     pub(super) fn builds(&self, class: Symbol) -> Option<(usize, Role)> {
-        let is_class = |it: Defined| it.kind == DefinitionKind::Type;
+        let is_class = |defined: Defined| defined.kind == DefinitionKind::Type;
         if self.needed.is_empty() || !self.resolver.definition(class).is_some_and(is_class) {
             return None;
         }
         self.needed.iter().find_map(|at| {
             let wanted = self.target.symbols.get(*at)?;
             let own = self.resolver.members(class, &wanted.name).symbols;
-            let is_wanted = own.iter().any(|it| self.wanted.get(it) == Some(at));
+            let is_wanted = own.iter().any(|symbol| self.wanted.get(symbol) == Some(at));
             match (is_abstract(wanted), is_wanted) {
                 // The class has the member that is required now, but not the future one.
                 (true, false) => self.redefines(class, *at).then_some((*at, Role::Require)),
@@ -67,37 +68,37 @@ impl Search<'_, '_> {
         while let Some(class) = classes.get(next).copied() {
             next += 1;
             let inherited = self.resolver.inherited(class, &wanted.name).symbols;
-            if inherited.iter().any(|it| self.wanted.get(it) == Some(&at)) {
+            if inherited.iter().any(|symbol| self.wanted.get(symbol) == Some(&at)) {
                 return true;
             }
             let bases = self.resolver.bases(class, &mut false).into_iter();
-            let new: Vec<Symbol> = bases.filter(|it| !classes.contains(it)).collect();
+            let new: Vec<Symbol> = bases.filter(|symbol| !classes.contains(symbol)).collect();
             classes.extend(new);
         }
         false
     }
 
     /// A call that builds a value of a class that is named after something.
-    pub(super) fn builds_of(&mut self, file: FileId, it: &Use, of: &[Type]) {
-        if self.needed.is_empty() || it.role != Role::Call {
+    pub(super) fn builds_of(&mut self, file: FileId, usage: &Use, of: &[Type]) {
+        if self.needed.is_empty() || usage.role != Role::Call {
             return;
         }
         for one in of {
             let Type::Module(module) = one else { continue };
-            for hit in self.resolver.exported(module, &it.name, Mode::Named) {
+            for hit in self.resolver.exported(module, &usage.name, Mode::Named) {
                 if let Entity::Symbol(symbol) = hit.entity {
-                    self.keep_built(file, it, symbol);
+                    self.keep_built(file, usage, symbol);
                 }
             }
         }
     }
 
-    pub(super) fn keep_built(&mut self, file: FileId, it: &Use, class: Symbol) {
-        if let Some((at, role)) = self.builds(class).filter(|_| it.role == Role::Call) {
-            self.keep_use(file, &Use { role, ..it.clone() }, at, Certainty::Resolved, None);
+    pub(super) fn keep_built(&mut self, file: FileId, usage: &Use, class: Symbol) {
+        if let Some((at, role)) = self.builds(class).filter(|_| usage.role == Role::Call) {
+            self.keep_use(file, &Use { role, ..usage.clone() }, at, Certainty::Resolved, None);
             // The inherited member is the one that requires it.
-            if let Some(kept) = self.found.last_mut() {
-                kept.role = role;
+            if let Some(last) = self.found.last_mut() {
+                last.role = role;
             }
         }
     }

@@ -65,7 +65,7 @@ impl Resolver<'_> {
 
     fn memoised(&self, of: (Symbol, bool), name: &str, search: impl FnOnce(&mut Collected)) -> Members {
         let Values { members: TypeMembers { members, .. }, progress, .. } = &*self.values;
-        if let Some(known) = members.borrow().get(&of).and_then(|it| it.get(name)) {
+        if let Some(known) = members.borrow().get(&of).and_then(|hash_map| hash_map.get(name)) {
             self.values.consult(known.consulted);
             return known.clone();
         }
@@ -172,7 +172,7 @@ impl Resolver<'_> {
         &self,
         class: Symbol,
         name: &str,
-        gone: Symbol,
+        removed: Symbol,
         seen: &mut Vec<Symbol>,
     ) -> Option<Option<Role>> {
         if seen.contains(&class) {
@@ -189,12 +189,12 @@ impl Resolver<'_> {
             return Some(None);
         }
         for base in self.bases(class, &mut false) {
-            if base != gone {
-                if let Some(found) = self.find_lost_member(base, name, gone, seen) {
+            if base != removed {
+                if let Some(found) = self.find_lost_member(base, name, removed, seen) {
                     return Some(found);
                 }
-            } else if !self.members(gone, name).symbols.is_empty() {
-                let beside = class.file == gone.file;
+            } else if !self.members(removed, name).symbols.is_empty() {
+                let beside = class.file == removed.file;
                 return Some(Some(if beside { Role::InheritedBeside } else { Role::Inherited }));
             }
         }
@@ -203,7 +203,7 @@ impl Resolver<'_> {
 
     /// Returns the bases of a type. Sets `open` if some of them are outside the project, or unknown.
     pub(crate) fn bases(&self, class: Symbol, open: &mut bool) -> Vec<Symbol> {
-        let Some(definition) = self.definition(class).filter(|it| !it.extends.is_empty()) else {
+        let Some(definition) = self.definition(class).filter(|defined| !defined.extends.is_empty()) else {
             return Vec::new();
         };
         let Values { members: TypeMembers { bases, .. }, progress, .. } = &*self.values;

@@ -27,17 +27,20 @@ pub(crate) fn missing_names(world: &dyn World, scheme: &dyn Scheme, file: FileId
             });
         }
     }
-    for it in view.facts.uses.iter().filter(|it| !matches!(it.role, Role::Conform | Role::Key | Role::Quoted))
+    for usage in view
+        .facts
+        .uses
+        .iter()
+        .filter(|candidate| !matches!(candidate.role, Role::Conform | Role::Key | Role::Quoted))
     {
-        let Some(Shape::Name(path)) = &it.of else { continue };
+        let Some(Shape::Name(path)) = &usage.of else { continue };
         let hits = resolver.dotted(file, path);
-        let lacks_it =
-            |entity: &Entity| matches!(entity, Entity::Module(module) if lacks(&resolver, module, &it.name));
+        let lacks_it = |entity: &Entity| matches!(entity, Entity::Module(module) if lacks(&resolver, module, &usage.name));
         if !hits.is_empty() && hits.iter().all(|hit| lacks_it(&hit.entity)) {
             missing.push(MissingName {
-                line: it.line,
+                line: usage.line,
                 kind: Kind::Symbol,
-                name: it.name.clone(),
+                name: usage.name.clone(),
                 module: path.clone(),
             });
         }
@@ -61,10 +64,15 @@ fn is_closed(resolver: &Resolver<'_>, module: &Module, hops: usize) -> bool {
     }
     let Some(view) = resolver.view(*file) else { return false };
     let facts = &view.facts;
-    let makes_up_names =
-        facts.definitions.iter().any(|it| &*it.name == "__getattr__" && it.container.is_none());
+    let makes_up_names = facts
+        .definitions
+        .iter()
+        .any(|definition| &*definition.name == "__getattr__" && definition.container.is_none());
     // A script may export names by assignments that are not followed.
-    let exports = facts.definitions.iter().any(|it| it.reach == Reach::Everyone && it.container.is_none());
+    let exports = facts
+        .definitions
+        .iter()
+        .any(|definition| definition.reach == Reach::Everyone && definition.container.is_none());
     if facts.problems > 0 || makes_up_names || (facts.language == Language::JavaScript && !exports) {
         return false;
     }

@@ -51,7 +51,8 @@ pub(crate) fn missing_members(
     };
     let mut missing = Vec::new();
     for used in view.facts.uses.iter().filter(is_asked) {
-        let Some(shape) = used.of.as_ref().filter(|it| !matches!(it, Shape::Itself | Shape::Parent)) else {
+        let Some(shape) = used.of.as_ref().filter(|shape| !matches!(shape, Shape::Itself | Shape::Parent))
+        else {
             continue;
         };
         let place = Place { file, within: used.within, this: None };
@@ -104,7 +105,7 @@ fn is_closed_in_python(resolver: &Resolver<'_>, class: Symbol, is_type: bool, na
         return is_type && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     }
     let makes_up = ["__getattr__", "__getattribute__", "__slots__"];
-    let makes_up_names = makes_up.iter().any(|it| !resolver.members(class, it).symbols.is_empty());
+    let makes_up_names = makes_up.iter().any(|text| !resolver.members(class, text).symbols.is_empty());
     let is_plain = !definition.header.contains("metaclass") && !makes_up_names && name != "mro";
     is_plain && !resolver.members(class, name).open && has_members(resolver, class, &definition)
 }
@@ -124,14 +125,14 @@ fn is_closed_in_typescript(resolver: &Resolver<'_>, class: Symbol, name: &str) -
 /// Returns true if the file shows members of a type: an empty one may be filled in elsewhere.
 fn has_members(resolver: &Resolver<'_>, class: Symbol, definition: &Definition) -> bool {
     let path = super::path_of(definition);
-    resolver
-        .view(class.file)
-        .is_some_and(|view| view.facts.definitions.iter().any(|it| it.container.as_deref() == Some(&*path)))
+    resolver.view(class.file).is_some_and(|view| {
+        view.facts.definitions.iter().any(|candidate| candidate.container.as_deref() == Some(&*path))
+    })
 }
 
 /// Returns true if another definition of the same name may add members.
 fn is_declared_again(resolver: &Resolver<'_>, class: Symbol, definition: &Definition) -> bool {
-    let is_same = |it: &&Definition| it.name == definition.name;
+    let is_same = |candidate: &&Definition| candidate.name == definition.name;
     let files = resolver.world.containing(&definition.name);
     let count = |file: FileId| {
         if !resolver.world.may_define(file, &definition.name) {
@@ -140,5 +141,8 @@ fn is_declared_again(resolver: &Resolver<'_>, class: Symbol, definition: &Defini
         resolver.view(file).map_or(0, |view| view.facts.definitions.iter().filter(is_same).count())
     };
     files.len() > 100
-        || files.into_iter().map(|file| count(file) - usize::from(file == class.file)).any(|it| it > 0)
+        || files
+            .into_iter()
+            .map(|file| count(file) - usize::from(file == class.file))
+            .any(|number| number > 0)
 }

@@ -172,11 +172,12 @@ impl<'w> Resolver<'w> {
 
     /// Returns the resolver for a world without some definitions; `beside` is set if their own file lacks
     /// them too.
-    pub(super) fn without(&self, gone: Vec<Symbol>, beside: bool) -> Self {
-        let removed = gone.iter().fold(Consulted::default(), |all, it| all.and(Consulted::of(*it)));
+    pub(super) fn without(&self, removed_files: Vec<Symbol>, beside: bool) -> Self {
+        let removed =
+            removed_files.iter().fold(Consulted::default(), |all, symbol| all.and(Consulted::of(*symbol)));
         Self {
             complete: Some((Rc::clone(&self.values), removed)),
-            gone: (gone, beside),
+            gone: (removed_files, beside),
             names: Rc::clone(&self.names),
             hops: Cell::new(0),
             depth: Cell::new(0),
@@ -187,9 +188,9 @@ impl<'w> Resolver<'w> {
 
     /// Returns true if the meaning of a name in a file is assumed to be removed.
     pub(super) fn is_gone(&self, from: Option<FileId>, entity: &Entity) -> bool {
-        let (gone, beside) = &self.gone;
+        let (removed, beside) = &self.gone;
         matches!(entity, Entity::Symbol(symbol)
-            if gone.contains(symbol) && (*beside || from != Some(symbol.file)))
+            if removed.contains(symbol) && (*beside || from != Some(symbol.file)))
     }
 
     /// Returns true if a file has this language, by its name: others need not be parsed.
@@ -197,7 +198,7 @@ impl<'w> Resolver<'w> {
         let path = self.world.path(file);
         let speaks = |language| self.scheme.speaks(language);
         speaks(Language::of(path))
-            || may_be_script(path) && self.world.facts(file).is_some_and(|it| speaks(it.language))
+            || may_be_script(path) && self.world.facts(file).is_some_and(|facts| speaks(facts.language))
     }
 
     /// The facts of a file of this language.
@@ -219,7 +220,8 @@ impl<'w> Resolver<'w> {
 
     /// The module that an import names.
     pub(crate) fn module(&self, from: FileId, module: &str) -> Found {
-        if let Some(found) = self.names.modules.borrow().get(&from).and_then(|it| it.get(module)) {
+        if let Some(found) = self.names.modules.borrow().get(&from).and_then(|hash_map| hash_map.get(module))
+        {
             return found.clone();
         }
         let found = self.scheme.module(self.world, from, module);
@@ -230,7 +232,7 @@ impl<'w> Resolver<'w> {
     /// Returns the meanings of a name in a file. Empty if there are none.
     pub(crate) fn lookup(&self, file: FileId, name: &str, mode: Mode) -> Rc<[Hit]> {
         let progress = &self.names.progress;
-        match self.names.lookups.borrow().get(&(file, mode)).and_then(|it| it.get(name)) {
+        match self.names.lookups.borrow().get(&(file, mode)).and_then(|hash_map| hash_map.get(name)) {
             Some(Entry::Known(hits)) => return Rc::clone(hits),
             // A loop of re-exports finds nothing new.
             Some(Entry::Open(position)) => {
@@ -261,7 +263,7 @@ impl<'w> Resolver<'w> {
         if is_complete || progress.is_idle() {
             let mut lookups = self.names.lookups.borrow_mut();
             for (file, mode, name) in self.names.provisional.borrow_mut().drain(first_provisional..) {
-                lookups.get_mut(&(file, mode)).and_then(|it| it.remove(&name));
+                lookups.get_mut(&(file, mode)).and_then(|hash_map| hash_map.remove(&name));
             }
         }
         hits
@@ -274,7 +276,7 @@ impl<'w> Resolver<'w> {
     fn search(&self, file: FileId, view: &View, name: &str, mode: Mode) -> Vec<Hit> {
         let mut hits = Vec::new();
         for at in view.at(name) {
-            let reach = view.definition(*at).map_or(Reach::File, |it| it.reach);
+            let reach = view.definition(*at).map_or(Reach::File, |definition| definition.reach);
             let seen = match mode {
                 Mode::Inside => true,
                 Mode::Named => reach == Reach::Everyone || self.scheme.hands_on_what_it_imports(),
@@ -396,7 +398,7 @@ impl<'w> Resolver<'w> {
                 Entity::Module(module) => {
                     let through = hit.through;
                     let inside = self.exported(&module, part, Mode::Named).into_iter();
-                    next.extend(inside.map(|it| Hit { through: it.through.or(through), ..it }));
+                    next.extend(inside.map(|inside| Hit { through: inside.through.or(through), ..inside }));
                 }
                 Entity::Symbol(symbol) => next.extend(self.nested(symbol, part)),
                 Entity::Outside => next.push(hit),
@@ -426,8 +428,12 @@ impl<'w> Resolver<'w> {
     fn listed(&self, file: FileId, view: &View, namespace: &str, name: &str) -> Vec<Hit> {
         let mut hits = Vec::new();
         for (import, part) in view.imports().names.get(name).into_iter().flatten() {
-            let import = view.facts.imports.get(*import).filter(|it| it.reexport && it.module.is_empty());
-            let import = import.filter(|it| it.container.as_deref() == Some(namespace));
+            let import = view
+                .facts
+                .imports
+                .get(*import)
+                .filter(|candidate| candidate.reexport && candidate.module.is_empty());
+            let import = import.filter(|import| import.container.as_deref() == Some(namespace));
             if let Some(own) = import.zip(*part).and_then(|(import, part)| import.names.get(part)) {
                 hits.extend(self.lookup(file, &own.name, Mode::Inside).iter().cloned());
             }

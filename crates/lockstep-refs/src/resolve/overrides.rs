@@ -57,17 +57,19 @@ impl Search<'_, '_> {
                 continue;
             }
             let class = Symbol { file, at };
-            for (position, member) in target.symbols.iter().enumerate().filter(|(_, it)| is_member(it)) {
+            for (position, member) in
+                target.symbols.iter().enumerate().filter(|(_, symbol)| is_member(symbol))
+            {
                 let name = &member.name;
                 let has = self.resolver.inherited(class, name).symbols;
                 let own = self.resolver.members(class, name).symbols;
-                let is_wanted = |it: &Symbol| self.wanted.get(it) == Some(&position);
+                let is_wanted = |symbol: &Symbol| self.wanted.get(symbol) == Some(&position);
                 if own != has || !has.iter().any(is_wanted) {
                     continue;
                 }
                 let asks = |base: Symbol| {
                     let asked = self.resolver.members(base, name).symbols;
-                    let is_interface = |it: Defined| it.kind == DefinitionKind::Interface;
+                    let is_interface = |defined: Defined| defined.kind == DefinitionKind::Interface;
                     !asked.is_empty()
                         && !asked.iter().any(is_wanted)
                         && self.resolver.definition(base).is_some_and(is_interface)
@@ -93,8 +95,8 @@ impl Search<'_, '_> {
     /// Returns true if a class declares to implement the owner of a member, and inherits nothing from it.
     fn implements(&self, view: &View, class: u32, member: Option<Symbol>) -> bool {
         self.resolver.scheme.is_structural()
-            && view.definition(class).is_some_and(|it| it.kind == DefinitionKind::Type)
-            && member.is_some_and(|it| is_of_interface(self.resolver, it))
+            && view.definition(class).is_some_and(|definition| definition.kind == DefinitionKind::Type)
+            && member.is_some_and(|symbol| is_of_interface(self.resolver, symbol))
     }
 }
 
@@ -111,28 +113,32 @@ pub(super) fn is_of_interface(resolver: &Resolver<'_>, member: Symbol) -> bool {
 /// Returns the wanted members whose type also inherits a member of that name: if they are removed, that one
 /// remains.
 pub(super) fn redeclared(resolver: &Resolver<'_>, target: &Target<'_>, homes: &[FileId]) -> HashSet<usize> {
-    let members = target.symbols.iter().zip(homes).enumerate().filter(|(_, (it, _))| is_member(it));
-    let has_another = |it: &Definition, file: FileId| {
-        let class = || Some(*resolver.view(file)?.at(it.container.as_deref()?).first()?);
+    let members =
+        target.symbols.iter().zip(homes).enumerate().filter(|(_, (definition, _))| is_member(definition));
+    let has_another = |definition: &Definition, file: FileId| {
+        let class = || Some(*resolver.view(file)?.at(definition.container.as_deref()?).first()?);
         class().is_some_and(|at| {
             let class = Symbol { file, at };
             // With an index signature, an undeclared name exists, with the type of all names.
-            if it.kind == DefinitionKind::Field && !resolver.members(class, ANY_MEMBER).symbols.is_empty() {
+            if definition.kind == DefinitionKind::Field
+                && !resolver.members(class, ANY_MEMBER).symbols.is_empty()
+            {
                 return true;
             }
-            let is_class = resolver.definition(class).is_some_and(|it| it.kind == DefinitionKind::Type);
+            let is_class =
+                resolver.definition(class).is_some_and(|defined| defined.kind == DefinitionKind::Type);
             // A class gets nothing from the interfaces that it implements.
-            let remains = |it: &&Symbol| {
-                !(is_class && resolver.scheme.is_structural() && is_of_interface(resolver, **it))
+            let remains = |symbol: &&Symbol| {
+                !(is_class && resolver.scheme.is_structural() && is_of_interface(resolver, **symbol))
             };
-            let inherited = resolver.inherited(class, &it.name).symbols;
+            let inherited = resolver.inherited(class, &definition.name).symbols;
             // A method must have the same signature; a field just has to exist.
             inherited.iter().filter(remains).filter_map(|symbol| resolver.definition(*symbol)).any(|other| {
-                it.kind != DefinitionKind::Method
+                definition.kind != DefinitionKind::Method
                     || !resolver.scheme.is_structural()
-                    || other.signature == it.signature
+                    || other.signature == definition.signature
             })
         })
     };
-    members.filter(|(_, (it, file))| has_another(it, **file)).map(|(at, _)| at).collect()
+    members.filter(|(_, (definition, file))| has_another(definition, **file)).map(|(at, _)| at).collect()
 }

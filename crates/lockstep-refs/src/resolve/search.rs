@@ -53,10 +53,13 @@ pub(crate) fn users(
     is_over: &dyn Fn() -> bool,
 ) -> Vec<(usize, Reference)> {
     let Some(first) = targets.first() else { return Vec::new() };
-    let each = || targets.iter().enumerate().flat_map(|(at, it)| it.symbols.iter().map(move |one| (at, one)));
+    let each = || {
+        targets.iter().enumerate().flat_map(|(at, target)| target.symbols.iter().map(move |one| (at, one)))
+    };
     let owners: Vec<usize> = each().map(|(at, _)| at).collect();
     let symbols: Vec<Definition> = each().map(|(_, symbol)| symbol.clone()).collect();
-    let homes: Vec<FileId> = owners.iter().filter_map(|at| targets.get(*at)).map(|it| it.file).collect();
+    let homes: Vec<FileId> =
+        owners.iter().filter_map(|at| targets.get(*at)).map(|target| target.file).collect();
     let resolver = Resolver::new(world, scheme);
     let all = Target { symbols: &symbols, ..*first };
     let mut search = Search::new(&resolver, &all, homes);
@@ -121,7 +124,7 @@ impl<'r, 'w> Search<'r, 'w> {
                 wanted.insert(Symbol { file: *file, at }, position);
             }
         }
-        let names: BTreeSet<&Box<str>> = target.symbols.iter().map(|it| &it.name).collect();
+        let names: BTreeSet<&Box<str>> = target.symbols.iter().map(|definition| &definition.name).collect();
         Self {
             resolver,
             target,
@@ -162,34 +165,36 @@ impl<'r, 'w> Search<'r, 'w> {
             self.import(file, import, &mut locals);
         }
         let constructors = self.resolver.scheme.constructors();
-        if self.target.symbols.iter().any(|it| constructors.contains(&&*it.name)) {
+        if self.target.symbols.iter().any(|definition| constructors.contains(&&*definition.name)) {
             // A subclass may be made in its own file.
-            let heirs = view.facts.definitions.iter().filter(|it| !it.extends.is_empty());
-            locals.extend(heirs.map(|it| it.name.clone()).filter(|name| self.words.contains(name)));
+            let heirs = view.facts.definitions.iter().filter(|definition| !definition.extends.is_empty());
+            locals.extend(
+                heirs.map(|definition| definition.name.clone()).filter(|name| self.words.contains(name)),
+            );
         }
         let starred = view.facts.imports.iter().any(|import| import.glob);
         for at in self.relevant_uses(&view, &locals) {
-            let Some(it) = view.facts.uses.get(at) else { continue };
-            self.inherits(file, it);
+            let Some(usage) = view.facts.uses.get(at) else { continue };
+            self.inherits(file, usage);
             self.loses_type(file, &view, at);
-            if it.role == Role::Conform {
-                self.check_assignability(file, it);
-            } else if it.role == Role::Quoted {
-                self.quoted(file, it);
-            } else if it.role == Role::Key
-                && let Some(of) = &it.of
+            if usage.role == Role::Conform {
+                self.check_assignability(file, usage);
+            } else if usage.role == Role::Quoted {
+                self.quoted(file, usage);
+            } else if usage.role == Role::Key
+                && let Some(of) = &usage.of
             {
-                if self.words.contains(&it.name) {
-                    self.key(file, it, of);
+                if self.words.contains(&usage.name) {
+                    self.key(file, usage, of);
                 }
-            } else if let Some(of) = &it.of {
-                if self.words.contains(&it.name) {
-                    self.member(file, &self.as_taken(file, it, view.facts.uses.get(at + 1)), of);
+            } else if let Some(of) = &usage.of {
+                if self.words.contains(&usage.name) {
+                    self.member(file, &self.as_taken(file, usage, view.facts.uses.get(at + 1)), of);
                 }
-            } else if locals.contains(&it.name)
-                || ((starred || self.target.own_file) && self.words.contains(&it.name))
+            } else if locals.contains(&usage.name)
+                || ((starred || self.target.own_file) && self.words.contains(&usage.name))
             {
-                self.check_bare_name(file, &self.as_taken(file, it, view.facts.uses.get(at + 1)));
+                self.check_bare_name(file, &self.as_taken(file, usage, view.facts.uses.get(at + 1)));
             }
         }
         self.redefinitions(file, &view);
@@ -207,7 +212,7 @@ impl<'r, 'w> Search<'r, 'w> {
             found.extend(view.uses.conforming(&view.facts));
         }
         if !self.gone.is_empty() {
-            found.extend(view.uses.expecting(&view.facts).iter().map(|it| it.at));
+            found.extend(view.uses.expecting(&view.facts).iter().map(|expecting| expecting.at));
         }
         found.sort_unstable();
         found.dedup();
@@ -216,24 +221,24 @@ impl<'r, 'w> Search<'r, 'w> {
 
     /// Returns a use with the role that its context implies: if any value is accepted there, it only has to
     /// exist. `next` is the following use, which has the expected type.
-    fn as_taken<'u>(&self, file: FileId, it: &'u Use, next: Option<&Use>) -> Cow<'u, Use> {
+    fn as_taken<'u>(&self, file: FileId, usage: &'u Use, next: Option<&Use>) -> Cow<'u, Use> {
         let Some(Shape::Function(value, expected)) = next
-            .filter(|next| next.role == Role::Conform && it.role == Role::Value)
-            .and_then(|it| it.of.as_ref())
+            .filter(|next| next.role == Role::Conform && usage.role == Role::Value)
+            .and_then(|usage| usage.of.as_ref())
         else {
-            return Cow::Borrowed(it);
+            return Cow::Borrowed(usage);
         };
-        let is_value = match (value.first(), &it.of) {
-            (Some(Shape::Name(name)), None) => *name == it.name,
-            (Some(Shape::Member(of, name)), Some(receiver)) => *name == it.name && **of == *receiver,
+        let is_value = match (value.first(), &usage.of) {
+            (Some(Shape::Name(name)), None) => *name == usage.name,
+            (Some(Shape::Member(of, name)), Some(receiver)) => *name == usage.name && **of == *receiver,
             _ => false,
         };
-        let place = At { file, within: it.within, this: None };
+        let place = At { file, within: usage.within, this: None };
         let anything = || self.resolver.types(&place, expected).iter().all(|one| *one == Type::Untyped);
-        if is_value && it.role != Role::Type && anything() {
-            return Cow::Owned(Use { role: Role::Type, ..it.clone() });
+        if is_value && usage.role != Role::Type && anything() {
+            return Cow::Owned(Use { role: Role::Type, ..usage.clone() });
         }
-        Cow::Borrowed(it)
+        Cow::Borrowed(usage)
     }
 
     /// Checks the names that an import takes from the target.
@@ -249,7 +254,7 @@ impl<'r, 'w> Search<'r, 'w> {
         if import.form == ImportForm::Dynamic
             && let Some(alias) = &import.alias
             && let Found::Here(module) = self.resolver.module(file, &import.module)
-            && self.whole_of(&module).iter().any(|it| self.wanted.contains_key(it))
+            && self.whole_of(&module).iter().any(|symbol| self.wanted.contains_key(symbol))
         {
             locals.insert(alias.clone());
         }
@@ -318,23 +323,23 @@ impl<'r, 'w> Search<'r, 'w> {
     pub(super) fn keep_use(
         &mut self,
         file: FileId,
-        it: &Use,
+        usage: &Use,
         at: usize,
         certainty: Certainty,
         through: Option<FileId>,
     ) {
-        let role = if self.redeclared.contains(&at) { Role::Redefine } else { it.role };
+        let role = if self.redeclared.contains(&at) { Role::Redefine } else { usage.role };
         self.found.push(Reference {
             file,
-            line: it.line,
+            line: usage.line,
             kind: Kind::Symbol,
             role,
             certainty,
-            pattern: it.name.clone(),
+            pattern: usage.name.clone(),
             symbol: Some(at),
-            arguments: it.arguments,
+            arguments: usage.arguments,
             through: through.filter(|through| *through != file),
-            within: it.within,
+            within: usage.within,
         });
     }
 

@@ -14,16 +14,16 @@ const MAX_BASES: usize = 16;
 
 impl Search<'_, '_> {
     /// Checks a key of a value. A value that is not known to have keys is ignored.
-    pub(super) fn key(&mut self, file: FileId, it: &Use, of: &Shape) {
-        let place = Place { file, within: it.within, this: None };
+    pub(super) fn key(&mut self, file: FileId, usage: &Use, of: &Shape) {
+        let place = Place { file, within: usage.within, this: None };
         for one in self.resolver.types(&place, of).iter() {
             let Type::Instance(class) = *one else { continue };
             if !self.resolver.has_keys(class, 0) {
                 continue;
             }
-            let members = self.resolver.members(class, &it.name).symbols;
+            let members = self.resolver.members(class, &usage.name).symbols;
             if let Some(at) = members.iter().find_map(|symbol| self.wanted.get(symbol).copied()) {
-                self.keep_use(file, it, at, Certainty::Resolved, None);
+                self.keep_use(file, usage, at, Certainty::Resolved, None);
             }
         }
     }

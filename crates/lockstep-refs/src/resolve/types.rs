@@ -159,7 +159,7 @@ impl Resolver<'_> {
     /// Returns the types of a shape in a scope if they were evaluated before. In a world without some definitions, they are the same as
     /// with them unless their computation consulted one of those.
     fn known_types(&self, scope: (FileId, Option<u32>), shape: &Shape) -> Option<ConsultedTypes> {
-        let own = self.values.shapes.borrow().get(&scope).and_then(|it| it.get(shape)).cloned();
+        let own = self.values.shapes.borrow().get(&scope).and_then(|hash_map| hash_map.get(shape)).cloned();
         own.or_else(|| {
             let (values, removed) = self.complete.as_ref()?;
             let found = values.shapes.borrow().get(&scope)?.get(shape).cloned()?;
@@ -172,8 +172,8 @@ impl Resolver<'_> {
             Shape::Name(name) => self.types_of_name(place, name),
             Shape::Of(name) if argument_position(name).is_some() => vec![Type::external(name)],
             Shape::Of(name) => self.instances(place, name).into_iter().map(without_arguments).collect(),
-            Shape::Member(of, name) => self.each(place, of, |it| self.member(it, name)),
-            Shape::Call(of) => self.each(place, of, |it| self.called(it)),
+            Shape::Member(of, name) => self.each(place, of, |type_| self.member(type_, name)),
+            Shape::Call(of) => self.each(place, of, |type_| self.called(type_)),
             Shape::Itself => vec![self.self_type(place)],
             Shape::Parent => match self.self_type(place) {
                 Type::Instance(class) | Type::Symbol(class, _) => {
@@ -186,10 +186,10 @@ impl Resolver<'_> {
                 vec![Type::Callable(Rc::new(place.clone()), Rc::new(shape.clone()))]
             }
             Shape::Either(parts) => self.all(place, parts),
-            Shape::Element(of) => self.each(place, of, |it| self.element(it)),
+            Shape::Element(of) => self.each(place, of, |type_| self.element(type_)),
             Shape::Awaited(of) => self.each(place, of, external_types::awaited),
             Shape::Parameter(of, argument, parameter) => {
-                self.each(place, of, |it| self.parameter(it, *argument, *parameter))
+                self.each(place, of, |type_| self.parameter(type_, *argument, *parameter))
             }
             Shape::Untyped => vec![Type::Untyped],
             Shape::Unknown => vec![Type::Unknown],
@@ -202,7 +202,7 @@ impl Resolver<'_> {
 
     /// The types of several shapes.
     fn all(&self, place: &Place, shapes: &[Shape]) -> Vec<Type> {
-        shapes.iter().flat_map(|it| self.types(place, it).to_vec()).collect()
+        shapes.iter().flat_map(|shape| self.types(place, shape).to_vec()).collect()
     }
 
     pub(super) fn types_of_name(&self, place: &Place, name: &str) -> Vec<Type> {
@@ -241,11 +241,11 @@ impl Resolver<'_> {
             }
             DefinitionKind::Function if this.is_none() && is_decorated(&definition) => {
                 let place = Place { file: symbol.file, within: Some(symbol.at), this: None };
-                let made = match &definition.gives {
+                let types = match &definition.gives {
                     Some(Shape::Applied(_, parts)) => self.decorator_result(&place, parts),
                     _ => Vec::new(),
                 };
-                if made.is_empty() { vec![Type::Symbol(symbol, None)] } else { made }
+                if types.is_empty() { vec![Type::Symbol(symbol, None)] } else { types }
             }
             // A function, a class, or an object whose properties are separate definitions.
             _ => vec![Type::Symbol(symbol, this.cloned().map(Rc::new))],
@@ -336,7 +336,7 @@ impl Resolver<'_> {
                 if is_applied(definition.gives.as_ref(), ALIAS) {
                     return types;
                 }
-                types.iter().map(|it| self.instance(it)).collect()
+                types.iter().map(|type_| self.instance(type_)).collect()
             }
             _ => vec![Type::Unknown],
         }
@@ -363,7 +363,9 @@ impl Resolver<'_> {
     fn class_of(&self, place: &Place) -> Option<Symbol> {
         let view = self.view(place.file)?;
         let definition = view.definition(place.within?)?;
-        let is_type = |it: &Definition| matches!(it.kind, DefinitionKind::Type | DefinitionKind::Interface);
+        let is_type = |candidate: &Definition| {
+            matches!(candidate.kind, DefinitionKind::Type | DefinitionKind::Interface)
+        };
         if is_type(definition) {
             return Some(Symbol { file: place.file, at: place.within? });
         }
@@ -398,7 +400,7 @@ impl Resolver<'_> {
                 if members.symbols.is_empty() {
                     return vec![self.nothing(members.open)];
                 }
-                members.symbols.iter().flat_map(|it| self.value(*it, Some(of))).collect()
+                members.symbols.iter().flat_map(|symbol| self.value(*symbol, Some(of))).collect()
             }
             Type::Outside(head, held) => vec![external_types::member(head, held, name)],
             Type::Untyped => vec![Type::Untyped],
@@ -444,21 +446,23 @@ impl Resolver<'_> {
     fn any_member(&self, class: Symbol, of: &Type) -> Vec<Type> {
         let Some(view) = self.view(class.file) else { return vec![Type::Unknown] };
         let Some(path) = view.definition(class.at).map(path_of) else { return vec![Type::Unknown] };
-        let inside = |it: &Definition| it.container.as_deref() == Some(&*path) && &*it.name != ANY_MEMBER;
-        let members = (0_u32..).zip(&view.facts.definitions).filter(|(_, it)| inside(it));
+        let inside = |definition: &Definition| {
+            definition.container.as_deref() == Some(&*path) && &*definition.name != ANY_MEMBER
+        };
+        let members = (0_u32..).zip(&view.facts.definitions).filter(|(_, definition)| inside(definition));
         let symbols: Vec<Symbol> = members.map(|(at, _)| Symbol { file: class.file, at }).collect();
         if symbols.len() > MAX_TYPES {
             return vec![Type::Unknown];
         }
-        symbols.into_iter().flat_map(|it| self.value(it, Some(of))).collect()
+        symbols.into_iter().flat_map(|symbol| self.value(symbol, Some(of))).collect()
     }
 
     fn result(&self, of: &Type, method: &str) -> Vec<Type> {
-        self.member(of, method).iter().flat_map(|it| self.called(it)).collect()
+        self.member(of, method).iter().flat_map(|type_| self.called(type_)).collect()
     }
 
     fn is_class(&self, symbol: Symbol) -> bool {
-        let is_type = |it: Defined| it.kind == DefinitionKind::Type;
+        let is_type = |defined: Defined| defined.kind == DefinitionKind::Type;
         !self.scheme.is_structural() && self.definition(symbol).is_some_and(is_type)
     }
 }

@@ -29,8 +29,8 @@ impl UsePositions {
     /// The uses of a name.
     pub(super) fn of(&self, facts: &Facts, name: &str) -> impl Iterator<Item = usize> {
         let uses = &facts.uses;
-        let by_name = self.by_name.get_or_init(|| ByName::new(uses.iter().map(|it| &*it.name)));
-        by_name.of(name).filter(move |at| uses.get(*at).is_some_and(|it| *it.name == *name))
+        let by_name = self.by_name.get_or_init(|| ByName::new(uses.iter().map(|usage| &*usage.name)));
+        by_name.of(name).filter(move |at| uses.get(*at).is_some_and(|usage| *usage.name == *name))
     }
 
     pub(super) fn quoted(&self, facts: &Facts) -> &[usize] {
@@ -44,18 +44,18 @@ impl UsePositions {
     pub(super) fn expecting(&self, facts: &Facts) -> &[Expecting] {
         self.expecting.get_or_init(|| {
             let uses = facts.uses.iter().enumerate();
-            let expecting = uses.filter_map(|(at, it)| Some((at, expected_of(it)?)));
+            let expecting = uses.filter_map(|(at, usage)| Some((at, expected_of(usage)?)));
             expecting.map(|(at, expected)| Expecting { at, expected, result: OnceCell::new() }).collect()
         })
     }
 
     pub(super) fn expecting_at(&self, facts: &Facts, at: usize) -> Option<&Expecting> {
         let all = self.expecting(facts);
-        all.get(all.binary_search_by_key(&at, |it| it.at).ok()?)
+        all.get(all.binary_search_by_key(&at, |expecting| expecting.at).ok()?)
     }
 }
 
 fn with_role(facts: &Facts, role: Role) -> Vec<usize> {
     let uses = facts.uses.iter().enumerate();
-    uses.filter(|(_, it)| it.role == role).map(|(at, _)| at).collect()
+    uses.filter(|(_, usage)| usage.role == role).map(|(at, _)| at).collect()
 }

@@ -32,10 +32,12 @@ pub(super) fn of_functions(language: Language, old: &Header<'_>, new: &Header<'_
     let (overrides, values) = count(language, &old.parameters, &new.parameters);
     effect.raise((Fit_, overrides, values));
     let required = newly_required(old, new);
-    let named = required.iter().filter(|it| it.takes == Takes::Named);
-    effect.required_names = named.map(|it| it.name.into()).collect();
-    effect.newly_required = required.iter().map(|it| it.name.into()).collect();
-    for (at, parameter) in old.parameters.iter().enumerate().filter(|(_, it)| it.takes != Takes::Block) {
+    let named = required.iter().filter(|parameter| parameter.takes == Takes::Named);
+    effect.required_names = named.map(|parameter| parameter.name.into()).collect();
+    effect.newly_required = required.iter().map(|parameter| parameter.name.into()).collect();
+    for (at, parameter) in
+        old.parameters.iter().enumerate().filter(|(_, parameter)| parameter.takes != Takes::Block)
+    {
         let (one, overrides, values) = of_parameter(language, (at, parameter), old, new, &free);
         effect.raise((Fit_, overrides, values));
         effect.parameters.push(one);
@@ -44,7 +46,7 @@ pub(super) fn of_functions(language: Language, old: &Header<'_>, new: &Header<'_
 }
 
 fn without_async<'t>(modifiers: &[&'t str]) -> Vec<&'t str> {
-    modifiers.iter().copied().filter(|it| *it != "async").collect()
+    modifiers.iter().copied().filter(|modifier| *modifier != "async").collect()
 }
 
 /// The effect on one parameter of the former signature, on overrides and on values.
@@ -57,7 +59,8 @@ fn of_parameter(
 ) -> (ParameterEffect, Fit, Fit) {
     let is_placed = was.is_placed() || was.takes == Takes::Rest;
     let now = placed(&new.parameters, at).filter(|_| is_placed);
-    let same_name = new.parameters.iter().find(|it| it.name == was.name && !was.name.is_empty());
+    let same_name =
+        new.parameters.iter().find(|parameter| parameter.name == was.name && !was.name.is_empty());
     let fits = |now: &Parameter<'_>| parameter_fits(language, was, now, free);
     let missing = if was.is_placed() { Breaks } else { Fit_ };
     let (mut by_place, mut overrides, mut values) = now.map_or((missing, Fit_, Fit_), fits);
@@ -71,7 +74,7 @@ fn of_parameter(
     if language == Language::Swift && now.is_some_and(|now| now.label != was.label) {
         (by_place, overrides, values) = (Breaks, Breaks, values.max(Unknown));
     }
-    let takes_any_name = new.parameters.iter().any(|it| it.takes == Takes::NamedRest);
+    let takes_any_name = new.parameters.iter().any(|parameter| parameter.takes == Takes::NamedRest);
     let by_name = match same_name {
         Some(now) => fits(now).0,
         None if takes_any_name || was.takes == Takes::Rest || was.takes == Takes::NamedRest => Fit_,
@@ -86,18 +89,21 @@ fn of_parameter(
 
 /// Returns the parameters that must be passed, and did not have to be before.
 fn newly_required<'h, 't>(old: &Header<'_>, new: &'h Header<'t>) -> Vec<&'h Parameter<'t>> {
-    let is_required = |it: &&Parameter<'_>| {
-        !it.is_optional && matches!(it.takes, Takes::Named | Takes::One) && !it.name.is_empty()
+    let is_required = |parameter: &&Parameter<'_>| {
+        !parameter.is_optional
+            && matches!(parameter.takes, Takes::Named | Takes::One)
+            && !parameter.name.is_empty()
     };
-    let was_required = |name: &str| old.parameters.iter().filter(is_required).any(|it| it.name == name);
-    new.parameters.iter().filter(is_required).filter(|it| !was_required(it.name)).collect()
+    let was_required =
+        |name: &str| old.parameters.iter().filter(is_required).any(|parameter| parameter.name == name);
+    new.parameters.iter().filter(is_required).filter(|parameter| !was_required(parameter.name)).collect()
 }
 
 /// Returns the parameter for the argument at a position.
 fn placed<'a, 't>(list: &'a [Parameter<'t>], at: usize) -> Option<&'a Parameter<'t>> {
-    let rest = list.iter().position(|it| it.takes == Takes::Rest);
+    let rest = list.iter().position(|parameter| parameter.takes == Takes::Rest);
     let at = rest.map_or(at, |rest| at.min(rest));
-    list.get(at).filter(|it| it.is_placed() || it.takes == Takes::Rest)
+    list.get(at).filter(|parameter| parameter.is_placed() || parameter.takes == Takes::Rest)
 }
 
 /// Returns true if a call of the language may pass arguments by the parameter's name.
@@ -111,7 +117,7 @@ fn passes_by_name(language: Language) -> bool {
 /// Returns true if an argument at this position is now passed to another parameter, because one of them
 /// moved.
 fn is_shifted(was: &Parameter<'_>, now: &Parameter<'_>, old: &Header<'_>, new: &Header<'_>) -> bool {
-    let has = |list: &[Parameter<'_>], name: &str| list.iter().any(|it| it.name == name);
+    let has = |list: &[Parameter<'_>], name: &str| list.iter().any(|parameter| parameter.name == name);
     let named = !was.name.is_empty() && !now.name.is_empty() && was.name != "_" && now.name != "_";
     named && was.name != now.name && (has(&new.parameters, was.name) || has(&old.parameters, now.name))
 }
@@ -129,7 +135,8 @@ fn with_inferred_types<'t>(
         let pairs = old.parameters.iter().zip(&new.parameters);
         let was = pairs.into_iter().find_map(|(was, now)| part_at(&was.type_, &now.type_, name));
         let Some(was) = was else { continue };
-        result = result.iter().flat_map(|it| if *it == name { was.to_vec() } else { vec![*it] }).collect();
+        result =
+            result.iter().flat_map(|text| if *text == name { was.to_vec() } else { vec![*text] }).collect();
     }
     result
 }
@@ -140,10 +147,10 @@ fn in_new_names<'t>(old: &Header<'t>, new: &Header<'t>) -> Vec<&'t str> {
         return old.result.clone();
     }
     let renamed = |token: &'t str| {
-        let at = old.parameters.iter().position(|it| it.name == token);
+        let at = old.parameters.iter().position(|parameter| parameter.name == token);
         at.map_or(token, |at| new.parameters[at].name)
     };
-    let subject = old.result.iter().position(|it| *it == "is").and_then(|at| at.checked_sub(1));
+    let subject = old.result.iter().position(|name| *name == "is").and_then(|at| at.checked_sub(1));
     let each = old.result.iter().enumerate();
     each.map(|(at, token)| if Some(at) == subject { renamed(token) } else { token }).collect()
 }
@@ -151,7 +158,7 @@ fn in_new_names<'t>(old: &Header<'t>, new: &Header<'t>) -> Vec<&'t str> {
 /// Returns true if both have the same parameters in another order.
 fn is_reordered(old: &Header<'_>, new: &Header<'_>) -> bool {
     let names = |header: &Header<'_>| -> Vec<String> {
-        header.parameters.iter().map(|it| it.name.to_owned()).collect()
+        header.parameters.iter().map(|parameter| parameter.name.to_owned()).collect()
     };
     let (mut before, mut now) = (names(old), names(new));
     let is_same = before == now;
@@ -190,10 +197,12 @@ fn count(language: Language, old: &[Parameter<'_>], new: &[Parameter<'_>]) -> (F
     let script = matches!(language, TypeScript | Tsx | JavaScript);
     let needed = |list: &[Parameter<'_>]| {
         list.iter()
-            .filter(|it| !it.is_optional && !matches!(it.takes, Takes::Rest | Takes::NamedRest))
+            .filter(|parameter| {
+                !parameter.is_optional && !matches!(parameter.takes, Takes::Rest | Takes::NamedRest)
+            })
             .count()
     };
-    let rest = |list: &[Parameter<'_>]| list.iter().any(|it| it.takes == Takes::Rest);
+    let rest = |list: &[Parameter<'_>]| list.iter().any(|parameter| parameter.takes == Takes::Rest);
     let (more, asks_more) = (new.len() > old.len(), needed(new) > needed(old));
     let same_count = new.len() == old.len() && rest(new) == rest(old);
     if same_count && needed(new) == needed(old) {
@@ -251,9 +260,12 @@ fn receiver(language: Language, old: &[&str], new: &[&str]) -> Fits {
 fn generics(language: Language, free: &TypeParameters<'_>, new: &Header<'_>) -> Fits {
     use Language::{Go, Rust, Tsx, TypeScript};
     let is_used = |name: &str| {
-        let types =
-            new.parameters.iter().map(|it| &it.type_).chain((language == Rust).then_some(&new.result));
-        types.flatten().any(|it| *it == name)
+        let types = new
+            .parameters
+            .iter()
+            .map(|parameter| &parameter.type_)
+            .chain((language == Rust).then_some(&new.result));
+        types.flatten().any(|text| *text == name)
     };
     // A call names no type parameter that it did not have.
     let is_unknowable = matches!(language, Go | Rust) && free.is_new && !free.names().all(is_used);
@@ -300,7 +312,7 @@ fn result(language: Language, old: &[&str], new: &[&str], free: &TypeParameters<
 
 /// The number of results of a function of Go that has some. A comma is behind each of a list.
 pub(super) fn result_count(tokens: &[&str]) -> usize {
-    split(tokens).iter().filter(|it| !it.is_empty()).count()
+    split(tokens).iter().filter(|slice| !slice.is_empty()).count()
 }
 
 /// Returns true if the types of all parameters and of the result are the same.
@@ -309,7 +321,7 @@ pub(super) fn have_same_types(language: Language, one: &Header<'_>, other: &Head
     let same = |a: &[&str], b: &[&str]| relation(language, a, b, &free) == Relation::Same;
     let parameters = one.parameters.iter().zip(&other.parameters);
     // The header of a method of C++ outside its class contains the class.
-    let is_unknown = |it: &Header<'_>| it.result.is_empty() || it.result.ends_with(&["::"]);
+    let is_unknown = |header: &Header<'_>| header.result.is_empty() || header.result.ends_with(&["::"]);
     let labels = |a: &Parameter<'_>, b: &Parameter<'_>| language != Language::Swift || a.label == b.label;
     one.parameters.len() == other.parameters.len()
         && parameters

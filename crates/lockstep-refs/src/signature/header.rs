@@ -24,14 +24,14 @@ pub(super) struct Header<'t> {
 
 /// Splits a stored header.
 pub(super) fn tokens(header: &str) -> Vec<&str> {
-    header.split(TOKEN_END).filter(|it| !it.is_empty()).collect()
+    header.split(TOKEN_END).filter(|token| !token.is_empty()).collect()
 }
 
 impl<'t> Header<'t> {
     /// `None` if no list of parameters is found. `is_bound` if the first parameter may be the receiver.
     pub(super) fn parse(language: Language, tokens: &[&'t str], is_bound: bool) -> Option<Self> {
         let (tokens, annotations) = without_annotations(language, tokens);
-        let name = tokens.iter().position(|it| *it == OWN_NAME);
+        let name = tokens.iter().position(|token| *token == OWN_NAME);
         let from = name.map_or(0, |at| at + 1);
         let open = open_list(&tokens, from)?;
         let close = closing(&tokens, open)?;
@@ -40,9 +40,9 @@ impl<'t> Header<'t> {
         header.read_between(&tokens[from..open]);
         header.parameters = parameters(language, &tokens[open + 1..close]);
         header.read_suffix(language, without_delegation(language, &tokens[close + 1..], name.is_none()));
-        let is_static = header.annotations.iter().any(|it| it.ends_with("staticmethod"));
+        let is_static = header.annotations.iter().any(|annotation| annotation.ends_with("staticmethod"));
         let takes_itself = match language {
-            Language::Rust => header.parameters.first().is_some_and(|it| it.name == "self"),
+            Language::Rust => header.parameters.first().is_some_and(|parameter| parameter.name == "self"),
             _ => is_bound && !is_static,
         };
         if takes_itself && !header.parameters.is_empty() {
@@ -51,11 +51,11 @@ impl<'t> Header<'t> {
         }
         if matches!(language, Language::TypeScript | Language::Tsx | Language::JavaScript) {
             // `const f = () => …` is called like `function f() …`.
-            header.modifiers.retain(|it| !matches!(*it, "=" | "const" | "function"));
+            header.modifiers.retain(|token| !matches!(*token, "=" | "const" | "function"));
         }
         if !header.receiver.contains(&"&") && language == Language::Rust {
             // `mut self` is `self` to a caller.
-            header.receiver.retain(|it| *it != "mut");
+            header.receiver.retain(|text| *text != "mut");
         }
         Some(header)
     }
@@ -95,7 +95,7 @@ impl<'t> Header<'t> {
     /// Reads the type parameters between the name and the parameters; for a variable that holds a function,
     /// the words before it.
     fn read_between(&mut self, tokens: &[&'t str]) {
-        let open = tokens.iter().position(|it| matches!(*it, "<" | "["));
+        let open = tokens.iter().position(|token| matches!(*token, "<" | "["));
         let Some((open, end)) = open.and_then(|open| Some((open, closing(tokens, open)?))) else {
             self.modifiers.extend(tokens);
             return;
@@ -106,7 +106,7 @@ impl<'t> Header<'t> {
 
     fn read_suffix(&mut self, language: Language, tokens: &[&'t str]) {
         let ends = ["=>", ";", "where", "{", "="];
-        let tokens: Vec<&str> = tokens.iter().copied().filter(|it| *it != ";").collect();
+        let tokens: Vec<&str> = tokens.iter().copied().filter(|token| *token != ";").collect();
         let marker = match language {
             Language::Go => {
                 self.result = go_result(&tokens);
@@ -117,16 +117,16 @@ impl<'t> Header<'t> {
         };
         let mut rest = tokens.as_slice();
         if let Some(at) =
-            depth_zero(rest, |it| it == marker).filter(|_| !is_type_first(language) || marker == "->")
+            depth_zero(rest, |name| name == marker).filter(|_| !is_type_first(language) || marker == "->")
         {
             self.suffix.extend(&rest[..at]);
             rest = &rest[at + 1..];
-            let end = depth_zero(rest, |it| ends.contains(&it)).unwrap_or(rest.len());
+            let end = depth_zero(rest, |name| ends.contains(&name)).unwrap_or(rest.len());
             let end = if language == Language::Python { rest.len().saturating_sub(1) } else { end };
             self.result = rest[..end].to_vec();
             rest = &rest[end..];
         }
-        self.suffix.extend(rest.iter().filter(|it| !matches!(**it, "=>" | ":")));
+        self.suffix.extend(rest.iter().filter(|name| !matches!(**name, "=>" | ":")));
     }
 }
 
@@ -137,7 +137,9 @@ fn without_delegation<'a, 't>(language: Language, tokens: &'a [&'t str], is_unna
         Language::Kotlin => is_unnamed,
         _ => false,
     };
-    match depth_zero(tokens, |it| matches!(it, ":" | "where")).filter(|at| delegates && tokens[*at] == ":") {
+    match depth_zero(tokens, |token| matches!(token, ":" | "where"))
+        .filter(|at| delegates && tokens[*at] == ":")
+    {
         Some(at) => &tokens[..at],
         None => tokens,
     }
@@ -146,8 +148,8 @@ fn without_delegation<'a, 't>(language: Language, tokens: &'a [&'t str], is_unna
 /// The types of Go's results, without their names.
 fn go_result<'t>(tokens: &[&'t str]) -> Vec<&'t str> {
     let ["(", inside @ .., ")"] = tokens else { return tokens.to_vec() };
-    let types = parameters(Language::Go, inside).into_iter().map(|it| it.type_);
-    types.flat_map(|it| it.into_iter().chain([","])).collect()
+    let types = parameters(Language::Go, inside).into_iter().map(|parameter| parameter.type_);
+    types.flat_map(|slice| slice.into_iter().chain([","])).collect()
 }
 
 /// Returns true if types precede their names.
@@ -157,7 +159,7 @@ pub(super) fn is_type_first(language: Language) -> bool {
 
 /// The parenthesis that opens the parameters.
 fn open_list(tokens: &[&str], from: usize) -> Option<usize> {
-    depth_zero(&tokens[from..], |it| it == "(").map(|at| from + at)
+    depth_zero(&tokens[from..], |token| token == "(").map(|at| from + at)
 }
 
 /// Returns the first wanted token outside all brackets; an opening bracket itself counts as outside.
@@ -200,8 +202,11 @@ pub(super) fn closing(tokens: &[&str], open: usize) -> Option<usize> {
 
 /// The parts between commas that are inside no brackets.
 pub(super) fn split<'t>(tokens: &[&'t str]) -> Vec<Vec<&'t str>> {
-    let angles =
-        tokens.iter().map(|it| if matches!(*it, "<" | ">" | ">>") { step(it) } else { 0 }).sum::<i32>() == 0;
+    let angles = tokens
+        .iter()
+        .map(|token| if matches!(*token, "<" | ">" | ">>") { step(token) } else { 0 })
+        .sum::<i32>()
+        == 0;
     let mut parts = vec![Vec::new()];
     let mut depth = 0_i32;
     for token in tokens {
@@ -223,29 +228,29 @@ pub(super) fn without_annotations<'t>(
     language: Language,
     tokens: &[&'t str],
 ) -> (Vec<&'t str>, Vec<&'t str>) {
-    let (mut kept, mut names) = (Vec::new(), Vec::new());
+    let (mut normalized, mut names) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         match annotation_end(
             language,
             tokens,
             at,
-            kept.is_empty() || kept.last() == Some(&"(") || kept.last() == Some(&","),
+            normalized.is_empty() || normalized.last() == Some(&"(") || normalized.last() == Some(&","),
         ) {
             Some(end) => {
                 let name = tokens[at..end]
                     .iter()
-                    .filter(|it| it.starts_with(|c: char| c.is_alphabetic() || c == '_'));
-                names.extend(name.take_while(|it| !it.starts_with('"')).next().copied().or(Some(*token)));
+                    .filter(|name| name.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+                names.extend(name.take_while(|text| !text.starts_with('"')).next().copied().or(Some(*token)));
                 at = end;
             }
             None => {
-                kept.push(*token);
+                normalized.push(*token);
                 at += 1;
             }
         }
     }
-    (kept, names)
+    (normalized, names)
 }
 
 /// The position behind an annotation that begins at `at`. `is_start` if a definition or a parameter begins there.
@@ -254,12 +259,12 @@ fn annotation_end(language: Language, tokens: &[&str], at: usize, is_start: bool
     match (language, tokens[at]) {
         (Language::CSharp, "[") if is_start => behind(at),
         (Language::Cpp | Language::C, "[[") => {
-            tokens.iter().skip(at).position(|it| *it == "]]").map(|length| at + length + 1)
+            tokens.iter().skip(at).position(|token| *token == "]]").map(|length| at + length + 1)
         }
         (Language::Cpp | Language::C, "__attribute__" | "__declspec" | "alignas") => behind(at + 1),
         (Language::Rust, "#") => behind(at + 1),
         (Language::Php, "#[") => {
-            let end = tokens.iter().skip(at).position(|it| *it == "]")?;
+            let end = tokens.iter().skip(at).position(|token| *token == "]")?;
             Some(at + end + 1)
         }
         (

@@ -111,14 +111,14 @@ fn is_visibility(language: Language, word: &str) -> bool {
 fn visibility(language: Language, old: &[&str], new: &[&str]) -> Fits {
     use Language::{CSharp, Java, Kotlin, Php, Ruby};
     let rank = |list: &[&str]| {
-        let given = list.iter().find(|it| is_visibility(language, it));
+        let given = list.iter().find(|name| is_visibility(language, name));
         let default = match language {
             Kotlin | Php | Ruby | Language::TypeScript | Language::Tsx => "public",
             CSharp => "private",
             Java => "package",
             _ => "internal",
         };
-        VISIBILITIES.iter().position(|it| it == given.unwrap_or(&default)).unwrap_or(0)
+        VISIBILITIES.iter().position(|name| name == given.unwrap_or(&default)).unwrap_or(0)
     };
     let (before, now) = (rank(old), rank(new));
     match language {
@@ -171,18 +171,20 @@ fn removed(language: Language, word: &str, is_typed: bool) -> Fits {
 
 /// Returns true if a definition could be overridden before and cannot be now.
 pub(super) fn forbids_overrides(old: &[&str], new: &[&str]) -> bool {
-    let only =
-        |a: &[&str], b: &[&str], words: &[&str]| words.iter().any(|it| a.contains(it) && !b.contains(it));
+    let only = |a: &[&str], b: &[&str], words: &[&str]| {
+        words.iter().any(|word| a.contains(word) && !b.contains(word))
+    };
     only(new, old, &["final", "sealed", "static"]) || only(old, new, &["virtual", "open", "static"])
 }
 
 /// Returns the effect of changes after the parameters: exceptions, qualifiers, conditions.
 pub(super) fn suffix(language: Language, old: &[&str], new: &[&str]) -> Fits {
-    let added = || new.iter().filter(|it| !old.contains(it));
-    let removed = || old.iter().filter(|it| !new.contains(it));
+    let added = || new.iter().filter(|name| !old.contains(name));
+    let removed = || old.iter().filter(|name| !new.contains(name));
     let all = |of_added: fn(Language, &str) -> Fits, of_removed: fn(Language, &str) -> Fits| {
-        let each =
-            added().map(|it| of_added(language, it)).chain(removed().map(|it| of_removed(language, it)));
+        let each = added()
+            .map(|name| of_added(language, name))
+            .chain(removed().map(|name| of_removed(language, name)));
         each.fold(NOTHING, |a, b| (a.0.max(b.0), a.1.max(b.1), a.2.max(b.2)))
     };
     all(suffix_added, suffix_removed)
@@ -256,6 +258,7 @@ pub(super) fn annotations(language: Language, old: &[&str], new: &[&str]) -> Fit
     if !matches!(language, Language::Python | Language::Swift) {
         return NOTHING;
     }
-    let differs = |from: &[&str], to: &[&str]| from.iter().any(|it| !to.contains(it) && !SILENT.contains(it));
+    let differs =
+        |from: &[&str], to: &[&str]| from.iter().any(|name| !to.contains(name) && !SILENT.contains(name));
     if differs(old, new) || differs(new, old) { (Unknown, Unknown, Unknown) } else { NOTHING }
 }

@@ -61,7 +61,7 @@ pub(super) fn parameters<'t>(language: Language, tokens: &[&'t str]) -> Vec<Para
 
 /// Splits off the default after `=`.
 fn without_default<'a, 't>(part: &'a [&'t str]) -> (&'a [&'t str], bool) {
-    match depth_zero(part, |it| it == "=") {
+    match depth_zero(part, |token| token == "=") {
         Some(at) => (&part[..at], true),
         None => (part, false),
     }
@@ -70,7 +70,7 @@ fn without_default<'a, 't>(part: &'a [&'t str]) -> (&'a [&'t str], bool) {
 /// `name: Type = default`, with modifiers before the name.
 fn name_first<'t>(language: Language, part: &[&'t str]) -> Parameter<'t> {
     let (part, mut is_optional) = without_default(part);
-    let colon = depth_zero(part, |it| it == ":");
+    let colon = depth_zero(part, |token| token == ":");
     let (before, type_) = part.split_at(colon.unwrap_or(part.len()));
     let mut type_: Vec<&str> = type_.iter().skip(1).copied().collect();
     let mut found = Parameter::default();
@@ -83,14 +83,14 @@ fn name_first<'t>(language: Language, part: &[&'t str]) -> Parameter<'t> {
         is_optional = true;
     }
     if names.first() == Some(&"...") || names.first() == Some(&"vararg") || type_.last() == Some(&"...") {
-        names.retain(|it| !matches!(*it, "..." | "vararg"));
-        type_.retain(|it| *it != "...");
+        names.retain(|token| !matches!(*token, "..." | "vararg"));
+        type_.retain(|token| *token != "...");
         found.takes = Takes::Rest;
     }
     if language == Language::Swift {
         found.label = names.first().copied().unwrap_or_default();
-        found.modifiers = type_.iter().copied().filter(|it| *it == "inout").collect();
-        type_.retain(|it| !matches!(*it, "inout" | "@escaping" | "@" | "escaping" | "autoclosure"));
+        found.modifiers = type_.iter().copied().filter(|name| *name == "inout").collect();
+        type_.retain(|name| !matches!(*name, "inout" | "@escaping" | "@" | "escaping" | "autoclosure"));
     }
     found.name = names.last().copied().unwrap_or_default();
     Parameter { type_, is_optional, ..found }
@@ -103,20 +103,20 @@ fn type_first<'t>(part: &[&'t str]) -> Parameter<'t> {
     const MODIFIERS: &[&str] = &["ref", "out", "in", "this", "&"];
     let (part, is_optional) = without_default(part);
     let mut found = Parameter { is_optional, ..Parameter::default() };
-    let mut words: Vec<&str> = part.iter().copied().filter(|it| !HARMLESS.contains(it)).collect();
+    let mut words: Vec<&str> = part.iter().copied().filter(|name| !HARMLESS.contains(name)).collect();
     if words.contains(&"...") || words.contains(&"params") {
         found.takes = Takes::Rest;
         // A call passes the elements of `params T[]`.
         let is_array = words.contains(&"params");
-        words.retain(|it| !matches!(*it, "..." | "params"));
-        if is_array && let Some(at) = words.iter().rposition(|it| *it == "[") {
+        words.retain(|token| !matches!(*token, "..." | "params"));
+        if is_array && let Some(at) = words.iter().rposition(|token| *token == "[") {
             words.drain(at..(at + 2).min(words.len()));
         }
     }
-    found.modifiers = words.iter().copied().filter(|it| MODIFIERS.contains(it)).collect();
-    words.retain(|it| !MODIFIERS.contains(it));
+    found.modifiers = words.iter().copied().filter(|word| MODIFIERS.contains(word)).collect();
+    words.retain(|word| !MODIFIERS.contains(word));
     // `int a[]` is an `int[]`.
-    let brackets = words.iter().rev().take_while(|it| matches!(**it, "[" | "]")).count();
+    let brackets = words.iter().rev().take_while(|word| matches!(**word, "[" | "]")).count();
     let tail = words.split_off(words.len() - brackets);
     found.name = words.pop().unwrap_or_default();
     if words.last() == Some(&"$") {
@@ -137,20 +137,22 @@ fn c<'t>(part: &[&'t str]) -> Parameter<'t> {
         return Parameter { takes: Takes::Rest, ..Parameter::default() };
     }
     let is_word =
-        |it: &str| it.starts_with(|c: char| c.is_alphabetic() || c == '_') && !NAMELESS.contains(&it);
-    let inner = part.windows(4).position(|it| it[0] == "(" && it[1] == "*" && is_word(it[2]) && it[3] == ")");
+        |name: &str| name.starts_with(|c: char| c.is_alphabetic() || c == '_') && !NAMELESS.contains(&name);
+    let inner = part
+        .windows(4)
+        .position(|window| window[0] == "(" && window[1] == "*" && is_word(window[2]) && window[3] == ")");
     let at = match inner {
         Some(at) => Some(at + 2),
         None => {
-            let end = depth_zero(part, |it| it == "[").unwrap_or(part.len());
+            let end = depth_zero(part, |token| token == "[").unwrap_or(part.len());
             let last = end.checked_sub(1).filter(|at| is_word(part[*at]));
             last.filter(|at| *at > 0 && !matches!(part[at - 1], "::" | "struct" | "enum" | "union" | "const"))
         }
     };
     let mut type_: Vec<&str> =
-        part.iter().copied().filter(|it| !matches!(*it, "register" | "restrict")).collect();
+        part.iter().copied().filter(|name| !matches!(*name, "register" | "restrict")).collect();
     let mut name = "";
-    if let Some(found) = at.and_then(|at| type_.iter().rposition(|it| *it == part[at])) {
+    if let Some(found) = at.and_then(|at| type_.iter().rposition(|text| *text == part[at])) {
         name = type_.remove(found);
     }
     Parameter { name, type_, is_optional, ..Parameter::default() }
@@ -167,7 +169,9 @@ fn go<'t>(parts: &[Vec<&'t str>]) -> Vec<Parameter<'t>> {
     let mut found: Vec<Parameter<'t>> = Vec::new();
     for part in parts.iter().rev() {
         let (name, type_) = match named {
-            true if part.len() == 1 => (part[0], found.last().map(|it| it.type_.clone()).unwrap_or_default()),
+            true if part.len() == 1 => {
+                (part[0], found.last().map(|parameter| parameter.type_.clone()).unwrap_or_default())
+            }
             true => (part[0], part[1..].to_vec()),
             false => ("", part.clone()),
         };
@@ -186,10 +190,10 @@ fn python<'t>(parts: &[Vec<&'t str>]) -> Vec<Parameter<'t>> {
     for part in parts {
         let (written, is_optional) = without_default(part);
         match written {
-            ["/"] => found.iter_mut().for_each(|it| it.takes = Takes::Placed),
+            ["/"] => found.iter_mut().for_each(|parameter| parameter.takes = Takes::Placed),
             ["*"] => named_only = true,
             _ => {
-                let stars = written.iter().take_while(|it| matches!(**it, "*" | "**")).count();
+                let stars = written.iter().take_while(|name| matches!(**name, "*" | "**")).count();
                 let takes = match (stars > 0, named_only) {
                     (true, _) if written[0] == "**" => Takes::NamedRest,
                     (true, _) => Takes::Rest,
@@ -198,7 +202,7 @@ fn python<'t>(parts: &[Vec<&'t str>]) -> Vec<Parameter<'t>> {
                 };
                 named_only |= takes == Takes::Rest;
                 let name = written.get(stars).copied().unwrap_or_default();
-                let colon = depth_zero(written, |it| it == ":");
+                let colon = depth_zero(written, |token| token == ":");
                 let type_ = colon.map(|at| written[at + 1..].to_vec()).unwrap_or_default();
                 found.push(Parameter { name, type_, is_optional, takes, ..Parameter::default() });
             }

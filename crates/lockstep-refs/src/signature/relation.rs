@@ -2,6 +2,7 @@
 
 mod c;
 mod containers;
+mod go;
 mod rust;
 mod typescript;
 
@@ -51,8 +52,8 @@ impl<'t> TypeParameters<'t> {
             let one = |part: &Vec<&'t str>| {
                 let part = without_lifetimes(language, part);
                 let words = ["out", "in", "const", "reified", "typename", "class"];
-                let at = part.iter().position(|it| !words.contains(it))?;
-                let marks = |it: &&str| !matches!(*it, ":" | "extends");
+                let at = part.iter().position(|word| !words.contains(word))?;
+                let marks = |token: &&str| !matches!(*token, ":" | "extends");
                 Some((part[at], part[at + 1..].iter().copied().filter(marks).collect()))
             };
             list.iter().filter_map(one).collect()
@@ -64,7 +65,8 @@ impl<'t> TypeParameters<'t> {
         };
         let is_new = before.is_empty() && !now.is_empty();
         let mut found = Self { bounds: now, renamed, is_same: false, is_new, is_wider: false };
-        let bounds: Vec<Vec<&str>> = found.bounds.iter().map(|(_, it)| found.in_old_names(it)).collect();
+        let bounds: Vec<Vec<&str>> =
+            found.bounds.iter().map(|(_, bound)| found.in_old_names(bound)).collect();
         let are_wider = bounds.iter().zip(&before).all(|(now, (_, was))| accepts_all(language, was, now));
         found.is_same = bounds.iter().eq(before.iter().map(|(_, bound)| bound));
         found.is_wider = bounds.len() == before.len() && are_wider;
@@ -76,7 +78,8 @@ impl<'t> TypeParameters<'t> {
     }
 
     fn in_old_names(&self, tokens: &[&'t str]) -> Vec<&'t str> {
-        let old = |it: &&'t str| self.renamed.iter().find(|(new, _)| new == it).map_or(*it, |(_, old)| *old);
+        let old =
+            |name: &&'t str| self.renamed.iter().find(|(new, _)| new == name).map_or(*name, |(_, old)| *old);
         tokens.iter().map(old).collect()
     }
 
@@ -89,7 +92,7 @@ impl<'t> TypeParameters<'t> {
 
 /// Returns the part of a type that stands where another one has a name, if they are the same otherwise.
 pub(super) fn part_at<'p, 't>(was: &'p [&'t str], now: &[&str], name: &str) -> Option<&'p [&'t str]> {
-    let at = now.iter().position(|it| *it == name)?;
+    let at = now.iter().position(|text| *text == name)?;
     let behind = now.len() - at - 1;
     let end = was.len().checked_sub(behind).filter(|end| *end > at)?;
     (was[..at] == now[..at] && was[end..] == now[at + 1..]).then(|| &was[at..end])
@@ -106,9 +109,9 @@ pub(super) fn relation(
     let new = normalised(language, new);
     let renamed: Vec<&str> = new
         .iter()
-        .map(|it| free.renamed.iter().find(|(new, _)| new == it).map_or(&**it, |(_, old)| *old))
+        .map(|name| free.renamed.iter().find(|(new, _)| new == name).map_or(&**name, |(_, old)| *old))
         .collect();
-    let old: Vec<&str> = old.iter().map(|it| &**it).collect();
+    let old: Vec<&str> = old.iter().map(|name| &**name).collect();
     if old == renamed {
         return Relation::Same;
     }
@@ -116,7 +119,7 @@ pub(super) fn relation(
     if matches!(language, Ruby | JavaScript) || language == Python && old.is_empty() {
         return Relation::Same;
     }
-    let new: Vec<&str> = new.iter().map(|it| &**it).collect();
+    let new: Vec<&str> = new.iter().map(|name| &**name).collect();
     if let Some((part, bound)) = free.inferred(&old, &new).filter(|_| free.is_new) {
         return bounded(language, part, bound);
     }
@@ -129,15 +132,15 @@ pub(super) fn relation(
 /// Returns true if every type that meets one bound meets another.
 fn accepts_all(language: Language, was: &[&str], now: &[&str]) -> bool {
     let parts = |bound: &[&str], separator: &str| -> Vec<String> {
-        bound.split(|it| *it == separator).map(|it| it.concat()).collect()
+        bound.split(|name| *name == separator).map(|part| part.concat()).collect()
     };
     match language {
         Go => {
             let (was, now) = (parts(was, "|"), parts(now, "|"));
-            let takes = |it: &String| now.contains(it) || now.contains(&format!("~{it}"));
+            let takes = |name: &String| now.contains(name) || now.contains(&format!("~{name}"));
             now == ["any"] || was.iter().all(takes)
         }
-        Rust => now.is_empty() || parts(now, "+").iter().all(|it| parts(was, "+").contains(it)),
+        Rust => now.is_empty() || parts(now, "+").iter().all(|part| parts(was, "+").contains(part)),
         _ => was == now,
     }
 }
@@ -147,7 +150,8 @@ fn bounded(language: Language, old: &[&str], bound: &[&str]) -> Relation {
     if bound.is_empty() || bound == ["any"] && language == Go {
         return Relation::Wider;
     }
-    let is_listed = || bound.split(|it| *it == "|").any(|one| one.strip_prefix(&["~"]).unwrap_or(one) == old);
+    let is_listed =
+        || bound.split(|token| *token == "|").any(|one| one.strip_prefix(&["~"]).unwrap_or(one) == old);
     if language == Go && is_listed() {
         return Relation::Wider;
     }
@@ -174,7 +178,7 @@ fn relate_types(language: Language, old: &[&str], new: &[&str]) -> Relation {
     let (before, now) = (union(language, old), union(language, new));
     if before.len() > 1 || now.len() > 1 {
         let covers = |by: &[Vec<&str>], all: &[Vec<&str>]| {
-            all.iter().all(|one| by.iter().any(|it| is_within(language, one, it)))
+            all.iter().all(|one| by.iter().any(|slice| is_within(language, one, slice)))
         };
         return match (covers(&now, &before), covers(&before, &now)) {
             (true, true) => Relation::Same,
@@ -189,41 +193,6 @@ fn relate_types(language: Language, old: &[&str], new: &[&str]) -> Relation {
     }
 }
 
-/// Interfaces of Go's package `io`, by the methods that they ask for.
-const GO_INTERFACES: &[(&str, &str)] = &[
-    ("Reader", "r"),
-    ("Writer", "w"),
-    ("Closer", "c"),
-    ("ReadCloser", "rc"),
-    ("WriteCloser", "wc"),
-    ("ReadWriter", "rw"),
-    ("ReadWriteCloser", "rwc"),
-];
-/// Types of Go's standard library, by the methods that they have.
-const GO_TYPES: &[(&str, &str)] = &[
-    ("* os . File", "rwc"),
-    ("* bytes . Buffer", "rw"),
-    ("* bytes . Reader", "r"),
-    ("* strings . Builder", "w"),
-    ("* strings . Reader", "r"),
-    ("* bufio . Reader", "r"),
-    ("* bufio . Writer", "w"),
-    ("net . Conn", "rwc"),
-    ("http . ResponseWriter", "w"),
-];
-
-/// Relates types of Go's standard library to interfaces of its package `io`.
-fn go(old: &[&str], new: &[&str]) -> Option<Relation> {
-    let ["io", ".", wanted] = new else { return None };
-    let asked = |name: &str| GO_INTERFACES.iter().find(|(it, _)| *it == name).map(|(_, methods)| *methods);
-    let has = match old {
-        ["io", ".", name] => asked(name)?,
-        _ => GO_TYPES.iter().find(|(it, _)| *it == old.join(" ")).map(|(_, methods)| *methods)?,
-    };
-    let is_met = asked(wanted)?.chars().all(|it| has.contains(it));
-    Some(if is_met { Relation::Wider } else { Relation::Unknown })
-}
-
 fn is_within(language: Language, old: &[&str], new: &[&str]) -> bool {
     old == new || matches!(one(language, old, new), Relation::Same | Relation::Wider)
 }
@@ -234,7 +203,7 @@ fn one(language: Language, old: &[&str], new: &[&str]) -> Relation {
         Rust => rust::rust(old, new),
         C | Cpp => c::c(language, old, new),
         TypeScript | Tsx => typescript::typescript(old, new),
-        Go => go(old, new),
+        Go => go::relate(old, new),
         _ => None,
     };
     if let Some(relation) = special {
@@ -261,7 +230,7 @@ fn is_number(tokens: &[&str]) -> bool {
     let lower = word.to_lowercase();
     ["int", "uint", "float", "double", "long", "short", "byte", "i", "u", "f"]
         .iter()
-        .any(|it| lower.strip_prefix(it).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit())))
+        .any(|name| lower.strip_prefix(name).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit())))
         || matches!(*word, "usize" | "isize")
 }
 
@@ -270,31 +239,31 @@ fn normalised<'t>(language: Language, tokens: &[&'t str]) -> Vec<Cow<'t, str>> {
     let mut tokens = without_lifetimes(language, tokens);
     match language {
         C | Cpp => {
-            tokens.retain(|it| {
-                !matches!(*it, "struct" | "enum" | "union" | "volatile" | "typename" | "restrict")
+            tokens.retain(|token| {
+                !matches!(*token, "struct" | "enum" | "union" | "volatile" | "typename" | "restrict")
             });
-            if let Some(at) = tokens.iter().position(|it| *it == "[") {
+            if let Some(at) = tokens.iter().position(|token| *token == "[") {
                 // An array is passed as a pointer.
                 tokens.truncate(at);
                 tokens.push("*");
             }
-            let last = tokens.iter().rposition(|it| matches!(*it, "*" | "&" | "&&"));
+            let last = tokens.iter().rposition(|token| matches!(*token, "*" | "&" | "&&"));
             match last {
                 // The constness of the pointer itself concerns only the function.
                 Some(at) => {
                     tokens = tokens
                         .iter()
                         .enumerate()
-                        .filter(|(i, it)| *i < at || **it != "const")
-                        .map(|(_, it)| *it)
+                        .filter(|(i, token)| *i < at || **token != "const")
+                        .map(|(_, token)| *token)
                         .collect()
                 }
-                None => tokens.retain(|it| *it != "const"),
+                None => tokens.retain(|token| *token != "const"),
             }
             if let Some(at) = tokens
                 .iter()
-                .position(|it| *it == "const")
-                .filter(|at| *at > 0 && tokens.get(at + 1).is_some_and(|it| matches!(*it, "*" | "&")))
+                .position(|token| *token == "const")
+                .filter(|at| *at > 0 && tokens.get(at + 1).is_some_and(|token| matches!(*token, "*" | "&")))
             {
                 // `T const *` is `const T *`.
                 tokens.remove(at);
@@ -306,20 +275,27 @@ fn normalised<'t>(language: Language, tokens: &[&'t str]) -> Vec<Cow<'t, str>> {
                 tokens.get(at + 1) == Some(&".")
                     && matches!(tokens[at], "typing" | "t" | "collections" | "abc")
             };
-            let mut kept = Vec::new();
+            let mut normalized = Vec::new();
             let mut at = 0;
             while at < tokens.len() {
                 if module(at) {
                     at += 2;
                 } else {
-                    kept.push(tokens[at]);
+                    normalized.push(tokens[at]);
                     at += 1;
                 }
             }
-            return kept.into_iter().filter(|it| !matches!(*it, "\"" | "'")).map(python_name).collect();
+            return normalized
+                .into_iter()
+                .filter(|token| !matches!(*token, "\"" | "'"))
+                .map(python_name)
+                .collect();
         }
         Php => {
-            return tokens.into_iter().map(|it| Cow::Owned(it.trim_start_matches('\\').to_owned())).collect();
+            return tokens
+                .into_iter()
+                .map(|token| Cow::Owned(token.trim_start_matches('\\').to_owned()))
+                .collect();
         }
         Go if tokens == ["interface", "{", "}"] || tokens == ["interface", "{}"] => tokens = vec!["any"],
         _ => {}
@@ -339,7 +315,7 @@ fn without_lifetimes<'t>(language: Language, tokens: &[&'t str]) -> Vec<&'t str>
     if language != Rust {
         return tokens.to_vec();
     }
-    let mut kept = Vec::new();
+    let mut normalized = Vec::new();
     let mut skip = false;
     for token in tokens {
         if skip {
@@ -347,10 +323,10 @@ fn without_lifetimes<'t>(language: Language, tokens: &[&'t str]) -> Vec<&'t str>
         } else if *token == "'" {
             skip = true;
         } else if !token.starts_with('\'') {
-            kept.push(*token);
+            normalized.push(*token);
         }
     }
-    kept
+    normalized
 }
 
 fn is_top(language: Language, tokens: &[&str]) -> bool {
@@ -371,7 +347,8 @@ fn is_top(language: Language, tokens: &[&str]) -> bool {
 fn union<'t>(language: Language, tokens: &[&'t str]) -> Vec<Vec<&'t str>> {
     let mut members: Vec<Vec<&str>> = Vec::new();
     let inside = |head: &str| {
-        let is = tokens.first() == Some(&head) && tokens.get(1).is_some_and(|it| matches!(*it, "[" | "<"));
+        let is =
+            tokens.first() == Some(&head) && tokens.get(1).is_some_and(|token| matches!(*token, "[" | "<"));
         (is && closing(tokens, 1) == Some(tokens.len() - 1)).then(|| &tokens[2..tokens.len() - 1])
     };
     match language {
@@ -380,7 +357,7 @@ fn union<'t>(language: Language, tokens: &[&'t str]) -> Vec<Vec<&'t str>> {
                 members = union(language, inner);
                 members.push(vec!["None"]);
             } else if let Some(inner) = inside("Union") {
-                members = split(inner).iter().flat_map(|it| union(language, it)).collect();
+                members = split(inner).iter().flat_map(|slice| union(language, slice)).collect();
             } else {
                 members = bars(tokens);
             }
@@ -403,12 +380,12 @@ fn union<'t>(language: Language, tokens: &[&'t str]) -> Vec<Vec<&'t str>> {
 fn bars<'t>(tokens: &[&'t str]) -> Vec<Vec<&'t str>> {
     let mut members = Vec::new();
     let mut rest = tokens;
-    while let Some(at) = depth_zero(rest, |it| it == "|") {
+    while let Some(at) = depth_zero(rest, |token| token == "|") {
         members.push(rest[..at].to_vec());
         rest = &rest[at + 1..];
     }
     members.push(rest.to_vec());
-    members.retain(|it| !it.is_empty());
+    members.retain(|member| !member.is_empty());
     members
 }
 
@@ -440,7 +417,7 @@ fn simple(language: Language, from: &str, to: &str) -> Option<Relation> {
         Go => &[&["byte", "uint8"], &["rune", "int32"]],
         _ => &[],
     };
-    let place = |order: &[&str], word: &str| order.iter().position(|it| *it == word);
+    let place = |order: &[&str], word: &str| order.iter().position(|text| *text == word);
     let wider = orders
         .iter()
         .any(|order| place(order, from).zip(place(order, to)).is_some_and(|(from, to)| from < to));
@@ -485,5 +462,5 @@ fn is_built_in(language: Language, tokens: &[&str]) -> bool {
         }
         _ => return false,
     };
-    !tokens.is_empty() && tokens.iter().all(|it| words.contains(it))
+    !tokens.is_empty() && tokens.iter().all(|token| words.contains(token))
 }

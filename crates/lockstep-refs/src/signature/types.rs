@@ -20,7 +20,7 @@ pub(super) fn of_types(language: Language, old: &[&str], new: &[&str]) -> Option
     }
     let (old_words, old_rest) = divided(language, &old);
     let (new_words, new_rest) = divided(language, &new);
-    for word in new_words.iter().filter(|it| !old_words.contains(it)) {
+    for word in new_words.iter().filter(|word| !old_words.contains(word)) {
         effect.raise(match *word {
             "abstract" => (Breaks, Fit_, Fit_),
             "final" | "sealed" => (Fit_, Breaks, Fit_),
@@ -28,7 +28,7 @@ pub(super) fn of_types(language: Language, old: &[&str], new: &[&str]) -> Option
             _ => modifiers::effect(language, &[], &[word], true),
         });
     }
-    for word in old_words.iter().filter(|it| !new_words.contains(it)) {
+    for word in old_words.iter().filter(|word| !new_words.contains(word)) {
         effect.raise(match *word {
             "abstract" | "final" | "sealed" => (Fit_, Fit_, Fit_),
             "open" => (Fit_, Breaks, Fit_),
@@ -53,15 +53,15 @@ pub(super) fn of_types(language: Language, old: &[&str], new: &[&str]) -> Option
 }
 
 fn divided<'t>(language: Language, tokens: &[&'t str]) -> (Vec<&'t str>, Vec<&'t str>) {
-    let name = tokens.iter().position(|it| *it == OWN_NAME).unwrap_or(0);
+    let name = tokens.iter().position(|token| *token == OWN_NAME).unwrap_or(0);
     let (words, other): (Vec<&str>, Vec<&str>) =
-        tokens[..name].iter().partition(|it| is_modifier(language, it) && !is_keyword(it));
+        tokens[..name].iter().partition(|token| is_modifier(language, token) && !is_keyword(token));
     (words, other.into_iter().chain(tokens[name..].iter().copied()).collect())
 }
 
 /// Returns true for an exception of Java that nothing needs to declare or catch any more.
 fn became_unchecked(language: Language, old: &[&str], new: &[&str]) -> bool {
-    let checked = |it| if it == "RuntimeException" { "Exception" } else { it };
+    let checked = |name| if name == "RuntimeException" { "Exception" } else { name };
     language == Language::Java
         && old.contains(&"Exception")
         && new.iter().copied().map(checked).eq(old.iter().copied())
@@ -73,7 +73,7 @@ fn is_keyword(word: &str) -> bool {
 
 /// Returns true if the new head is the old one with more behind `implements`, `:` or in the parentheses of Python.
 fn adds_supertypes(old: &[&str], new: &[&str]) -> bool {
-    let clause = |it: &&str| matches!(*it, "implements" | "extends" | ":" | "(" | "with" | "permits");
+    let clause = |name: &&str| matches!(*name, "implements" | "extends" | ":" | "(" | "with" | "permits");
     let from = new.iter().position(clause).unwrap_or(new.len());
     let mut rest = old.iter().peekable();
     for (at, token) in new.iter().enumerate() {
@@ -105,8 +105,8 @@ pub(super) fn of_values(language: Language, old: &[&str], new: &[&str]) -> Effec
         }
     }
     let telling = |list: &[&str]| -> Vec<String> {
-        let silent = |it: &&&str| !matches!(**it, "final" | "readonly" | "val" | "const" | "var" | "let");
-        list.iter().filter(silent).map(|it| (*it).to_owned()).collect()
+        let silent = |name: &&&str| !matches!(**name, "final" | "readonly" | "val" | "const" | "var" | "let");
+        list.iter().filter(silent).map(|name| (*name).to_owned()).collect()
     };
     let (before, now) = (telling(&old_words), telling(&new_words));
     let (before, now): (Vec<&str>, Vec<&str>) =
@@ -137,7 +137,7 @@ pub(super) fn of_values(language: Language, old: &[&str], new: &[&str]) -> Effec
 
 /// A constant of C# is static and cannot be assigned.
 fn write_constant_out(words: &mut Vec<&str>) {
-    if let Some(at) = words.iter().position(|it| *it == "const") {
+    if let Some(at) = words.iter().position(|word| *word == "const") {
         words[at] = "static";
         words.push("readonly");
     }
@@ -145,12 +145,13 @@ fn write_constant_out(words: &mut Vec<&str>) {
 
 /// The modifiers, and the rest.
 fn typed<'t>(language: Language, tokens: &[&'t str]) -> (Vec<&'t str>, Vec<&'t str>) {
-    let kept = |it: &&&str| !matches!(**it, ";" | "=" | ",") && **it != OWN_NAME;
-    let is_word = |it: &&str| is_modifier(language, it) || matches!(*it, "val" | "readonly" | "const");
+    let kept = |name: &&&str| !matches!(**name, ";" | "=" | ",") && **name != OWN_NAME;
+    let is_word = |name: &&str| is_modifier(language, name) || matches!(*name, "val" | "readonly" | "const");
     // The header of a parameter that is also a property contains its default.
-    let end = tokens.iter().position(|it| *it == "=").filter(|_| language == Language::Php);
+    let end = tokens.iter().position(|token| *token == "=").filter(|_| language == Language::Php);
     let tokens = &tokens[..end.unwrap_or(tokens.len())];
-    let (words, mut rest): (Vec<&str>, Vec<&str>) = tokens.iter().filter(kept).partition(|it| is_word(it));
+    let (words, mut rest): (Vec<&str>, Vec<&str>) =
+        tokens.iter().filter(kept).partition(|token| is_word(token));
     let is_optional = rest.first() == Some(&"?") && rest.get(1) == Some(&":");
     if is_optional {
         rest.remove(0);

@@ -18,7 +18,9 @@ pub(super) fn is_pattern_list(path: &str) -> bool {
 pub(super) fn is_meant_here(world: &dyn World, from: &str, text: &str, path: &WrittenPath) -> bool {
     let before = text.get(..path.range.start).unwrap_or_default();
     let after = text.get(path.range.end..).unwrap_or_default();
-    let of_revision = before.strip_suffix(':').is_some_and(|it| it.ends_with(|c: char| c.is_alphanumeric()));
+    let of_revision = before
+        .strip_suffix(':')
+        .is_some_and(|strip_suffix| strip_suffix.ends_with(|c: char| c.is_alphanumeric()));
     let of_glob = before.ends_with("*/") || before.ends_with("**") || path.written.contains('*');
     let label = after.trim_start_matches(['`', '"', '\'', '*']);
     let label_of_url = label
@@ -49,7 +51,7 @@ fn exists_below(world: &dyn World, from: &str, path: &WrittenPath) -> bool {
         return world.named(base(rest)).iter().any(|file| is_end(world.path(*file)));
     }
     let Some(rest) = rest.strip_prefix('/') else { return false };
-    let tops = std::iter::successors(Some(parent(from)), |it| (!it.is_empty()).then(|| parent(it)));
+    let tops = std::iter::successors(Some(parent(from)), |name| (!name.is_empty()).then(|| parent(name)));
     tops.filter_map(|top| join(top, rest)).any(|path| world.find(&path).is_some())
 }
 

@@ -34,7 +34,7 @@ pub(super) fn referrers(
         let document = Document::new(from, &text);
         for (at, _) in text.match_indices(name) {
             let end = at + name.len();
-            let token = directory_token(&text, at, end).filter(|it| may_be_meant(&document, it));
+            let token = directory_token(&text, at, end).filter(|token| may_be_meant(&document, token));
             let Some(token) = token else { continue };
             let spot = document.spot(token.start, token.end);
             if is_meant(&document, &spot, &token)
@@ -75,7 +75,7 @@ pub(super) fn directory_at(
     }
     let end = range.start + written.len();
     let token = directory_token(document.text, end - name.len(), end);
-    let token = token.filter(|it| may_be_meant(document, it))?;
+    let token = token.filter(|token| may_be_meant(document, token))?;
     let spot = document.spot(token.start, token.end);
     if !is_meant(document, &spot, &token) {
         return None;

@@ -18,12 +18,12 @@ pub(super) fn referrers(world: &dyn World, subject: &Subject<'_>, found: &mut Ve
         (Language::Python, _) => (stem, parent(subject.path)),
         _ => return,
     };
-    let is_gone = subject.entities.iter().any(|it| it.kind == EntityKind::Path);
+    let is_gone = subject.entities.iter().any(|entity| entity.kind == EntityKind::Path);
     let functions: Vec<&str> = subject
         .symbols
         .iter()
-        .filter(|it| it.container.is_none() && it.kind != DefinitionKind::Section)
-        .map(|it| &*it.name)
+        .filter(|definition| definition.container.is_none() && definition.kind != DefinitionKind::Section)
+        .map(|definition| &*definition.name)
         .collect();
     if name.is_empty() || directory.is_empty() || !is_gone && functions.is_empty() {
         return;

@@ -41,11 +41,11 @@ pub(super) fn referrers(world: &dyn World, subject: &Subject<'_>, found: &mut Ve
                 continue;
             }
             let special = enclosed(line.line(), line.start());
-            let special = special.into_iter().filter(|it| it.start <= at && end <= it.end);
+            let special = special.into_iter().filter(|token| token.start <= at && end <= token.end);
             let mut leads = token(&text, at, end)
                 .into_iter()
                 .chain(special)
-                .filter_map(|it| paths.resolve_path(from, &it));
+                .filter_map(|token| paths.resolve_path(from, &token));
             if leads.any(|lead| lead.path == subject.path) {
                 let link = reference(file, line.number, Kind::Path, Certainty::Resolved, anchor);
                 found.push(Reference { symbol: Some(symbol), ..link });

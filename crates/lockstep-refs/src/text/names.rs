@@ -355,7 +355,7 @@ fn is_value(before: &str, after: &str) -> bool {
 
 /// `plugin:NAME`.
 fn is_prefixed(before: &str) -> bool {
-    before.strip_suffix(':').is_some_and(|it| it.ends_with(|c: char| c.is_alphanumeric()))
+    before.strip_suffix(':').is_some_and(|strip_suffix| strip_suffix.ends_with(|c: char| c.is_alphanumeric()))
 }
 
 /// `plugin:NAME` where the plugin is the one that has the file.
@@ -364,9 +364,9 @@ fn is_namespaced(before: &str, after: &str, path: &str) -> bool {
     let plugin =
         before.rsplit(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').next().unwrap_or_default();
     let marked = before.strip_suffix(plugin).is_some_and(|start| start.ends_with(['/', '`', '"', '\'']));
-    let held = path.split('/').any(|part| part == plugin);
+    let is_in_plugin = path.split('/').any(|part| part == plugin);
     let ends = after.chars().next().is_none_or(|c| !c.is_alphanumeric());
-    !plugin.is_empty() && ends && (held || marked)
+    !plugin.is_empty() && ends && (is_in_plugin || marked)
 }
 
 /// Returns true for `the NAME agent`, `skill NAME`, with the word for the kind directly before or after.

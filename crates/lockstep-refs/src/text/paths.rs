@@ -181,9 +181,10 @@ impl Paths<'_> {
             Origin::Here | Origin::Variable => near().or_else(root),
             Origin::Free if rest.starts_with("..") || is_word(rest) => near().or_else(root),
             Origin::Free => {
-                let mut directories =
-                    std::iter::successors(Some(parent(from)), |it| (!it.is_empty()).then(|| parent(it)));
-                directories.find_map(|it| join(it, rest).filter(exists))
+                let mut directories = std::iter::successors(Some(parent(from)), |name| {
+                    (!name.is_empty()).then(|| parent(name))
+                });
+                directories.find_map(|directory| join(directory, rest).filter(exists))
             }
         }
     }
@@ -271,8 +272,8 @@ impl Token<'_> {
         let (rest, origin) = self.origin();
         let above = || {
             let directories =
-                std::iter::successors(Some(parent(from)), |it| (!it.is_empty()).then(|| parent(it)));
-            directories.filter_map(|it| join(it, rest)).collect()
+                std::iter::successors(Some(parent(from)), |name| (!name.is_empty()).then(|| parent(name)));
+            directories.filter_map(|directory| join(directory, rest)).collect()
         };
         match origin {
             Origin::Root | Origin::Absolute => join("", rest).into_iter().collect(),

@@ -13,12 +13,12 @@ pub(crate) fn spellings(path: &str) -> Vec<String> {
     if path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '.' | '_' | '~')) {
         return found;
     }
-    let kept = |c: char| c.is_ascii_alphanumeric() || "/-._~!$&'()*+,;=:@".contains(c);
+    let is_literal = |c: char| c.is_ascii_alphanumeric() || "/-._~!$&'()*+,;=:@".contains(c);
     let plain = |c: char| c.is_ascii_alphanumeric() || "/-._~".contains(c);
     for spelling in [
         path.replace(' ', "%20"),
-        encode(path, kept, false),
-        encode(path, kept, true),
+        encode(path, is_literal, false),
+        encode(path, is_literal, true),
         encode(path, plain, false),
         path.replace(' ', "\\ "),
     ] {
@@ -86,7 +86,7 @@ pub(crate) fn enclosed(line: &str, start: usize) -> Vec<Token<'_>> {
         let marks: Vec<usize> = line.match_indices(quote).map(|(at, _)| at).collect();
         for pair in marks.windows(2) {
             let attribute =
-                line.get(..pair[0]).is_some_and(|it| it.ends_with("href=") || it.ends_with("src="));
+                line.get(..pair[0]).is_some_and(|line| line.ends_with("href=") || line.ends_with("src="));
             let enclosure = match quote {
                 _ if attribute => Enclosure::Link,
                 '`' => Enclosure::Backticks,
@@ -114,8 +114,9 @@ fn link_target(line: &str, at: usize, start: usize) -> Option<Token<'_>> {
     let length = rest.find(closes).unwrap_or(rest.len());
     let target = rest.get(..length)?;
     // A title follows the target in quotes.
-    let end =
-        target.find([' ', '\t']).filter(|end| target.get(*end..).is_some_and(|it| it.contains(['"', '\''])));
+    let end = target
+        .find([' ', '\t'])
+        .filter(|end| target.get(*end..).is_some_and(|target| target.contains(['"', '\''])));
     let end = end.unwrap_or(target.trim_end().len());
     special(line, at..at + end, start, Enclosure::Link)
 }

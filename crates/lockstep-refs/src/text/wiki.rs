@@ -9,7 +9,7 @@ use crate::world::{World, base};
 
 /// The links to the subject by its title, if it is a document and no other document has the title.
 pub(super) fn referrers(world: &dyn World, subject: &Subject<'_>, found: &mut Vec<Reference>) {
-    let is_searched = subject.entities.iter().any(|it| it.kind == EntityKind::Path);
+    let is_searched = subject.entities.iter().any(|entity| entity.kind == EntityKind::Path);
     let Some(title) = base(subject.path).strip_suffix(".md").filter(|_| is_searched) else { return };
     let is_other = |path: &str| path != subject.path;
     if world.named(base(subject.path)).into_iter().any(|file| is_other(world.path(file))) {

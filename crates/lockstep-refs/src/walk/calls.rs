@@ -36,10 +36,10 @@ impl<'t> Walk<'t> {
         let named: Vec<Box<str>> = children(arguments)
             .into_iter()
             .filter_map(argument_name)
-            .map(|it| self.text(it).into())
+            .map(|node| self.text(node).into())
             .collect();
         let mut uses = self.collector.facts.uses.iter_mut().skip(first);
-        if let Some(call) = uses.rfind(|it| it.role == Role::Call).filter(|_| !named.is_empty()) {
+        if let Some(call) = uses.rfind(|usage| usage.role == Role::Call).filter(|_| !named.is_empty()) {
             call.keywords = named;
         }
     }
@@ -103,12 +103,17 @@ impl<'t> Walk<'t> {
     pub(crate) fn super_constructor_call(&mut self, node: Node<'_>, arguments: Option<Node<'_>>) {
         let count = arguments.and_then(argument_count);
         let around = self.collector.container();
-        let is_around = |it: &&crate::facts::Definition| {
-            is_type(it) && around.as_deref() == Some(&*crate::resolve::path_of(it))
+        let is_around = |definition: &&crate::facts::Definition| {
+            is_type(definition) && around.as_deref() == Some(&*crate::resolve::path_of(definition))
         };
-        let parent =
-            self.collector.facts.definitions.iter().rfind(is_around).and_then(|it| it.extends.first());
-        if let Some(parent) = parent.and_then(|it| it.split('<').next()).map(str::to_owned) {
+        let parent = self
+            .collector
+            .facts
+            .definitions
+            .iter()
+            .rfind(is_around)
+            .and_then(|definition| definition.extends.first());
+        if let Some(parent) = parent.and_then(|parent| parent.split('<').next()).map(str::to_owned) {
             // It is a call of the constructor, and no use of the type's name.
             let name = parent.rsplit('.').next().unwrap_or(&parent).to_owned();
             self.record_use(node, &name, Role::Call, Some(Shape::Of(parent.into())), count);
@@ -130,15 +135,16 @@ impl<'t> Walk<'t> {
         let base = dotted(self.text(self.head(base)));
         let simple = base.rsplit('.').next().unwrap_or(&base);
         let mut places: Vec<Node<'_>> =
-            constructors.iter().filter(|it| !calls_another(**it)).copied().collect();
+            constructors.iter().filter(|constructor| !calls_another(**constructor)).copied().collect();
         if constructors.is_empty() {
             places.push(name);
         }
-        let is_class = |it: &crate::facts::Definition| is_type(it) && it.line == line_of(name);
+        let is_class =
+            |definition: &crate::facts::Definition| is_type(definition) && definition.line == line_of(name);
         let class = self.collector.facts.definitions.iter().rposition(is_class);
         let before = self.collector.within;
         self.collector.within = class.and_then(|at| u32::try_from(at).ok()).or(before);
-        for place in places.into_iter().map(|it| it.child_by_field_name("name").unwrap_or(it)) {
+        for place in places.into_iter().map(|place| place.child_by_field_name("name").unwrap_or(place)) {
             self.record_use(place, simple, Role::Call, Some(Shape::Of(base.as_str().into())), Some(0));
         }
         self.collector.within = before;
@@ -171,10 +177,10 @@ pub(crate) fn argument_count(arguments: Node<'_>) -> Option<u16> {
 pub(super) fn argument_name(argument: Node<'_>) -> Option<Node<'_>> {
     match argument.kind() {
         "value_argument" => {
-            argument.named_child(0).filter(|_| argument.child(1).is_some_and(|it| it.kind() == "="))
+            argument.named_child(0).filter(|_| argument.child(1).is_some_and(|child| child.kind() == "="))
         }
         "argument" => argument.child_by_field_name("name"),
-        "pair" => argument.child_by_field_name("key").filter(|it| it.kind() == "hash_key_symbol"),
+        "pair" => argument.child_by_field_name("key").filter(|key| key.kind() == "hash_key_symbol"),
         _ => None,
     }
 }

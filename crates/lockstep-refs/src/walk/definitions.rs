@@ -73,7 +73,7 @@ impl<'t> Walk<'t> {
         let constructor = match grammar.language {
             Language::Java => type_.node.child_by_field_name("parameters"),
             Language::Kotlin => {
-                children(type_.node).into_iter().find(|it| it.kind() == "primary_constructor")
+                children(type_.node).into_iter().find(|child| child.kind() == "primary_constructor")
             }
             _ => None,
         };
@@ -81,7 +81,7 @@ impl<'t> Walk<'t> {
         definition.line = line_of(name_node);
         definition.reach = type_.reach;
         // Subtypes must implement these. Another signature of one concerns its overrides, not every subtype.
-        let members = body.map(children).unwrap_or_default().into_iter().filter(|it| is_asked(*it));
+        let members = body.map(children).unwrap_or_default().into_iter().filter(|node| is_asked(*node));
         let demanded = members.filter(|member| whole || is_demanded(*member, text));
         let demanded: Vec<Node<'_>> = demanded.map(|member| demand(member, grammar)).collect();
         definition.signature = digest(std::iter::once(type_.node).chain(demanded), text, |node| {
@@ -128,7 +128,7 @@ impl<'t> Walk<'t> {
         let mut definition = self.collector.definition(self.text(name), kind, name);
         definition.reach = reach;
         let left_out: Vec<Node<'_>> = sibling_names(node, name).into_iter().chain(initial).collect();
-        definition.signature = digest([node], text, |it| it == name || left_out.contains(&it));
+        definition.signature = digest([node], text, |child| child == name || left_out.contains(&child));
         definition.body = digest(initial, text, |_| false);
         definition.header = header(node, Some(name), &left_out, text);
         definition.gives = gives;
@@ -142,17 +142,19 @@ pub(super) fn is_asked(member: Node<'_>) -> bool {
         &["class", "interface", "enum", "record", "struct", "object", "const", "annotation"];
     let kind = member.kind();
     let has_body = children(member).iter().any(|part| part.kind().contains("body"));
-    !OTHERS.iter().any(|it| kind.starts_with(it)) && !has_body && member.child_by_field_name("body").is_none()
+    !OTHERS.iter().any(|name| kind.starts_with(name))
+        && !has_body
+        && member.child_by_field_name("body").is_none()
 }
 
 /// The part of a demanded member that concerns every subtype: the name of a function, else all of it.
 pub(super) fn demand<'n>(member: Node<'n>, grammar: &Grammar) -> Node<'n> {
     let is_function = grammar.functions.contains(&member.kind()) || member.kind().contains("function");
     let mut declarator = member.child_by_field_name("declarator");
-    while let Some(inner) = declarator.and_then(|it| it.child_by_field_name("declarator")) {
+    while let Some(inner) = declarator.and_then(|declarator| declarator.child_by_field_name("declarator")) {
         declarator = Some(inner);
     }
-    let declared = declarator.filter(|it| it.kind() == "field_identifier");
+    let declared = declarator.filter(|declarator| declarator.kind() == "field_identifier");
     member.child_by_field_name("name").filter(|_| is_function).or(declared).unwrap_or(member)
 }
 
@@ -161,7 +163,8 @@ pub(super) fn is_demanded(member: Node<'_>, text: &str) -> bool {
     let written = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
     let is_abstract = |part: Node<'_>| {
         part.kind() == "abstract"
-            || part.kind().contains("modifier") && written(part).split_whitespace().any(|it| it == "abstract")
+            || part.kind().contains("modifier")
+                && written(part).split_whitespace().any(|word| word == "abstract")
     };
     let pure = || {
         let compact: String = written(member).split_whitespace().collect();
@@ -172,7 +175,8 @@ pub(super) fn is_demanded(member: Node<'_>, text: &str) -> bool {
 
 /// Returns the other names that a declaration introduces beside one, with the commas between them.
 pub(super) fn sibling_names<'n>(declaration: Node<'n>, name: Node<'n>) -> Vec<Node<'n>> {
-    let holds = |it: &Node<'_>| it.start_byte() <= name.start_byte() && name.end_byte() <= it.end_byte();
+    let holds =
+        |node: &Node<'_>| node.start_byte() <= name.start_byte() && name.end_byte() <= node.end_byte();
     let parts: Vec<Node<'n>> = declaration.children(&mut declaration.walk()).collect();
     let field = |at: usize| declaration.field_name_for_child(u32::try_from(at).unwrap_or(u32::MAX));
     let Some(own) = parts.iter().position(holds) else { return Vec::new() };

@@ -23,13 +23,13 @@ fn former_entities_dangle_unless_something_has_their_name_again() {
         ("docs/a.md", "old-plan-b is not it\n"),
         (".claude/MEMORY.md", "old-plan\n"),
     ]);
-    let gone = [
+    let removed = [
         former(".claude/skills/old-plan/SKILL.md", ""),
         former(".claude/hooks/release.sh", ""),
         former(".claude/skills/moved-on/SKILL.md", ""),
     ];
     assert_eq!(
-        places(&world, &gone),
+        places(&world, &removed),
         [
             (
                 ".claude/hooks/done.sh".into(),
@@ -91,7 +91,7 @@ fn words_and_names_of_files_elsewhere_do_not_dangle() {
         ("src/a.c", "#include \"parse.h\"\n// see status and jv.c\nchar *s = \"status\";\n"),
         ("ci.yml", "run: cc src/parse.c && status && ./tools/check\n"),
     ]);
-    let gone = [
+    let removed = [
         former("src/parse.c", ""),
         former("docs/status", ""),
         former("status", ""),
@@ -99,7 +99,7 @@ fn words_and_names_of_files_elsewhere_do_not_dangle() {
         former("tools/check", ""),
     ];
     let found: Vec<_> =
-        places(&world, &gone).into_iter().map(|(file, line, .., target)| (file, line, target)).collect();
+        places(&world, &removed).into_iter().map(|(file, line, .., target)| (file, line, target)).collect();
     let row = |file: &str, target: &str| (file.to_owned(), 1, target.to_owned());
     assert_eq!(
         found,
@@ -130,8 +130,11 @@ fn import_of_compiled_typescript_does_not_dangle() {
         ("test/page.ts", "export const page = 1;\n"),
         ("test/all.ts", "export * from './page.js';\nimport './view.js';\n"),
     ]);
-    let gone = [former("test/page.js", ""), former("test/view.js", "")];
-    assert_eq!(places(&world, &gone), [("test/all.ts".into(), 2, "./view.js".into(), "test/view.js".into())]);
+    let removed = [former("test/page.js", ""), former("test/view.js", "")];
+    assert_eq!(
+        places(&world, &removed),
+        [("test/all.ts".into(), 2, "./view.js".into(), "test/view.js".into())]
+    );
 }
 
 #[test]
@@ -150,10 +153,10 @@ fn paths_of_something_else_do_not_dangle() {
         ("src/jv.c", "#include \"num/num.h\"\n"),
         ("vendor/num/num.h", ""),
     ]);
-    let gone =
+    let removed =
         ["tools/old.sh", "tools/gen.sh", "static/a.png", "src/index.ts", "tool/cmd/root.go", "src/num/num.h"];
-    let gone: Vec<Former> = gone.iter().map(|path| former(path, "")).collect();
-    let found: Vec<_> = places(&world, &gone).into_iter().map(|(file, line, ..)| (file, line)).collect();
+    let removed: Vec<Former> = removed.iter().map(|path| former(path, "")).collect();
+    let found: Vec<_> = places(&world, &removed).into_iter().map(|(file, line, ..)| (file, line)).collect();
     // `src` has other files, so `src/index.ts` may be a file of it.
     assert_eq!(found, [("GUIDE.md".into(), 6), ("scripts/build.js".into(), 1)]);
 }
@@ -171,9 +174,10 @@ fn imports_of_generated_files_and_of_other_packages_do_not_dangle() {
         ("crates/a/tests/util.rs", "pub struct Dir;\n"),
         ("examples/b/src/trpc.ts", "import { r } from '~/server/_app';\n"),
     ]);
-    let gone = ["x/src/main/java/com/x/Types.java", "crates/b/src/util.rs", "examples/c/src/server/_app.ts"];
-    let gone: Vec<Former> = gone.iter().map(|path| former(path, "")).collect();
-    let found: Vec<_> = places(&world, &gone).into_iter().map(|(file, line, ..)| (file, line)).collect();
+    let removed =
+        ["x/src/main/java/com/x/Types.java", "crates/b/src/util.rs", "examples/c/src/server/_app.ts"];
+    let removed: Vec<Former> = removed.iter().map(|path| former(path, "")).collect();
+    let found: Vec<_> = places(&world, &removed).into_iter().map(|(file, line, ..)| (file, line)).collect();
     assert!(found.is_empty(), "{found:?}");
 }
 
@@ -183,10 +187,10 @@ fn a_former_skill_dangles_as_a_name_and_not_as_words_of_a_sentence() {
         ".claude/skills/other/SKILL.md",
         "---\nname: other\n---\n- getting-started workflows are short\nUse `getting-started`.\n",
     )]);
-    let gone = [
+    let removed = [
         former(".claude/skills/getting-started/SKILL.md", ""),
         former(".claude/skills/old/getting-started/SKILL.md", ""),
     ];
-    let lines: Vec<u32> = places(&world, &gone).into_iter().map(|(_, line, ..)| line).collect();
+    let lines: Vec<u32> = places(&world, &removed).into_iter().map(|(_, line, ..)| line).collect();
     assert_eq!(lines, [5]);
 }

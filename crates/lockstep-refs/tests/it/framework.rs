@@ -186,9 +186,10 @@ fn history_is_asked_only_where_it_is_wanted_and_never_breaks() {
     let path = ".claude/skills/keep-tasks/SKILL.md";
     let known = entities(path, None, &Aliases::default());
     let found = referrers(&world, &Subject { path, entities: &known, symbols: &[], history: true });
-    let told: Vec<_> = found.iter().filter(|r| r.kind == Kind::Mention).map(|r| world.path(r.file)).collect();
+    let output: Vec<_> =
+        found.iter().filter(|r| r.kind == Kind::Mention).map(|r| world.path(r.file)).collect();
     assert_eq!(
-        told,
+        output,
         [
             ".claude/agent-memory/analyst/audit.md",
             ".claude/projects/-home-x/memory/MEMORY.md",

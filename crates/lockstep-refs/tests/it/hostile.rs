@@ -108,8 +108,11 @@ fn holds(facts: &Facts, text: &str) {
         assert!(definition.end_line <= lines + 1, "{definition:?} of {lines} lines");
     }
     let count = u32::try_from(facts.definitions.len()).expect("a small text");
-    for it in &facts.uses {
-        assert!(it.line >= 1 && it.line <= lines && it.within.is_none_or(|at| at < count), "{it:?}");
+    for candidate in &facts.uses {
+        assert!(
+            candidate.line >= 1 && candidate.line <= lines && candidate.within.is_none_or(|at| at < count),
+            "{candidate:?}"
+        );
     }
     assert!(facts.imports.iter().all(|import| import.line >= 1 && import.line <= lines));
 }

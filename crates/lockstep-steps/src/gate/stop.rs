@@ -157,11 +157,11 @@ fn check_boundary(judge: &mut GateEvaluator, step: &Step, changed: Option<&[(Str
         judge.warn("What the agent changed is not known, so the boundary was not checked");
         return judge.record_check("the boundary", "what was changed is not known", before);
     };
-    for (shown, path) in changed {
+    for (name, path) in changed {
         if let Some(why) = step.boundary().refusal_reason(path.as_deref()) {
             judge.error(
-                format!("{shown} was changed, outside the step's boundary: {why}"),
-                format!("Undo the change of {shown}, or widen the boundary: `lockstep step boundary`"),
+                format!("{name} was changed, outside the step's boundary: {why}"),
+                format!("Undo the change of {name}, or widen the boundary: `lockstep step boundary`"),
             );
         }
     }

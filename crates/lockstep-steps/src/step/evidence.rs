@@ -51,11 +51,11 @@ impl EvidenceRules {
 
     /// The outcome that the evidence shows. A command that a signal ended shows no failing test.
     pub fn outcome(&self, phase: &str, evidence: &CommandEvidence) -> PhaseOutcome {
-        let shown = match self.expectation(phase) {
+        let is_as_expected = match self.expectation(phase) {
             ExpectedResult::Pass => evidence.passed(),
             ExpectedResult::Fail => evidence.exit_code.is_some_and(|code| code != 0 && !is_not_started(code)),
         };
-        if shown { PhaseOutcome::Pass } else { PhaseOutcome::Fail }
+        if is_as_expected { PhaseOutcome::Pass } else { PhaseOutcome::Fail }
     }
 
     /// Returns the contradiction between a claimed outcome and the evidence. `None` if it is proven, or needs
@@ -75,8 +75,8 @@ impl EvidenceRules {
                 .requires_evidence(phase)
                 .then(|| format!("Phase {phase} needs evidence of a command that {word}, and has none"));
         };
-        let shown = self.outcome(phase, evidence);
-        (claimed == PhaseOutcome::Pass && shown == PhaseOutcome::Fail).then(|| {
+        let outcome = self.outcome(phase, evidence);
+        (claimed == PhaseOutcome::Pass && outcome == PhaseOutcome::Fail).then(|| {
             let wanted = match self.expectation(phase) {
                 ExpectedResult::Pass => "0",
                 ExpectedResult::Fail => "a failure of the command itself",

@@ -211,9 +211,9 @@ fn write_phase(
             }
         }
         PhaseAction::Done { outcome, details, evidence } => {
-            let shown = evidence.as_ref().map(|evidence| rules.evidence.outcome(name, evidence));
+            let verdict = evidence.as_ref().map(|evidence| rules.evidence.outcome(name, evidence));
             phase["ended_at"] = now.into();
-            phase["outcome"] = json!(outcome.or(shown).map(PhaseOutcome::as_str));
+            phase["outcome"] = json!(outcome.or(verdict).map(PhaseOutcome::as_str));
             phase["outcome_details"] = json!(details);
             put_evidence(phase, evidence.as_ref());
         }

@@ -111,8 +111,8 @@ fn a_claim_that_must_have_evidence_is_refused_without_it() {
     ] {
         assert_eq!(transition::apply_phase_action(&red, "RED", &act, rules, NOW).is_ok(), ok, "{act:?}");
     }
-    let shown = transition::apply_phase_action(&red, "RED", &with(None, Some(0)), rules, NOW).unwrap();
-    assert_eq!(shown.phase("RED").unwrap().outcome.as_deref(), Some("FAIL"), "the evidence decides");
+    let text = transition::apply_phase_action(&red, "RED", &with(None, Some(0)), rules, NOW).unwrap();
+    assert_eq!(text.phase("RED").unwrap().outcome.as_deref(), Some("FAIL"), "the evidence decides");
 }
 
 #[test]

@@ -173,9 +173,9 @@ fn the_end_of_an_agent_by_table() {
         (three(), GateVerdict::Pass, ""),
     ] {
         let judged = stopped(step, AuditMatch::Matches);
-        let said: Vec<_> = judged.validation.errors.iter().chain(&judged.validation.warnings).collect();
+        let output: Vec<_> = judged.validation.errors.iter().chain(&judged.validation.warnings).collect();
         assert_eq!(
-            (judged.validation.result, said),
+            (judged.validation.result, output),
             (
                 verdict,
                 [message]
@@ -252,7 +252,7 @@ fn changes_outside_the_boundary_are_reported() {
         ("src/gen/b.rs", Some("src/gen/b.rs")),
         ("/etc/hosts", None),
     ]
-    .map(|(shown, path)| (shown.to_owned(), path.map(str::to_owned)))
+    .map(|(text, path)| (text.to_owned(), path.map(str::to_owned)))
     .into();
     let judged = stopped_with(step, AuditMatch::Matches, &changed, no_evidence());
     assert_eq!(

@@ -114,7 +114,7 @@ fn a_shared_change_belongs_to_each_of_its_agents() {
     f.journal.append(&f.session, &lines).unwrap();
     f.store.record_agent_type(&f.session, &y, "implementer").unwrap();
     let all = f.read();
-    assert_eq!(all.iter().map(|it| it.line.clone()).collect::<Vec<_>>(), lines);
+    assert_eq!(all.iter().map(|candidate| candidate.line.clone()).collect::<Vec<_>>(), lines);
     assert_eq!(
         all.iter().map(RecordedChange::describe_agents).collect::<Vec<_>>(),
         ["lead or implementer y", "x?"]

@@ -122,8 +122,8 @@ impl<'a> LegacyConverter<'a> {
     }
 
     fn rest(&mut self) {
-        let said = ["justification", "notes", "note", "summary"].into_iter().find_map(|key| self.take(key));
-        let justification = said.and_then(Value::as_str).unwrap_or(NOT_RECORDED);
+        let reason = ["justification", "notes", "note", "summary"].into_iter().find_map(|key| self.take(key));
+        let justification = reason.and_then(Value::as_str).unwrap_or(NOT_RECORDED);
         self.new.set("justification", justification);
         let downstream = self.take("downstream").cloned().unwrap_or_else(|| Value::Object(Map::new()));
         self.new.set("downstream", downstream);

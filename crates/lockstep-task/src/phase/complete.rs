@@ -40,14 +40,14 @@ pub struct Completion {
 
 /// The next version of the task, or all reasons why the phase is not complete.
 pub fn complete(completing: &CompleteRequest<'_>) -> Result<Completion, Vec<DocumentProblem>> {
-    let CompleteRequest { phase, held, l2: file, gate: record, lookup } = *completing;
+    let CompleteRequest { phase, held: current, l2: file, gate: record, lookup } = *completing;
     let mut reasons = Vec::new();
-    if held.delivered {
-        let what = format!("PT-v{} is DELIVERED", held.version);
+    if current.delivered {
+        let what = format!("PT-v{} is DELIVERED", current.version);
         reasons.push(DocumentProblem::of("task", what, "`lockstep task reopen --why …` opens it again"));
     }
-    reasons.extend(phase.sources().into_iter().filter_map(|source| incomplete(held, source)));
-    reasons.extend(missing_sections(held.document, phase));
+    reasons.extend(phase.sources().into_iter().filter_map(|source| incomplete(current, source)));
+    reasons.extend(missing_sections(current.document, phase));
     reasons.extend(unusable(file.path, lookup));
     let handoff = l2::check(Path::new(file.path), file.bytes, lookup);
     reasons.extend(in_file(file.path, handoff.problems.iter()));
@@ -61,7 +61,7 @@ pub fn complete(completing: &CompleteRequest<'_>) -> Result<Completion, Vec<Docu
     if !reasons.is_empty() {
         return Err(reasons);
     }
-    let mut document = held.document.clone();
+    let mut document = current.document.clone();
     let entry = status_entry(&mut document, phase);
     entry.set("status", COMPLETE);
     entry.set("l2_path", file.path);

@@ -96,9 +96,9 @@ fn load_handoff(
 }
 
 /// The reason why a later phase cannot start from `source` yet.
-pub(super) fn incomplete(held: CurrentVersion<'_>, source: TaskPhase) -> Option<DocumentProblem> {
+pub(super) fn incomplete(current: CurrentVersion<'_>, source: TaskPhase) -> Option<DocumentProblem> {
     let place = KeyPath::section("phase_status").child(source.name());
-    let what = match held.document.text(&["phase_status", source.name(), "status"]) {
+    let what = match current.document.text(&["phase_status", source.name(), "status"]) {
         Some(COMPLETE) => return None,
         Some(status) => format!("{source} is {status}"),
         None => format!("{source} has no status"),

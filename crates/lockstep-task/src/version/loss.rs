@@ -56,10 +56,10 @@ pub fn losses(current: &TaskDocument, new: &TaskDocument) -> Vec<Loss> {
 }
 
 fn lost_pointers(current: &TaskDocument, new: &TaskDocument) -> Vec<Loss> {
-    let kept = new.pointers();
-    let gone =
-        current.pointers().into_iter().filter(|(place, _)| kept.iter().all(|(other, _)| other != place));
-    gone.map(|(place, to)| Loss { place, kind: LossKind::Pointer(to) }).collect()
+    let remaining = new.pointers();
+    let removed =
+        current.pointers().into_iter().filter(|(place, _)| remaining.iter().all(|(other, _)| other != place));
+    removed.map(|(place, to)| Loss { place, kind: LossKind::Pointer(to) }).collect()
 }
 
 fn lost_phases(current: &TaskDocument, new: &TaskDocument, known: &[Loss]) -> Vec<Loss> {
@@ -70,21 +70,23 @@ fn lost_phases(current: &TaskDocument, new: &TaskDocument, known: &[Loss]) -> Ve
         let entry = KeyPath::section("phase_status").child(phase.name());
         new.get(&entry).is_none() && !known.iter().any(|loss| loss.place.starts_with(&entry))
     };
-    let gone = TaskPhase::ALL.into_iter().filter(|phase| complete(current, *phase)).filter(absent);
-    gone.map(|phase| Loss {
-        place: KeyPath::section("phase_status").child(phase.name()),
-        kind: LossKind::Phase,
-    })
-    .collect()
+    let removed = TaskPhase::ALL.into_iter().filter(|phase| complete(current, *phase)).filter(absent);
+    removed
+        .map(|phase| Loss {
+            place: KeyPath::section("phase_status").child(phase.name()),
+            kind: LossKind::Phase,
+        })
+        .collect()
 }
 
 fn lost_sections(current: &TaskDocument, new: &TaskDocument, known: &[Loss]) -> Vec<Loss> {
     let says = |document: &TaskDocument, name| document.section(name).is_some_and(|value| !value.is_blank());
-    let gone = SECTIONS
+    let removed = SECTIONS
         .iter()
         .map(|section| section.name)
         .filter(|name| says(current, name) && !new.has_content(name));
-    gone.map(KeyPath::section)
+    removed
+        .map(KeyPath::section)
         .filter(|place| !known.iter().any(|loss| loss.place.starts_with(place)))
         .map(|place| Loss { place, kind: LossKind::Section })
         .collect()
@@ -94,8 +96,8 @@ fn lost_sections(current: &TaskDocument, new: &TaskDocument, known: &[Loss]) -> 
 fn lost_entries(current: &TaskDocument, new: &TaskDocument) -> Vec<Loss> {
     let mut losses = Vec::new();
     for section in ["architecture_decisions", "constraints"] {
-        let kept = ids(new, section);
-        for id in ids(current, section).into_iter().filter(|id| !kept.contains(id)) {
+        let remaining = ids(new, section);
+        for id in ids(current, section).into_iter().filter(|id| !remaining.contains(id)) {
             if let Some(by) = reference_to(new, &id) {
                 losses.push(Loss { place: KeyPath::section(section).child(&id), kind: LossKind::Entry(by) });
             }

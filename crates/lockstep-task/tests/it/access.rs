@@ -147,7 +147,7 @@ fn validation_adds_constraints_only_with_conditions() {
 #[test]
 fn a_refusal_names_writer_place_rule_and_permitted_writers() {
     let create = TaskAction::CreateTask { open: None };
-    let mut told = vec![
+    let mut output = vec![
         check(
             &agent("implementer"),
             None,
@@ -174,8 +174,8 @@ fn a_refusal_names_writer_place_rule_and_permitted_writers() {
         check(&agent("rsil-agent"), Some("rsil-review"), TaskAction::UpdateTask, &["metrics"]),
         check(&Principal::Lead, Some("write-plan"), TaskAction::UpdateTask, &["implementation_plan"]),
     ];
-    told.push(check(&Principal::Lead, None, TaskAction::CreateTask { open: Some(3) }, &[]));
-    insta::assert_snapshot!(told.into_iter().map(message).collect::<Vec<_>>().join("\n"));
+    output.push(check(&Principal::Lead, None, TaskAction::CreateTask { open: Some(3) }, &[]));
+    insta::assert_snapshot!(output.into_iter().map(message).collect::<Vec<_>>().join("\n"));
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn refuses_forbidden_list_creations() {
     let task = after_p3();
     let first =
         ListWrite::Create { subject: "[PERMANENT] PT-v1 auth", description: "user_intent: add login" };
-    let told = [
+    let output = [
         decide(first, Some("implementer"), None),
         decide(first, Some("pt-manager"), Some(&task)),
         decide(
@@ -69,7 +69,7 @@ fn refuses_forbidden_list_creations() {
             Some(&task),
         ),
     ];
-    insta::assert_snapshot!(told.map(Result::unwrap_err).join("\n"));
+    insta::assert_snapshot!(output.map(Result::unwrap_err).join("\n"));
     assert_eq!(
         decide(ListWrite::Create { subject: "write tests", description: "x" }, None, Some(&task)),
         Ok(ListWriteEffect::Nothing)
@@ -105,10 +105,10 @@ fn the_lossy_update_is_refused() {
     let text = text
         .replace("    l2_path: phase-2/research-coord/L2-summary.md\n", "")
         .replace("    l2_path: phase-3/arch-coord/L2-summary.md\n", "");
-    let told =
+    let output =
         decide(update(None, Some(&text.replace("IN_PROGRESS", "COMPLETE"))), None, Some(&task)).unwrap_err();
     for part in ["phase_status.P2.l2_path", "phase_status.P3.l2_path", "kept its version"] {
-        assert!(told.contains(part), "{told}");
+        assert!(output.contains(part), "{output}");
     }
 }
 
@@ -133,9 +133,9 @@ fn each_agent_has_its_sections() {
         let may = calls.map(|call| decide(call, agent, Some(&task)).is_ok());
         assert_eq!(may, expected, "{agent:?}");
     }
-    let told = decide(update(next, Some(&intent)), Some("delivery-agent"), Some(&task)).unwrap_err();
+    let output = decide(update(next, Some(&intent)), Some("delivery-agent"), Some(&task)).unwrap_err();
     assert_eq!(
-        told,
+        output,
         "delivery-agent may not change user_intent: delivery-agent may update only phase_status, metrics, subject. Who could: the Lead, pt-manager.\n"
     );
 }
@@ -168,8 +168,8 @@ fn the_task_is_not_deleted_and_not_delivered_early() {
         ListWrite::Update { task_id: "1", subject: None, description: None, status: Some("deleted") };
     assert!(decide(delete, None, Some(&task)).unwrap_err().contains("the task is never deleted"));
     let deliver = update(Some("[PERMANENT] PT-v4 auth — DELIVERED"), None);
-    let told = decide(deliver, Some("delivery-agent"), Some(&task)).unwrap_err();
-    assert!(told.contains("P4 is IN_PROGRESS") && told.contains("P9 has no status"), "{told}");
+    let output = decide(deliver, Some("delivery-agent"), Some(&task)).unwrap_err();
+    assert!(output.contains("P4 is IN_PROGRESS") && output.contains("P9 has no status"), "{output}");
     let phases: String =
         TaskPhase::ALL.iter().map(|phase| format!("  {phase}: {{status: COMPLETE}}\n")).collect();
     let done = document(&format!("user_intent: x\nphase_status:\n{phases}"));
@@ -181,7 +181,7 @@ fn the_task_is_not_deleted_and_not_delivered_early() {
 #[test]
 fn an_invalid_description_is_refused_with_all_problems() {
     let task = after_p3();
-    let told = decide(
+    let output = decide(
         update(
             Some("[PERMANENT] PT-v4 auth"),
             Some("user_intent: x\nconstraints: y\nvalidation_verdict: z\n"),
@@ -193,7 +193,7 @@ fn an_invalid_description_is_refused_with_all_problems() {
     for part in
         ["constraints: expected a list", "validation_verdict: expected one of", "phase_status.P2.l2_path"]
     {
-        assert!(told.contains(part), "{told}");
+        assert!(output.contains(part), "{output}");
     }
     assert!(
         decide(update(Some("[PERMANENT] PT-v4 auth"), Some("a: [")), None, Some(&task))

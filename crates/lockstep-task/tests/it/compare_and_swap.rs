@@ -171,14 +171,14 @@ fn everything_another_phase_relies_on_is_missed() {
         ),
     ];
     for (new, expected) in table {
-        let told = match compare_and_swap(held(3, &base), propose(3, &base, &new)) {
+        let output = match compare_and_swap(held(3, &base), propose(3, &base, &new)) {
             Err(SwapError::WouldLose { losses }) => {
                 losses.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
             }
             Ok(Some(_)) => String::new(),
             other => panic!("{other:?}"),
         };
-        assert_eq!(told, expected);
+        assert_eq!(output, expected);
     }
 }
 

@@ -134,8 +134,8 @@ fn old_dialects_are_imported_with_notes() {
         assert_eq!(reading.verdict(), Some(verdict));
         assert!(reading.notes[0].contains("older dialect"));
     }
-    let told: Vec<_> = [plain, mapped, listed].iter().map(|text| checked(text).notes.join("\n")).collect();
-    insta::assert_snapshot!(told.join("\n\n"));
+    let output: Vec<_> = [plain, mapped, listed].iter().map(|text| checked(text).notes.join("\n")).collect();
+    insta::assert_snapshot!(output.join("\n\n"));
     insta::assert_snapshot!(lockstep_task::yaml::write(&checked(listed).record.unwrap()));
 }
 
@@ -147,13 +147,16 @@ fn an_old_record_is_held_to_its_checklist_too() {
     let short = "phase: 1\nresult: APPROVED\ndate: 2026-02-07\ntier: COMPLEX\ncriteria: {a: PASS}\n";
     assert!(problems(short).contains("a COMPLEX gate checks at least 7 items"));
     let unclear = "phase: 1\nresult: LGTM\ndate: 2026-02-07\ncriteria: {a: mostly fine}\n";
-    let told = problems(unclear);
-    assert!(told.contains("verdict: expected one of PASS, CONDITIONAL_PASS, FAIL, found \"LGTM\""), "{told}");
+    let output = problems(unclear);
     assert!(
-        told.contains("checklist.0.status: expected one of PASS, FAIL, SKIP, found \"mostly\""),
-        "{told}"
+        output.contains("verdict: expected one of PASS, CONDITIONAL_PASS, FAIL, found \"LGTM\""),
+        "{output}"
     );
-    assert!(!told.contains("it says"), "no verdict follows from what cannot be read: {told}");
+    assert!(
+        output.contains("checklist.0.status: expected one of PASS, FAIL, SKIP, found \"mostly\""),
+        "{output}"
+    );
+    assert!(!output.contains("it says"), "no verdict follows from what cannot be read: {output}");
     let skipped =
         "phase: 1\nresult: APPROVED\ndate: 2026-02-07\ncriteria: {a: PASS, b: N/A (no schema), c: PASS}\n";
     assert!(problems(skipped).contains("it says PASS over SKIP: b"));

@@ -33,8 +33,8 @@ fn a_whole_file_passes_and_is_read() {
 fn leaving_out_any_one_thing_stops_it() {
     let whole = l2_text("x");
     for category in CATEGORIES {
-        let told = problems(&whole.replace(&format!("### {category}\n"), ""));
-        assert!(told.contains(&format!("### {category}: the category is missing")), "{category}: {told}");
+        let output = problems(&whole.replace(&format!("### {category}\n"), ""));
+        assert!(output.contains(&format!("### {category}: the category is missing")), "{category}: {output}");
         let blank = whole
             .replace(&format!("### {category}\n- "), &format!("### {category}\n<!-- - "))
             .replace("<!-- - none", "<!-- none -->");
@@ -43,8 +43,8 @@ fn leaving_out_any_one_thing_stops_it() {
             .map(|l| if l.starts_with("<!-- - ") { format!("{l} -->") } else { l.to_owned() })
             .collect::<Vec<_>>()
             .join("\n");
-        let told = problems(&blank);
-        assert!(told.contains(&format!("### {category}: it is empty")), "{category}: {told}");
+        let output = problems(&blank);
+        assert!(output.contains(&format!("### {category}: it is empty")), "{category}: {output}");
         let twice = format!("{whole}\n### {category}\n- again\n");
         assert!(
             problems(&twice).contains(&format!("### {category}: the category occurs twice")),
@@ -52,8 +52,8 @@ fn leaving_out_any_one_thing_stops_it() {
         );
     }
     for section in L2_SECTIONS {
-        let told = problems(&whole.replace(&format!("## {section}\n"), ""));
-        assert!(told.contains(&format!("## {section}: the section is missing")), "{section}: {told}");
+        let output = problems(&whole.replace(&format!("## {section}\n"), ""));
+        assert!(output.contains(&format!("## {section}: the section is missing")), "{section}: {output}");
     }
 }
 

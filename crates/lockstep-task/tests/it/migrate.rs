@@ -102,8 +102,8 @@ fn nothing_is_dropped_without_its_replacement() {
         assert_eq!(!row.problems.is_empty(), drops, "{}: {:?}", row.section, row.problems);
     }
     insta::assert_snapshot!(lines(&bare.apply().unwrap_err()));
-    let gone = Project::default().file("plan/x", "").file("p2.md", "no handoff here");
-    let partly = planned(OLD, &task(), &gone, &BTreeMap::new());
+    let removed = Project::default().file("plan/x", "").file("p2.md", "no handoff here");
+    let partly = planned(OLD, &task(), &removed, &BTreeMap::new());
     let of = |title: &str| {
         partly
             .rows

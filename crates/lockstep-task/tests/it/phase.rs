@@ -147,10 +147,10 @@ fn every_phase_needs_what_is_before_it() {
             );
             phases.set(source.name(), value("{status: COMPLETE}"));
             open.set("phase_status", phases);
-            let told = lines(&try_enter(phase, &open, &project).unwrap_err());
+            let output = lines(&try_enter(phase, &open, &project).unwrap_err());
             assert!(
-                told.contains(&format!("phase_status.{source}.l2_path: the task does not say where")),
-                "{phase}: {told}"
+                output.contains(&format!("phase_status.{source}.l2_path: the task does not say where")),
+                "{phase}: {output}"
             );
         }
         let access = AccessTable::default();
@@ -245,11 +245,11 @@ fn a_phase_without_its_section_or_with_a_failed_gate_is_not_complete() {
     for phase in
         TaskPhase::ALL.into_iter().filter(|phase| !phase.produces().is_empty() && *phase != TaskPhase::P1)
     {
-        let told = lines(&try_complete(phase, &before(phase, &project), &project, true).unwrap_err());
+        let output = lines(&try_complete(phase, &before(phase, &project), &project, true).unwrap_err());
         for section in phase.produces() {
             assert!(
-                told.contains(&format!("{section}: {phase} leaves it in the task, and it is not there")),
-                "{told}"
+                output.contains(&format!("{section}: {phase} leaves it in the task, and it is not there")),
+                "{output}"
             );
         }
     }

@@ -29,9 +29,9 @@ fn the_last_reading_counts() {
     ];
     let agents = [active(None), active(Some("a1")), active(Some("a2")), active(Some("new"))];
     let found = readers(&records, &agents, 5);
-    let told: Vec<_> = found.iter().map(|reader| (reader.to_string(), reader.behind)).collect();
+    let output: Vec<_> = found.iter().map(|reader| (reader.to_string(), reader.behind)).collect();
     assert_eq!(
-        told,
+        output,
         [
             ("implementer a2 (PT-v2)".to_owned(), Some(3)),
             ("the Lead (PT-v4)".to_owned(), Some(1)),

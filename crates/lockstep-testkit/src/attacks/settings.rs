@@ -44,8 +44,8 @@ pub fn idle_commands(numbers: &mut Numbers) -> Vec<String> {
         "return;",
         "nohup true ",
     ];
-    let made = (0..8).map(|_| format!("{} lockstep hook claude", numbers.choose(&beginnings)));
-    COMMANDS.iter().map(|command| (*command).to_owned()).chain(made.collect::<Vec<_>>()).collect()
+    let commands = (0..8).map(|_| format!("{} lockstep hook claude", numbers.choose(&beginnings)));
+    COMMANDS.iter().map(|command| (*command).to_owned()).chain(commands.collect::<Vec<_>>()).collect()
 }
 
 /// Changes of sound settings, as texts to be replaced, after which the client does not run the entry.

@@ -204,8 +204,11 @@ mod tests {
         );
         let given = ReplacementInput { old: None, new: None, all: None, several: Some(&several) };
         let undo = undo(given, None);
-        let read: Vec<_> =
-            undo.replacements.iter().map(|it| (it.old.as_str(), it.new.as_str(), it.all)).collect();
+        let read: Vec<_> = undo
+            .replacements
+            .iter()
+            .map(|replacement| (replacement.old.as_str(), replacement.new.as_str(), replacement.all))
+            .collect();
         assert_eq!(read, [("a", "b", false), ("c", "d", true)]);
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
 
 fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
     let units = bytes.as_chunks::<2>().0.iter().map(|pair| unit(*pair));
-    char::decode_utf16(units).map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    char::decode_utf16(units).map(|candidate| candidate.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
 /// Returns true if the text may escape a surrogate.

@@ -82,11 +82,11 @@ pub(crate) fn deliver(
         Recipient::Session { part, .. } => delivery::part(&document, &circumstances, part.number),
         Recipient::Subagent { agent_type } => subagent_part(&document, &circumstances, agent_type),
     };
-    let made = CachedPart { hash: document.header.hash.clone(), text: part.map(|part| part.text) };
+    let cached = CachedPart { hash: document.header.hash.clone(), text: part.map(|part| part.text) };
     if stale.is_none() {
-        cache.store_part(&provider, &snapshot, &asked, &made);
+        cache.store_part(&provider, &snapshot, &asked, &cached);
     }
-    Ok(delivered(made, stale, rebuilt))
+    Ok(delivered(cached, stale, rebuilt))
 }
 
 fn delivered(ready: CachedPart, stale: Option<String>, rebuilt: bool) -> Option<DeliveredPart> {
@@ -164,20 +164,20 @@ fn rebuild_if_stale(
     deadline: Instant,
 ) -> (CacheSnapshot, Option<String>, bool) {
     let late = || format!("there was no time to build it anew within {} ms", REBUILD_TIMEOUT.as_millis());
-    let told = |error: CacheError| match error {
+    let outcome = |error: CacheError| match error {
         CacheError::DeadlineExceeded => late(),
         other => other.to_string(),
     };
     match cache.freshness_of(&found, provider, Some(deadline)) {
         Ok(Freshness::Fresh | Freshness::Missing) => (found, None, false),
-        Err(error) => (found, Some(told(error)), false),
+        Err(error) => (found, Some(outcome(error)), false),
         Ok(Freshness::Stale(_) | Freshness::Modified(_)) => {
             let options = BuildOptions { deadline: Some(deadline), ..BuildOptions::default() };
             let built = cache.build(provider, now, options).and_then(|built| Ok((built, cache.snapshot()?)));
             match built {
                 Ok((built, Some(new))) => (new, None, built.written),
                 Ok((_, None)) => (found, None, false),
-                Err(error) => (found, Some(told(error)), false),
+                Err(error) => (found, Some(outcome(error)), false),
             }
         }
     }

@@ -47,8 +47,8 @@ fn parse_installed(list: &Value, root: &Path) -> Vec<(String, InstalledPlugin)> 
 
 /// Returns true if the last settings file that mentions a plugin enables it.
 fn is_enabled(settings: &[Value], id: &str) -> bool {
-    let said = settings.iter().rev().find_map(|file| file.get("enabledPlugins")?.get(id));
-    said.is_some_and(|value| *value != Value::Bool(false))
+    let setting = settings.iter().rev().find_map(|file| file.get("enabledPlugins")?.get(id));
+    setting.is_some_and(|value| *value != Value::Bool(false))
 }
 
 #[cfg(test)]

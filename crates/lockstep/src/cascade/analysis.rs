@@ -34,10 +34,12 @@ pub(super) fn of_cascade(disk: &DiskInspector<'_>, cascade: &Cascade) -> Command
     let mut dependents = dependents(&analysis.impact);
     let total = analyse(disk, &index, &cascade.all_changed())?.impact;
     settle(&mut dependents, &total);
-    let key = |it: &CascadeDependent| (it.path.clone(), it.cause.clone(), it.pattern.clone());
+    let key = |cascade_dependent: &CascadeDependent| {
+        (cascade_dependent.path.clone(), cascade_dependent.cause.clone(), cascade_dependent.pattern.clone())
+    };
     let known: BTreeSet<_> = dependents.iter().map(key).collect();
     let broken = still_broken(&total);
-    dependents.extend(broken.into_iter().filter(|it| !known.contains(&key(it))));
+    dependents.extend(broken.into_iter().filter(|candidate| !known.contains(&key(candidate))));
     let direct =
         dependents.iter().filter(|dependent| dependent.direct).map(|dependent| dependent.path.clone());
     let terrain = grouping_input(&index, &direct.collect());
@@ -61,10 +63,12 @@ fn settle(dependents: &mut [CascadeDependent], total: &Impact) {
         .map(|(file, dependent)| (&*file.path, &*dependent.path))
         .collect();
     let own: Vec<CascadeDependent> = own_references(total).into_iter().chain(unparsed(total)).collect();
-    let claimed = dependents.iter_mut().filter(|it| it.breaks == Some(true));
-    for dependent in claimed.filter(|it| known.contains(&*it.cause)) {
+    let claimed = dependents.iter_mut().filter(|dependent| dependent.breaks == Some(true));
+    for dependent in claimed.filter(|claimed| known.contains(&*claimed.cause)) {
         let is_broken = match dependent.is_own() {
-            true => own.iter().any(|it| (&it.path, &it.pattern) == (&dependent.path, &dependent.pattern)),
+            true => own.iter().any(|candidate| {
+                (&candidate.path, &candidate.pattern) == (&dependent.path, &dependent.pattern)
+            }),
             false => broken.contains(&(&*dependent.cause, &*dependent.path)),
         };
         dependent.breaks = Some(is_broken);
@@ -80,7 +84,9 @@ fn still_broken(impact: &Impact) -> Vec<CascadeDependent> {
         .map(|(file, dependent)| (file.path.as_str(), dependent.path.as_str()))
         .collect();
     let mut dependents = dependents(impact);
-    dependents.retain(|it| it.is_own() || it.direct && broken.contains(&(&*it.cause, &*it.path)));
+    dependents.retain(|dependent| {
+        dependent.is_own() || dependent.direct && broken.contains(&(&*dependent.cause, &*dependent.path))
+    });
     dependents
 }
 
@@ -284,11 +290,10 @@ fn remaining_evidence(disk: &DiskInspector<'_>, file: &Assignment, known: &BTree
     let mut stale = Vec::new();
     for need in dependencies {
         for evidence in &need.evidence {
-            let shown = evidence_text(evidence).trim();
-            let found = text
-                .lines()
-                .enumerate()
-                .find(|(_, line)| !shown.is_empty() && line.contains(shown) && has_word(line, &need.pattern));
+            let source_line = evidence_text(evidence).trim();
+            let found = text.lines().enumerate().find(|(_, line)| {
+                !source_line.is_empty() && line.contains(source_line) && has_word(line, &need.pattern)
+            });
             stale.extend(found.map(|(at, line)| format!("{}:{}:{line}", file.path, at + 1)));
         }
     }

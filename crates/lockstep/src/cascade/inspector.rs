@@ -81,8 +81,8 @@ impl<'a> DiskInspector<'a> {
 
     /// A content that the cascade has seen.
     pub(crate) fn content(&self, digest: &str) -> Option<Vec<u8>> {
-        let kept = self.contents.get(digest).cloned();
-        kept.or_else(|| self.store.cascade_content(self.id, digest).ok().flatten())
+        let cached = self.contents.get(digest).cloned();
+        cached.or_else(|| self.store.cascade_content(self.id, digest).ok().flatten())
     }
 
     /// The same as text.
@@ -104,12 +104,12 @@ impl<'a> DiskInspector<'a> {
                 self.text(digest).map_or(Before::Unknown, |text| Before::Text(text.into()))
             }
         };
-        let gone = |path: &str| fs::symlink_metadata(self.tree.root.join(path)).is_err();
+        let is_removed = |path: &str| fs::symlink_metadata(self.tree.root.join(path)).is_err();
         let edit = |cause: &RootCause| Edit {
             path: cause.path.clone(),
             former: cause.from.clone(),
             before: before(&cause.before),
-            after: if gone(&cause.path) { After::Gone } else { After::Present },
+            after: if is_removed(&cause.path) { After::Gone } else { After::Present },
         };
         // Files that were created and deleted again have no effect.
         let passing = |edit: &Edit| matches!((&edit.before, &edit.after), (Before::Absent, After::Gone));
@@ -141,8 +141,8 @@ impl<'a> DiskInspector<'a> {
         if let Some((_, tree)) = self.iteration_tree.as_ref().filter(|(of, _)| *of == number) {
             return Ok(tree.clone());
         }
-        let kept = self.store.iteration_snapshot(self.id, number)?;
-        let tree = kept.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        let stored = self.store.iteration_snapshot(self.id, number)?;
+        let tree = stored.as_deref().and_then(|text| serde_json::from_str(text).ok());
         tree.ok_or_else(|| {
             let what = format!(
                 "what the files were when iteration {number} of cascade {} began is not known",
@@ -284,7 +284,7 @@ impl Inspector for DiskInspector<'_> {
         let tree = self.iteration_tree.as_ref().map(|(number, tree)| {
             (*number, serde_json::to_string(tree).expect("a snapshot is a map with text keys"))
         });
-        let kept = self.store.update_cascade(&CascadeUpdate {
+        let is_stored = self.store.update_cascade(&CascadeUpdate {
             id: self.id,
             revision: self.revision,
             state: &state,
@@ -293,7 +293,7 @@ impl Inspector for DiskInspector<'_> {
             tree: tree.as_ref().map(|(number, text)| (*number, text.as_str())),
             at: clock::now().timestamp(),
         })?;
-        if !kept {
+        if !is_stored {
             let message =
                 format!("another process has changed cascade {} meanwhile; nothing was written", self.id);
             return Err(CommandError::store(message).hint("look at `lockstep cascade status`"));

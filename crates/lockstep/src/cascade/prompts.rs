@@ -167,7 +167,7 @@ impl DiskInspector<'_> {
             return Vec::new();
         }
         let was = entities(former_path, former_text.as_deref(), &aliases);
-        let (gone, new): (Vec<_>, Vec<_>) = (
+        let (removed, new): (Vec<_>, Vec<_>) = (
             was.iter().filter(|entity| !is.contains(entity)).collect(),
             is.iter().filter(|entity| !was.contains(entity)).collect(),
         );
@@ -179,7 +179,7 @@ impl DiskInspector<'_> {
                 becomes: Some(to.name.to_string()),
             })
         };
-        gone.iter().filter_map(renamed).collect()
+        removed.iter().filter_map(renamed).collect()
     }
 
     /// Returns the import relations around the files of a group, one per line.

@@ -18,10 +18,10 @@ impl DiskInspector<'_> {
 
     /// The report for people and models.
     pub(crate) fn l2(&self, cascade: &Cascade) -> CommandResult<String> {
-        let held = self.store.held_alerts(self.id)?;
-        let held: Vec<HeldAlert> =
-            held.into_iter().map(|(session, report)| HeldAlert { session, report }).collect();
-        Ok(cascade.l2(&|digest| self.text(digest), &held))
+        let held_alerts = self.store.held_alerts(self.id)?;
+        let held_alerts: Vec<HeldAlert> =
+            held_alerts.into_iter().map(|(session, report)| HeldAlert { session, report }).collect();
+        Ok(cascade.l2(&|digest| self.text(digest), &held_alerts))
     }
 }
 

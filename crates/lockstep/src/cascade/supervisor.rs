@@ -136,11 +136,11 @@ fn own_id() -> i32 {
 /// Sends a message when the run closes the lifeline.
 fn watch_lifeline() -> Arc<AtomicBool> {
     let cut = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&cut);
+    let is_cut_elsewhere = Arc::clone(&cut);
     thread::spawn(move || {
         let mut byte = [0];
         while matches!(io::stdin().read(&mut byte), Ok(n) if n > 0) {}
-        told.store(true, Ordering::SeqCst);
+        is_cut_elsewhere.store(true, Ordering::SeqCst);
     });
     cut
 }

@@ -95,10 +95,10 @@ fn show(args: &AuditShowArgs, steps: &StepContext<'_>, context: &CommandContext)
         since: args.since.as_deref(),
         until: args.until.as_deref(),
     };
-    let shown = steps.entries(&context.directory, &wanted)?;
+    let entries = steps.entries(&context.directory, &wanted)?;
     // Programs get a list.
-    let data: Vec<_> = shown.entries.iter().map(TrailEntry::fields).collect();
-    context.terminal.print(&context.format.render(&data).unwrap_or_else(|| shown.text()));
+    let data: Vec<_> = entries.entries.iter().map(TrailEntry::fields).collect();
+    context.terminal.print(&context.format.render(&data).unwrap_or_else(|| entries.text()));
     Ok(CommandStatus::Success)
 }
 

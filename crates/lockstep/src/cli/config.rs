@@ -57,10 +57,10 @@ pub(crate) fn run(args: &ConfigArgs, context: &CommandContext) -> CommandResult 
         return Ok(CommandStatus::Success);
     }
     let project = ActiveProject::discover(&context.directory)?;
-    let shown = show_output(&project);
-    match context.format.render(&shown) {
+    let output = show_output(&project);
+    match context.format.render(&output) {
         Some(data) => context.terminal.print(&data),
-        None => context.terminal.print(&text(&shown)),
+        None => context.terminal.print(&text(&output)),
     }
     Ok(CommandStatus::Success)
 }
@@ -81,12 +81,12 @@ fn show_output(project: &ActiveProject) -> ConfigShowOutput {
     }
 }
 
-fn text(shown: &ConfigShowOutput) -> String {
-    let rows: Vec<(String, String)> = shown
+fn text(output: &ConfigShowOutput) -> String {
+    let rows: Vec<(String, String)> = output
         .settings
         .iter()
         .map(|setting| {
-            let origin = setting.line.map_or("default".to_owned(), |line| format!("{}:{line}", shown.file));
+            let origin = setting.line.map_or("default".to_owned(), |line| format!("{}:{line}", output.file));
             (format!("{} = {}", setting.key, setting.value), origin)
         })
         .collect();

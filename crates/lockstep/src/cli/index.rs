@@ -213,9 +213,9 @@ fn reasons(condition: &IndexFreshness) -> String {
         (unseen.unreadable, "unreadable"),
         (unseen.unnameable, "name no UTF-8"),
     ];
-    let told: Vec<String> =
+    let descriptions: Vec<String> =
         reasons.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
-    told.join(", ")
+    descriptions.join(", ")
 }
 
 fn unresolved(stats: &IndexStats) -> String {
@@ -239,8 +239,8 @@ fn limits(stats: &IndexStats) -> String {
 fn parsed(stats: &IndexStats) -> String {
     let texts: usize = stats.languages.values().sum();
     match stats.facts_kept {
-        kept if kept < texts => format!("{kept} of {texts} files; `lockstep index` parses the others"),
-        kept => format!("all {kept} files"),
+        count if count < texts => format!("{count} of {texts} files; `lockstep index` parses the others"),
+        count => format!("all {count} files"),
     }
 }
 

@@ -110,13 +110,13 @@ pub(crate) fn run(args: &InitArgs, context: &CommandContext) -> CommandResult {
     } else {
         build_cache(&root, true, &mut plan)?;
     }
-    let shown = PlanOutput { root: &root, plan: &plan, dry_run: args.dry_run };
-    shown.show(context, "is set up already: nothing to change");
+    let output = PlanOutput { root: &root, plan: &plan, dry_run: args.dry_run };
+    output.show(context, "is set up already: nothing to change");
     if !blockers.is_empty() {
         return Err(no_hook_runs(&blockers));
     }
     if !args.dry_run && !plan.edits.is_empty() && !clients.is_empty() {
-        shown.next(
+        output.next(
             context,
             "Restart running sessions, so that they see the hooks. `lockstep doctor` checks them.",
         );

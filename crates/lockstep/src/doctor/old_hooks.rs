@@ -55,24 +55,24 @@ pub(super) fn check(project: &ActiveProject) -> Vec<DoctorCheck> {
 
 fn same_work(file: &Path, command: &str, old: &OldHook) -> DoctorCheck {
     // An agent's file is text; of it only the script is named.
-    let shown = if command.len() > 120 || command.contains('\n') { old.mark } else { command };
+    let excerpt = if command.len() > 120 || command.contains('\n') { old.mark } else { command };
     let message =
-        format!("{} runs `{shown}`, which does what Lockstep does: it {}", file.display(), old.work);
+        format!("{} runs `{excerpt}`, which does what Lockstep does: it {}", file.display(), old.work);
     DoctorCheck::warning(CHECK, message, format!("remove that entry; {} says what replaces it", old.guide))
 }
 
 fn beside_nwave(file: &Path, project: &ActiveProject) -> DoctorCheck {
-    let shown = file.display();
+    let path = file.display();
     match project.config().gates.nwave {
         GateMode::Off => DoctorCheck::ok(
             CHECK,
             format!(
-                "{shown} runs nWave's hooks; Lockstep leaves its prompts to them ([gates] nwave = \"off\")"
+                "{path} runs nWave's hooks; Lockstep leaves its prompts to them ([gates] nwave = \"off\")"
             ),
         ),
         _ => DoctorCheck::warning(
             CHECK,
-            format!("{shown} runs nWave's hooks, and Lockstep checks the same prompts ([gates] nwave)"),
+            format!("{path} runs nWave's hooks, and Lockstep checks the same prompts ([gates] nwave)"),
             "set nwave = \"off\", or remove nWave's entries; docs/guide/migrate-nwave.md says what replaces them",
         ),
     }

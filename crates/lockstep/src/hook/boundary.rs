@@ -38,15 +38,17 @@ impl HookRun {
         for written in &places {
             refused = refused.or(self.refuse_for_all(&names, written)?);
         }
-        let Some((name, Refusal { file, shown, why })) = refused else { return Ok(Decision::Silent) };
+        let Some((name, Refusal { file, shown: display, why })) = refused else {
+            return Ok(Decision::Silent);
+        };
         let steps = self.steps();
         let record = steps
             .record(event::BOUNDARY, Some(&file))
-            .with("path", shown.as_str())
+            .with("path", display.as_str())
             .with("reason", why.as_str());
         steps.append_audit(Some(&file), &record.with("agent_id", id.as_str()));
         Ok(Decision::Block(format!(
-            "lockstep: {shown} is outside the boundary of the step {name}: {why}. Whoever planned the step can widen it with `lockstep \
+            "lockstep: {display} is outside the boundary of the step {name}: {why}. Whoever planned the step can widen it with `lockstep \
              step boundary`."
         )))
     }
@@ -74,7 +76,7 @@ impl HookRun {
         let file = steps.resolve_from_root(step_file).map_err(|problem| refused(vec![problem]))?;
         let step = steps.read(&file).map_err(refused)?;
         let relative = steps.relative(written);
-        let shown = relative.clone().unwrap_or_else(|| written.display().to_string());
+        let display = relative.clone().unwrap_or_else(|| written.display().to_string());
         let boundary = step.boundary();
         let why = match steps.is_lockstep_file(relative.as_deref()) {
             true => Some("it is written by `lockstep step` only".to_owned()),
@@ -82,7 +84,7 @@ impl HookRun {
                 .map(str::to_owned)
                 .or_else(|| boundary.refusal_reason(relative.as_deref())),
         };
-        Ok(why.map(|why| Refusal { file, shown, why }))
+        Ok(why.map(|why| Refusal { file, shown: display, why }))
     }
 }
 

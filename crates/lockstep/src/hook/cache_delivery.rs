@@ -28,8 +28,9 @@ impl HookRun {
             deliver(&self.project, store, to, self.now.timestamp(), Instant::now() + REBUILD_TIMEOUT)?;
         let Some(delivered) = delivered else { return Ok(Decision::Silent) };
         let receipt = self.receipt(session, to, &delivered);
-        let kept = receipt::append_receipt(&self.project.state, &receipt).map_err(SessionCacheError::Receipt);
-        self.faults.extend(kept.err().map(HookError::from));
+        let result =
+            receipt::append_receipt(&self.project.state, &receipt).map_err(SessionCacheError::Receipt);
+        self.faults.extend(result.err().map(HookError::from));
         self.faults.extend(delivered.stale.map(|why| SessionCacheError::NotRebuilt(why).into()));
         if delivered.rebuilt {
             self.account_for_cache();

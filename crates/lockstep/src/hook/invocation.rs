@@ -95,7 +95,8 @@ impl HookRun {
     pub(super) fn mode_of_invocation(&self) -> GateMode {
         let texts = self.agent_texts();
         let steps = self.steps();
-        let of_prompts = texts.prompts.iter().map(|it| self.mode_of_dialect(steps.markers(it).dialect()));
+        let of_prompts =
+            texts.prompts.iter().map(|prompt| self.mode_of_dialect(steps.markers(prompt).dialect()));
         let of_rest = texts.unreadable.map(|_| self.project.config().gates.prompt);
         let modes: Vec<GateMode> = of_prompts.chain(of_rest).collect();
         let strictest = [GateMode::Block, GateMode::Warn].into_iter().find(|mode| modes.contains(mode));

@@ -54,13 +54,13 @@ impl HookRun {
         &self,
         session: &SessionId,
         line: &JournalLine,
-        told: Option<OriginalContent>,
+        reported: Option<OriginalContent>,
         undo: &Undo,
     ) -> HookResult {
         self.note_base(session)?;
         let restored = || read_text(&line.path).and_then(|now| undo::former(&now, undo));
         let befores = OriginalStore::for_session(&self.project.state, session);
-        match told.or_else(restored) {
+        match reported.or_else(restored) {
             Some(former) => befores.save_first(&line.path, line.agent.as_ref(), &former)?,
             // A later event does not describe the content before this one.
             None => befores.keep_unknown(&line.path, line.agent.as_ref())?,

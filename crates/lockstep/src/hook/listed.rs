@@ -43,10 +43,11 @@ impl HookRun {
             return Ok(true);
         }
         self.note_base(session)?;
-        let found = changes.iter().map(|it| (it.path.clone(), it.file.kind.clone())).collect();
+        let found = changes.iter().map(|change| (change.path.clone(), change.file.kind.clone())).collect();
         let originals = Originals::new(&self.project, session, Since::Report(self.event.actor.agent_id()));
         let found = moves::of_changes(found, |path| {
-            let told = changes.iter().find(|it| it.path == path).and_then(|it| it.former.clone());
+            let told =
+                changes.iter().find(|change| change.path == path).and_then(|change| change.former.clone());
             told.or_else(|| originals.content(path))
         });
         let windows = self.windows(session).list();

@@ -216,7 +216,7 @@ impl HookRun {
         let (unanalysed, analysed): (Vec<_>, Vec<_>) = files
             .into_iter()
             .partition(|(path, _)| analysis.as_ref().is_none_or(|analysis| analysis.leaves_out(path)));
-        let Rendered { texts, alert, held } =
+        let Rendered { texts, alert, held: held_back } =
             self.texts_and_alert(store, reported, &changed, analysis.as_ref())?;
         let entered = store.insert_report(&ReportDraft {
             session,
@@ -240,7 +240,7 @@ impl HookRun {
         if entered.is_some() {
             self.write_report_file(session, &texts);
         }
-        if let (Some(cascade), Some(number)) = (held, entered) {
+        if let (Some(cascade), Some(number)) = (held_back, entered) {
             store.hold_alert(cascade, session, number)?;
         }
         Ok(entered.is_some() || pending.is_some())
@@ -260,18 +260,18 @@ impl HookRun {
             None => unanalysed_report(session, changed, worth),
         };
         let texts = attributed(texts, reported, changed);
-        let (told, held) = self.split_cascade_files(store, changed)?;
-        if held.is_some() {
+        let (reportable, held_back) = self.split_cascade_files(store, changed)?;
+        if held_back.is_some() {
             alert = match analysis {
-                _ if told.is_empty() => None,
-                Some(analysis) => self.analysed_report(&analysis.restricted_to(&told), reported).1,
-                None => unanalysed_report(session, &told, worth).1,
+                _ if reportable.is_empty() => None,
+                Some(analysis) => self.analysed_report(&analysis.restricted_to(&reportable), reported).1,
+                None => unanalysed_report(session, &reportable, worth).1,
             };
         }
         if let Some(alert) = &mut alert {
             mark_shared_files(alert, reported);
         }
-        Ok(Rendered { texts, alert, held })
+        Ok(Rendered { texts, alert, held: held_back })
     }
 
     /// Also writes the report to `[impact] file`, if that is configured.
@@ -292,16 +292,16 @@ impl HookRun {
         store: &Store,
         changed: &[PathBuf],
     ) -> HookResult<(Vec<PathBuf>, Option<i64>)> {
-        let mut told = changed.to_vec();
-        let mut held = None;
+        let mut reportable = changed.to_vec();
+        let mut held_back = None;
         for cascade in active::load(store)? {
             let own = cascade.own_files(&self.project.root);
-            if told.iter().any(|path| own.contains(path)) {
-                told.retain(|path| !own.contains(path));
-                held = held.or(Some(cascade.id));
+            if reportable.iter().any(|path| own.contains(path)) {
+                reportable.retain(|path| !own.contains(path));
+                held_back = held_back.or(Some(cascade.id));
             }
         }
-        Ok((told, held))
+        Ok((reportable, held_back))
     }
 
     /// Finds the dependents of the changed files; `None` while there is no index.
@@ -417,7 +417,7 @@ fn last_changes(store: &Store, session: &SessionId) -> HookResult<BTreeMap<PathB
 
 /// Returns the agents of the files whose change cannot be attributed to one agent.
 fn uncertain_agents<'a>(reported: &'a Reported<'_>) -> impl Iterator<Item = (&'a Path, String)> {
-    let uncertain = reported.changes.iter().filter(|it| it.line.attribution != Attribution::Exact);
+    let uncertain = reported.changes.iter().filter(|change| change.line.attribution != Attribution::Exact);
     uncertain.map(|change| (change.line.path.as_path(), change.describe_agents()))
 }
 

@@ -208,7 +208,8 @@ impl HookRun {
             let since = (SystemTime::now() - RECENT_CHECKOUT).duration_since(SystemTime::UNIX_EPOCH);
             let since = since.map_or(0, |since| since.as_secs().cast_signed());
             let repository = LocalRepository::discover(&self.project.root);
-            let commit = repository.and_then(|it| it.commit_at(since).or_else(|| it.head()));
+            let commit =
+                repository.and_then(|repository| repository.commit_at(since).or_else(|| repository.head()));
             befores.begin_once(&SessionBase { commit, ..SessionBase::default() })?;
         }
         Ok(())

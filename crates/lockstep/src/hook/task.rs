@@ -105,12 +105,12 @@ impl HookRun {
     /// After `TaskGet` and `TaskList`: records the task's id in this list, and the version that was read.
     pub(super) fn note_task_read(&mut self, session: &SessionId) -> HookResult<Decision> {
         let Some(list) = self.list_call() else { return Ok(Decision::Silent) };
-        let shown: Vec<(&ListedTask, TaskSubject)> = list
+        let listed: Vec<(&ListedTask, TaskSubject)> = list
             .listed_tasks
             .iter()
             .filter_map(|task| Some((task, TaskSubject::parse(&task.subject)?)))
             .collect();
-        if shown.is_empty() {
+        if listed.is_empty() {
             return Ok(Decision::Silent);
         }
         let Some(mut tasks) = TaskContext::open_existing(&self.project, self.now.timestamp())? else {
@@ -118,7 +118,7 @@ impl HookRun {
         };
         let Some(present) = tasks.present()? else { return Ok(Decision::Silent) };
         let reader = self.list_writer(list, session);
-        for (task, subject) in shown {
+        for (task, subject) in listed {
             // A version that is not there yet is not a version of ours.
             let Some(version) = subject.version.filter(|version| *version <= present.record.version) else {
                 continue;

@@ -103,7 +103,7 @@ fn notice_of(root: &Path, directories: &[WrittenPlace]) -> String {
     let (repositories, links): (Vec<_>, Vec<_>) =
         directories.iter().partition(|place| root.join(&place.path).join(".git").exists());
     let names = |places: &[&WrittenPlace]| {
-        let names: Vec<String> = places.iter().map(|it| printable_path(&it.path).to_string()).collect();
+        let names: Vec<String> = places.iter().map(|place| printable_path(&place.path).to_string()).collect();
         names.join(", ")
     };
     let mut text = String::from("SRC: dependents are not analysed for changes in");

@@ -55,7 +55,10 @@ impl ImpactAnalysis {
 
     /// The dependents of that path, one for each changed file that it references.
     fn entries<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a Dependent> {
-        self.impact.dependents().map(|(_, dependent)| dependent).filter(move |it| it.path == path)
+        self.impact
+            .dependents()
+            .map(|(_, dependent)| dependent)
+            .filter(move |candidate| candidate.path == path)
     }
 
     /// Returns the lines in which a dependent references the change; if some no longer fit, only those.
@@ -105,8 +108,9 @@ fn unparsed_note(changes: &[SymbolChange], line: u32) -> String {
 /// Returns the part of the former path that differs from the present one.
 fn former_name(path: &str, from: &str) -> String {
     let (now, was) = (Path::new(path), Path::new(from));
-    let name =
-        |path: Option<&Path>| path.and_then(Path::file_name).map(|it| it.to_string_lossy().into_owned());
+    let name = |path: Option<&Path>| {
+        path.and_then(Path::file_name).map(|candidate| candidate.to_string_lossy().into_owned())
+    };
     match (now.file_name() == was.file_name(), now.file_name().is_some_and(is_generic_name)) {
         (true, true) => name(was.parent()).unwrap_or_else(|| from.to_owned()),
         (true, false) => from.to_owned(),

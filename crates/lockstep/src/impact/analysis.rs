@@ -212,14 +212,14 @@ impl ImpactAnalysis {
     pub(crate) fn drop_dismissed(&mut self, store: &Store) -> Result<(), StoreError> {
         let root = PathBuf::from(&self.root);
         for file in &mut self.impact.files {
-            let mut kept = Vec::new();
+            let mut remaining = Vec::new();
             for dependent in file.dependents.drain(..) {
                 match store.dismissal(&root.join(&file.path), &root.join(&dependent.path))? {
                     Some(_) => self.dismissed.push((file.path.clone(), dependent.path)),
-                    None => kept.push(dependent),
+                    None => remaining.push(dependent),
                 }
             }
-            file.dependents = kept;
+            file.dependents = remaining;
         }
         match self.dismissed.len() {
             0 => {}
@@ -246,12 +246,14 @@ impl ImpactAnalysis {
     /// Removes dependents of a file which is as git wrote it: those that fit it, and those that only may not and are of the
     /// same commit.
     pub(crate) fn drop_fitting_dependents(&mut self, is_as_git_wrote_it: impl Fn(&str) -> bool) {
-        let is_certain = |it: &Dependent| {
-            it.evidence.iter().any(|place| place.breaks && place.certainty == Certainty::Resolved)
+        let is_certain = |dependent: &Dependent| {
+            dependent.evidence.iter().any(|place| place.breaks && place.certainty == Certainty::Resolved)
         };
         for file in self.impact.files.iter_mut().filter(|file| is_change_known(file)) {
             if !file.dependents.iter().all(is_certain) && is_as_git_wrote_it(&file.path) {
-                let is_kept = |it: &Dependent| is_certain(it) || it.breaks && !is_as_git_wrote_it(&it.path);
+                let is_kept = |dependent: &Dependent| {
+                    is_certain(dependent) || dependent.breaks && !is_as_git_wrote_it(&dependent.path)
+                };
                 file.dependents.retain(is_kept);
             }
         }

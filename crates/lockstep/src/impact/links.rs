@@ -61,8 +61,9 @@ impl LinkEdits {
             };
             file.unanalysed |= link.unanalysed;
             let known = |path: &str| file.dependents.iter().any(|known| known.path == path && known.breaks);
-            let new: Vec<_> = link.dependents.into_iter().filter(|it| !known(&it.path)).collect();
-            file.dependents.retain(|known| !new.iter().any(|it| it.path == known.path));
+            let new: Vec<_> =
+                link.dependents.into_iter().filter(|dependent| !known(&dependent.path)).collect();
+            file.dependents.retain(|known| !new.iter().any(|candidate| candidate.path == known.path));
             file.dependents.extend(new);
             file.dependents.sort_by_key(|dependent| !dependent.breaks);
         }

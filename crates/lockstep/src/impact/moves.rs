@@ -20,7 +20,7 @@ pub(crate) fn of_changes(
     original: impl Fn(&Path) -> Option<OriginalContent>,
 ) -> Vec<(PathBuf, ChangeKind)> {
     let of_kind = |kind: ChangeKind| -> Vec<usize> {
-        changes.iter().enumerate().filter(|(_, (_, it))| *it == kind).map(|(at, _)| at).collect()
+        changes.iter().enumerate().filter(|(_, (_, change))| *change == kind).map(|(at, _)| at).collect()
     };
     let (deleted, created) = (of_kind(ChangeKind::Deleted), of_kind(ChangeKind::Created));
     if deleted.is_empty() || created.is_empty() || deleted.len().max(created.len()) > MAX_FILES {
@@ -64,9 +64,9 @@ pub(crate) fn join(edits: Vec<Edit>, root: &Path) -> Vec<Edit> {
     let paths: Vec<String> = edits.iter().map(|edit| edit.path.clone()).collect();
     let mut edits: Vec<Option<Edit>> = edits.into_iter().map(Some).collect();
     for (from, to) in paired(&paths, &old, &new) {
-        let (Some(gone), Some(moved)) = (edits[from].take(), &mut edits[to]) else { continue };
-        moved.former = Some(gone.former.unwrap_or(gone.path));
-        moved.before = gone.before;
+        let (Some(source), Some(moved)) = (edits[from].take(), &mut edits[to]) else { continue };
+        moved.former = Some(source.former.unwrap_or(source.path));
+        moved.before = source.before;
     }
     edits.into_iter().flatten().collect()
 }

@@ -234,7 +234,9 @@ fn differing_files(
     let Some(status) = status else { return (files.iter().collect(), BTreeSet::new()) };
     let on_disk =
         |path: &str| files.binary_search_by(|file| (*file.path).cmp(path)).ok().map(|at| &files[at]);
-    let of_kind = |kind: LocalStatus| status.iter().filter(move |(_, it)| *it == kind).map(|(path, _)| path);
+    let of_kind = |kind: LocalStatus| {
+        status.iter().filter(move |(_, candidate)| *candidate == kind).map(|(path, _)| path)
+    };
     let present = of_kind(LocalStatus::Modified).chain(of_kind(LocalStatus::Added));
     let deleted = of_kind(LocalStatus::Deleted).cloned().collect();
     (present.filter_map(|path| on_disk(path)).collect(), deleted)

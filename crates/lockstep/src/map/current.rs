@@ -49,8 +49,8 @@ impl CurrentMap {
     /// Of a tree, active or not.
     pub(crate) fn of(tree: &Workspace, progress: &dyn IndexProgress) -> CommandResult<Self> {
         let place = tree.project.as_ref().map(ActiveProject::map_settings).transpose()?;
-        let kept = tree.project.as_ref().and_then(|project| MapState::of(&project.state).load());
-        let known_scope = kept.as_ref().map(|kept| kept.record.about.scope.clone());
+        let stored = tree.project.as_ref().and_then(|project| MapState::of(&project.state).load());
+        let known_scope = stored.as_ref().map(|stored| stored.record.about.scope.clone());
         let listed = || scope_in_document(place.as_ref());
         let scope = match &place {
             Some(place) => place.effective_scope(None, known_scope.or_else(listed).as_deref()),
@@ -60,9 +60,9 @@ impl CurrentMap {
         let index = tree.open_index(progress)?;
         let aliases = tree.aliases();
         let ours = settings_fingerprint(&scope, index.settings(), &aliases);
-        let kept = kept.filter(|kept| kept.record.about.settings == ours);
-        let (old, answers) = match kept {
-            Some(kept) => (kept.record, kept.answers),
+        let stored = stored.filter(|stored| stored.record.about.settings == ours);
+        let (old, answers) = match stored {
+            Some(stored) => (stored.record, stored.answers),
             None => (MapRecord::empty(today), TraceFile::none()),
         };
         let known = old

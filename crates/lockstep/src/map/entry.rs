@@ -73,10 +73,10 @@ impl CurrentMap {
                 "give the path of a text file in the map's scope, or an end of it that no other file has",
             )),
             ref several => {
-                let told: Vec<&str> = several.iter().take(5).map(|at| &*record.entries[*at].path).collect();
-                let more = if several.len() > told.len() { ", …" } else { "" };
+                let names: Vec<&str> = several.iter().take(5).map(|at| &*record.entries[*at].path).collect();
+                let more = if several.len() > names.len() { ", …" } else { "" };
                 let message =
-                    format!("{path:?} may be any of {} files: {}{more}", several.len(), told.join(", "));
+                    format!("{path:?} may be any of {} files: {}{more}", several.len(), names.join(", "));
                 Err(CommandError::usage(message).hint("give more of the path"))
             }
         }

@@ -185,9 +185,14 @@ mod tests {
                 DocumentChunk::Reused(half + (end - half).min(3)..end),
             ];
             let drawing = DocumentPatch { pieces, blocks: Vec::new() };
-            let kept = half as usize..(half + (end - half).min(3)) as usize;
-            let expected =
-                [b"head".as_slice(), &former[..kept.start], &vec![b'x'; CHUNK], &former[kept.end..]].concat();
+            let unchanged = half as usize..(half + (end - half).min(3)) as usize;
+            let expected = [
+                b"head".as_slice(),
+                &former[..unchanged.start],
+                &vec![b'x'; CHUNK],
+                &former[unchanged.end..],
+            ]
+            .concat();
             for is_trusted in [false, true] {
                 fs::write(&path, &former).unwrap();
                 let now = stamp(&fs::metadata(&path).unwrap());

@@ -38,16 +38,18 @@ impl UpdatePlan {
         request: &MapUpdateRequest,
         today: Date,
     ) -> CommandResult<Self> {
-        let kept = MapState::of(&project.state).load();
-        let document = document_file::read_state(place, kept.as_ref().map(|kept| kept.record.about.written))?;
+        let stored = MapState::of(&project.state).load();
+        let document =
+            document_file::read_state(place, stored.as_ref().map(|stored| stored.record.about.written))?;
         let parsed = match &document {
             DocumentState::Modified(text) => Some(MapDocument::parse(text)),
             DocumentState::Missing | DocumentState::Unmodified(_) => None,
         };
-        let scope = scope(place, request, kept.as_ref().map(|kept| &kept.record), parsed.as_ref());
+        let scope = scope(place, request, stored.as_ref().map(|stored| &stored.record), parsed.as_ref());
         let ours = settings_fingerprint(&scope, &project.index_settings(), &project.aliases());
-        let is_usable =
-            kept.as_ref().map(|kept| kept.record.about.settings == ours && !kept.record.entries.is_empty());
+        let is_usable = stored
+            .as_ref()
+            .map(|stored| stored.record.about.settings == ours && !stored.record.entries.is_empty());
         let (mode, note) = match rebuild_reason(request.mode, &document, parsed.as_ref(), is_usable) {
             Some(note) => (MapRunMode::FullGeneration, note),
             None if parsed.is_some() => (
@@ -56,8 +58,8 @@ impl UpdatePlan {
             ),
             None => (MapRunMode::IncrementalUpdate, None),
         };
-        let number = kept.as_ref().map_or(0, |kept| kept.record.about.answers);
-        let (mut old, answers, amendments) = match (kept, mode) {
+        let number = stored.as_ref().map_or(0, |stored| stored.record.about.answers);
+        let (mut old, answers, amendments) = match (stored, mode) {
             (Some(SavedMap { record, answers, amendments }), MapRunMode::IncrementalUpdate) => {
                 (record, answers, Some(amendments))
             }
@@ -75,11 +77,11 @@ type ParsedMapDocument = Result<MapDocument, ParseError>;
 fn scope(
     place: &MapSettings,
     request: &MapUpdateRequest,
-    kept: Option<&MapRecord>,
+    stored: Option<&MapRecord>,
     parsed: Option<&ParsedMapDocument>,
 ) -> ScopePattern {
     let on_paper = || parsed?.as_ref().ok().map(|document| document.header.scope.as_str());
-    let known = kept.map(|record| record.about.scope.as_str()).or_else(on_paper);
+    let known = stored.map(|record| record.about.scope.as_str()).or_else(on_paper);
     let known = known.filter(|scope| request.mode == MapUpdateMode::Incremental && validate(scope).is_none());
     place.effective_scope(request.scope.as_deref(), known)
 }

@@ -11,14 +11,14 @@ pub(super) fn renames(
     git: impl FnOnce() -> Vec<(String, String)>,
 ) -> Vec<(String, String)> {
     let (now, changes) = (&updated.record, &updated.changes);
-    let mut gone: HashSet<&str> = changes.removed.iter().map(String::as_str).collect();
+    let mut removed: HashSet<&str> = changes.removed.iter().map(String::as_str).collect();
     let mut new: HashSet<&str> = changes.added.iter().map(String::as_str).collect();
     let mut found: Vec<(String, String)> = Vec::new();
-    if gone.is_empty() || new.is_empty() {
+    if removed.is_empty() || new.is_empty() {
         return found;
     }
     for (from, to) in git() {
-        if gone.remove(from.as_str()) && new.remove(to.as_str()) {
+        if removed.remove(from.as_str()) && new.remove(to.as_str()) {
             found.push((from, to));
         }
     }
@@ -30,7 +30,7 @@ pub(super) fn renames(
         by_content.extend(content(path).map(|content| (content, path)));
     }
     for (path, content) in changes.removed.iter().zip(&updated.deleted_digests) {
-        if gone.contains(path.as_str())
+        if removed.contains(path.as_str())
             && let Some(to) = by_content.remove(content)
         {
             found.push((path.clone(), to.to_owned()));

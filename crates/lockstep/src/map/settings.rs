@@ -44,16 +44,16 @@ impl ActiveProject {
     /// The path of its map for the requested scope.
     pub(super) fn map_settings_for(&self, asked: Option<&str>) -> CommandResult<MapSettings> {
         let config = &self.config().map;
-        let shown = match &config.path.0 {
+        let display = match &config.path.0 {
             Some(path) => path.clone(),
             None if self.is_framework_map(asked) => CLAUDE_PATH.to_owned(),
             None => PLAIN_PATH.to_owned(),
         };
         // A link is reported when the document is read or written.
-        let inside = confine(&self.root, Path::new(&shown));
+        let inside = confine(&self.root, Path::new(&display));
         if let Err(refusal @ (PathRefusal::Outside | PathRefusal::Git)) = inside {
             return Err(config_error(&format!(
-                "`[map] path` is {shown:?}, which is not inside the project: {refusal}"
+                "`[map] path` is {display:?}, which is not inside the project: {refusal}"
             ))
             .hint("give a path relative to the project's root"));
         }
@@ -67,9 +67,9 @@ impl ActiveProject {
             ScopePreset::Repository => WHOLE,
         };
         Ok(MapSettings {
-            path: self.root.join(&shown),
-            is_configured: config.path.0.is_some() || shown != PLAIN_PATH,
-            shown: shown.trim_start_matches("./").to_owned(),
+            path: self.root.join(&display),
+            is_configured: config.path.0.is_some() || display != PLAIN_PATH,
+            shown: display.trim_start_matches("./").to_owned(),
             scope: config.scope.0.clone(),
             default_scope,
             lines: config.max_lines.0,
@@ -98,7 +98,7 @@ impl ActiveProject {
         let is_newest = changed(PLAIN_PATH).is_none_or(|other| other <= written);
         is_newest
             && scope_in_header(&self.root.join(CLAUDE_PATH))
-                .is_some_and(|it| ScopePattern::new(&it, None).is_claude())
+                .is_some_and(|scope_in_header| ScopePattern::new(&scope_in_header, None).is_claude())
     }
 }
 

@@ -201,9 +201,9 @@ impl MapUpdater<'_> {
         let is_written = match &drawn {
             DocumentUpdate::Unchanged => false,
             DocumentUpdate::Patch(_) => true,
-            DocumentUpdate::Rewrite(made) => {
-                other = record.set_entry_sizes(&made.blocks);
-                self.write_full(&mut record.about, made, is_as_written, full)?
+            DocumentUpdate::Rewrite(rendered) => {
+                other = record.set_entry_sizes(&rendered.blocks);
+                self.write_full(&mut record.about, rendered, is_as_written, full)?
             }
         };
         if is_written || !is_idle || rescanned > 0 || record.about != *before {
@@ -215,7 +215,7 @@ impl MapUpdater<'_> {
             }
         }
         let (listed, pruned) = match &drawn {
-            DocumentUpdate::Rewrite(made) => (made.listed, made.pruned),
+            DocumentUpdate::Rewrite(rendered) => (rendered.listed, rendered.pruned),
             DocumentUpdate::Unchanged | DocumentUpdate::Patch(_) => {
                 (record.entries.len(), PrunedEntries::default())
             }
@@ -241,7 +241,7 @@ impl MapUpdater<'_> {
             let is_it = |known: &str| known == path || known.starts_with(&below) || path.is_empty();
             record.find(path).is_some()
                 || record.entries.iter().any(|entry| is_it(&entry.path))
-                || changes.removed.iter().any(|gone| is_it(gone))
+                || changes.removed.iter().any(|removed| is_it(removed))
         };
         let unknown = self.request.files.iter().filter(|path| !is_known(path));
         let mut unknown: Vec<String> = unknown.cloned().collect();
@@ -378,15 +378,16 @@ impl MapUpdater<'_> {
     fn write_full(
         &self,
         about: &mut MapMetadata,
-        made: &RenderedMap,
+        rendered: &RenderedMap,
         is_as_written: bool,
         full: bool,
     ) -> CommandResult<bool> {
-        let is_same = is_as_written && about.written.digest == digest(made.text.as_bytes());
+        let is_same = is_as_written && about.written.digest == digest(rendered.text.as_bytes());
         if is_same && !full {
             return Ok(false);
         }
-        let written = document_file::write(self.project, &self.place, &NewDocument::Full(&made.text), full)?;
+        let written =
+            document_file::write(self.project, &self.place, &NewDocument::Full(&rendered.text), full)?;
         about.written = written.unwrap_or_default();
         Ok(true)
     }

@@ -78,9 +78,9 @@ impl PageStore {
         };
         let (key, from) = cursor.split_once('.').ok_or_else(unknown)?;
         let from: usize = from.parse().map_err(|_| unknown())?;
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = kept.answers.iter().find(|answer| answer.key == key && answer.tool == tool).cloned();
-        drop(kept);
+        let stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = stored.answers.iter().find(|answer| answer.key == key && answer.tool == tool).cloned();
+        drop(stored);
         match found {
             Some(answer) if from < answer.costs.len() => Ok(answer.page(from, limits)),
             _ => Err(unknown()),
@@ -88,14 +88,14 @@ impl PageStore {
     }
 
     fn keep(&self, make: impl FnOnce(String) -> PagedResult) -> Arc<PagedResult> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.made += 1;
+        let mut stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        stored.made += 1;
         // Another process's cursor must not lead into an answer of this one.
-        let seed = format!("{} {} {}", std::process::id(), jiff::Timestamp::now(), kept.made);
+        let seed = format!("{} {} {}", std::process::id(), jiff::Timestamp::now(), stored.made);
         let key = blake3::hash(seed.as_bytes()).to_hex()[..16].to_owned();
         let answer = Arc::new(make(key));
-        kept.answers.push_front(Arc::clone(&answer));
-        kept.forget();
+        stored.answers.push_front(Arc::clone(&answer));
+        stored.forget();
         answer
     }
 }

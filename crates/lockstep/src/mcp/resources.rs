@@ -167,7 +167,7 @@ fn task(project: &ActiveProject, number: Option<u64>) -> Result<String, ErrorDat
     let mut tasks =
         TaskContext::open(project, clock::now().timestamp()).map_err(|error| resource_error(error.into()))?;
     match tasks.show(None, number, None).map_err(resource_error)? {
-        Ok(shown) => Ok(shown.text()),
+        Ok(view) => Ok(view.text()),
         Err(refused) => Err(ErrorData::resource_not_found(refused.text(), None)),
     }
 }

@@ -165,12 +165,12 @@ fn success_result(page: ResultPage) -> CallToolResult {
 /// Renders an error as text: what failed, why, and the fix. A text beyond the client's limit is truncated,
 /// with a note.
 fn failed(text: &str, limits: McpClientLimits) -> CallToolResult {
-    let mut told = printable(text).into_owned();
+    let mut answer = printable(text).into_owned();
     if text_cost(text) > limits.page() {
-        told = text.chars().take(limits.page() / 2).collect();
-        told.push_str("\n… the rest is too long; the same command on the command line shows all of it\n");
+        answer = text.chars().take(limits.page() / 2).collect();
+        answer.push_str("\n… the rest is too long; the same command on the command line shows all of it\n");
     }
-    CallToolResult::error(vec![ContentBlock::text(told)])
+    CallToolResult::error(vec![ContentBlock::text(answer)])
 }
 
 impl ServerHandler for McpServer {

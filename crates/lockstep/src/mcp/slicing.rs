@@ -84,9 +84,9 @@ impl Slicer {
         let pieces = count(item);
         let end = self.at + pieces.max(1);
         let wanted = self.at < self.range.end && self.range.start < end;
-        let kept = wanted.then(|| if pieces == 0 { item.clone() } else { self.of(item) });
+        let piece = wanted.then(|| if pieces == 0 { item.clone() } else { self.of(item) });
         self.at = end;
-        kept
+        piece
     }
 
     fn text(&mut self, text: &str) -> Value {
@@ -95,9 +95,9 @@ impl Slicer {
             return text.into();
         }
         let wanted = (self.at..).zip(chunks(text)).filter(|(at, _)| self.range.contains(at));
-        let kept: String = wanted.map(|(_, chunk)| chunk).collect();
+        let piece: String = wanted.map(|(_, chunk)| chunk).collect();
         self.at += pieces;
-        kept.into()
+        piece.into()
     }
 }
 

@@ -56,7 +56,7 @@ impl Workspace {
     /// Returns the missing targets that git ignores: a tool generates them, or each user creates them.
     fn ignored_targets<'a>(&self, found: &'a [Dangling]) -> BTreeSet<&'a str> {
         let targets: BTreeSet<&str> = found.iter().map(|at| at.target.as_str()).collect();
-        let targets: Vec<&str> = targets.into_iter().filter(|it| !it.starts_with("../")).collect();
+        let targets: Vec<&str> = targets.into_iter().filter(|target| !target.starts_with("../")).collect();
         let ignored = self.repository.as_ref().map(|repository| repository.ignored(&targets));
         // Without git's answer, more is reported.
         ignored.and_then(Result::ok).into_iter().flatten().collect()
@@ -86,7 +86,7 @@ impl Workspace {
 
 /// Files that were committed and are no longer there, whether that is committed or not.
 fn removed_files(repository: &Repository, index: &Index) -> CommandResult<Vec<RemovedPath>> {
-    let mut gone: BTreeMap<String, String> = repository
+    let mut removed_files: BTreeMap<String, String> = repository
         .removed_files()?
         .into_iter()
         .map(|removed| (removed.path, format!("{}^", removed.commit)))
@@ -94,12 +94,12 @@ fn removed_files(repository: &Repository, index: &Index) -> CommandResult<Vec<Re
     if repository.head()?.is_some() {
         for changed in repository.diff(&DiffRange::HeadToWorktree)? {
             match changed.status {
-                DiffStatus::Deleted => drop(gone.insert(changed.path, "HEAD".to_owned())),
-                DiffStatus::Renamed { from } => drop(gone.insert(from, "HEAD".to_owned())),
+                DiffStatus::Deleted => drop(removed_files.insert(changed.path, "HEAD".to_owned())),
+                DiffStatus::Renamed { from } => drop(removed_files.insert(from, "HEAD".to_owned())),
                 DiffStatus::Added | DiffStatus::Modified => {}
             }
         }
     }
-    gone.retain(|path, _| index.find(path).is_none());
-    Ok(gone.into_iter().map(|(path, state)| RemovedPath { path, state }).collect())
+    removed_files.retain(|path, _| index.find(path).is_none());
+    Ok(removed_files.into_iter().map(|(path, state)| RemovedPath { path, state }).collect())
 }

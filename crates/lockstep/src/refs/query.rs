@@ -151,7 +151,10 @@ impl ReferencesOutput {
         let definitions = groups.iter().enumerate().map(|(at, group)| DefinitionGroup {
             at: group.at.clone(),
             narrow: group.narrow.clone(),
-            references: found.iter().filter(|it| it.definition.is_none_or(|which| which == at)).count(),
+            references: found
+                .iter()
+                .filter(|candidate| candidate.definition.is_none_or(|which| which == at))
+                .count(),
         });
         let line = |group: &Group| match group.at.contains(':') || group.at.ends_with('/') {
             true => group.at.clone(),
@@ -237,7 +240,8 @@ impl CommandOutput for ReferencesOutput {
 }
 
 fn unknown(name: &str, similar: &[String]) -> CommandError {
-    let is_line = |(_, line): (&str, &str)| !line.is_empty() && line.bytes().all(|it| it.is_ascii_digit());
+    let is_line =
+        |(_, line): (&str, &str)| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
     let is_file = undefined::is_path(name) || name.rsplit_once(':').is_some_and(is_line);
     let kind = if is_file { CommandErrorKind::Store } else { CommandErrorKind::Usage };
     let error = CommandError::new(kind, format!("nothing in this tree is called {name:?}"));

@@ -72,9 +72,11 @@ impl ReferenceTarget {
         }
         for (group, package) in &self.packages {
             let found = package.referrers(index, is_over);
-            places
-                .found
-                .extend(found.into_iter().map(|it| ReferenceLocation { definition: Some(*group), ..it }));
+            places.found.extend(
+                found
+                    .into_iter()
+                    .map(|candidate| ReferenceLocation { definition: Some(*group), ..candidate }),
+            );
         }
         places.is_partial = is_over();
         places.found = each_once(std::mem::take(&mut places.found));
@@ -163,14 +165,18 @@ impl TargetFile {
             let (kind, certainty) = (reference.kind, reference.certainty);
             let found = location(index, self.file, reference.line, kind, &reference.pattern, certainty);
             let definition = Some(self.group_of(reference.symbol));
-            places.found.extend(found.map(|it| ReferenceLocation { definition, same_file: true, ..it }));
+            places.found.extend(found.map(|candidate| ReferenceLocation {
+                definition,
+                same_file: true,
+                ..candidate
+            }));
         }
     }
 
     /// Adds the references of its symbols' lines in the same file.
     fn add_own_references(&self, index: &Index, places: &mut Places) {
         let Some(facts) = index.facts(self.file) else { return };
-        let is_other = |it: &&Definition| !self.symbols.iter().any(|own| own == *it);
+        let is_other = |definition: &&Definition| !self.symbols.iter().any(|own| own == *definition);
         let others: Vec<Definition> = facts.definitions.iter().filter(is_other).cloned().collect();
         let target = Target { file: self.file, symbols: &others, module: false, now: None, own_file: true };
         for reference in language::rules(facts.language).referrers(index, &target) {
@@ -178,7 +184,11 @@ impl TargetFile {
             let found = location(index, self.file, reference.line, kind, &reference.pattern, certainty);
             let target = Some(index.path(self.file).to_owned());
             let found = found.filter(|_| reference.file == self.file && self.covers(reference.line));
-            places.found.extend(found.map(|it| ReferenceLocation { target, same_file: true, ..it }));
+            places.found.extend(found.map(|candidate| ReferenceLocation {
+                target,
+                same_file: true,
+                ..candidate
+            }));
         }
     }
 
@@ -195,7 +205,8 @@ pub(crate) fn each_once(found: Vec<ReferenceLocation>) -> Vec<ReferenceLocation>
     let mut best: BTreeMap<(String, u32, Option<String>), ReferenceLocation> = BTreeMap::new();
     for place in found {
         let key = (place.file.clone(), place.line, place.target.clone());
-        let rank = |it: &ReferenceLocation| (it.certainty, it.kind);
+        let rank =
+            |reference_location: &ReferenceLocation| (reference_location.certainty, reference_location.kind);
         match best.get_mut(&key) {
             Some(known) if rank(&place) < rank(known) => *known = place,
             Some(_) => {}
@@ -228,12 +239,12 @@ pub(crate) fn location(
     certainty: Certainty,
 ) -> Option<ReferenceLocation> {
     let text: Arc<str> = index.text(file)?;
-    let shown = text.lines().nth((line as usize).checked_sub(1)?)?;
+    let source_line = text.lines().nth((line as usize).checked_sub(1)?)?;
     Some(ReferenceLocation {
         file: index.path(file).to_owned(),
         kind,
         line,
-        text: shown.to_owned(),
+        text: source_line.to_owned(),
         pattern: pattern.to_owned(),
         certainty,
         target: None,

@@ -27,12 +27,12 @@ pub(crate) fn similar_names(
         _ => 3,
     };
     let mut close: BTreeSet<(usize, String)> = BTreeSet::new();
-    let mut consider = |candidate: &str, shown: &str| {
+    let mut consider = |candidate: &str, display: &str| {
         let candidate = candidate.to_lowercase();
         let distance = |wanted: &str| strsim::damerau_levenshtein(wanted, &candidate);
         let distance = distance(&wanted).min(distance(&wanted_file));
         if distance <= most && candidate.chars().count() > distance {
-            close.insert((distance, shown.to_owned()));
+            close.insert((distance, display.to_owned()));
         }
     };
     for file in index.files() {

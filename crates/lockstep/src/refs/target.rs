@@ -206,9 +206,13 @@ fn add_place(target: &mut ReferenceTarget, index: &Index, file: FileId, rest: &s
     let line = rest.split(':').next().and_then(|number| number.parse::<u32>().ok());
     match line {
         Some(line) => {
-            let around = definitions().filter(|it| it.line <= line && line <= it.end_line);
+            let around =
+                definitions().filter(|definition| definition.line <= line && line <= definition.end_line);
             // The innermost definition, and its overloads on the same line.
-            match around.max_by_key(|it| (it.line, std::cmp::Reverse(it.end_line))).cloned() {
+            match around
+                .max_by_key(|candidate| (candidate.line, std::cmp::Reverse(candidate.end_line)))
+                .cloned()
+            {
                 Some(definition) => target.add_symbols(index, file, vec![definition]),
                 None if has_line(index, file, line) => target.add_file(index, file, aliases),
                 None => {}
@@ -216,8 +220,8 @@ fn add_place(target: &mut ReferenceTarget, index: &Index, file: FileId, rest: &s
         }
         None => {
             let wanted = rest.replace("::", ".");
-            let fits = |it: &&Definition| {
-                let name = qualified(it);
+            let fits = |definition: &&Definition| {
+                let name = qualified(definition);
                 name == wanted || name.ends_with(&format!(".{wanted}"))
             };
             target.add_symbols(index, file, definitions().filter(fits).cloned().collect());
@@ -259,12 +263,12 @@ fn add_symbols_called(target: &mut ReferenceTarget, index: &Index, name: &str) {
         let path = index.path(file);
         let stem = base(path).split('.').next().unwrap_or_default();
         let fits = |definition: &&Definition| {
-            let held = || {
+            let members = || {
                 let container = definition.container.iter().flat_map(|path| path.split('.'));
                 let folder = parent(path).rsplit('/').next();
                 container.chain([stem]).chain(folder).any(|part| before.last() == Some(&part))
             };
-            *definition.name == **last && (before.is_empty() || held())
+            *definition.name == **last && (before.is_empty() || members())
         };
         let symbols = facts.definitions.iter().filter(fits).cloned().collect();
         target.add_symbols(index, file, symbols);

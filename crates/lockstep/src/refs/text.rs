@@ -66,10 +66,10 @@ pub(crate) fn render(answer: &ReferencesOutput, all: bool, terminal: Option<&Ter
 /// Each line once, in the order of the answer.
 fn each_line_once(found: &[ReferenceLocation]) -> Vec<&ReferenceLocation> {
     let mut sorted: Vec<&ReferenceLocation> = found.iter().collect();
-    sorted.sort_by_key(|it| (it.certainty, it.kind));
+    sorted.sort_by_key(|candidate| (candidate.certainty, candidate.kind));
     let mut known = BTreeSet::new();
-    sorted.retain(|it| known.insert((&it.file, it.line, it.target.as_ref())));
-    sorted.sort_by_key(|it| found.iter().position(|other| std::ptr::eq(other, *it)));
+    sorted.retain(|candidate| known.insert((&candidate.file, candidate.line, candidate.target.as_ref())));
+    sorted.sort_by_key(|candidate| found.iter().position(|other| std::ptr::eq(other, *candidate)));
     sorted
 }
 
@@ -84,7 +84,8 @@ fn summary(
     let nothing = certain.is_empty() && uncertain.is_empty();
     let _ = match answer.direction {
         _ if answer.undefined => {
-            let formerly = answer.formerly.as_ref().map(|it| format!(" (it was, {it})")).unwrap_or_default();
+            let formerly =
+                answer.formerly.as_ref().map(|formerly| format!(" (it was, {formerly})")).unwrap_or_default();
             writeln!(
                 out,
                 "{sought} is not defined in this project{}; still used: {number}",
@@ -204,7 +205,7 @@ impl Listing<'_> {
             }
             let line = single_line(&format!("{}:{}:{}", place.file, place.line, place.text));
             let target =
-                place.target.as_ref().map(|it| single_line(&format!("  → {it}"))).unwrap_or_default();
+                place.target.as_ref().map(|target| single_line(&format!("  → {target}"))).unwrap_or_default();
             let dim = Style::new().dimmed();
             let _ = writeln!(out, "{line}{}{}", self.styled(dim, &target), self.styled(dim, doubt));
         }

@@ -70,8 +70,12 @@ fn uses_in(index: &Index, file: FileId, name: &str, last: &str, found: &mut Vec<
         // Names that are bound nowhere are part of no index.
         let facts = language::facts_with_unbound_names(index.path(file), &text);
         let imported = facts.imports.iter().flat_map(|import| &import.names);
-        lines.extend(imported.filter(|it| *it.name == *last).map(|it| (it.line, Kind::Import)));
-        lines.extend(facts.uses.iter().filter(|it| *it.name == *last).map(|it| (it.line, Kind::Symbol)));
+        lines.extend(
+            imported.filter(|imported| *imported.name == *last).map(|imported| (imported.line, Kind::Import)),
+        );
+        lines.extend(
+            facts.uses.iter().filter(|usage| *usage.name == *last).map(|usage| (usage.line, Kind::Symbol)),
+        );
     }
     let other = (1_u32..)
         .zip(text.lines())
@@ -84,8 +88,14 @@ fn uses_in(index: &Index, file: FileId, name: &str, last: &str, found: &mut Vec<
 
 /// Sorts the places of an undefined name: code first, records of the past last.
 pub(crate) fn sort(found: &mut Vec<ReferenceLocation>) {
-    let rank = |it: &ReferenceLocation| {
-        (is_historical_record(&it.file), it.kind >= Kind::Mention, it.file.clone(), it.line, it.kind)
+    let rank = |reference_location: &ReferenceLocation| {
+        (
+            is_historical_record(&reference_location.file),
+            reference_location.kind >= Kind::Mention,
+            reference_location.file.clone(),
+            reference_location.line,
+            reference_location.kind,
+        )
     };
     found.sort_by_key(rank);
     found.dedup_by(|a, b| (&a.file, a.line) == (&b.file, b.line));
@@ -129,7 +139,9 @@ impl Workspace {
         let mut names = Vec::new();
         for path in former.take(MAX_FILES) {
             let facts = committed_facts(repository, "HEAD", &path);
-            names.extend(facts.iter().flat_map(|facts| &facts.definitions).map(|it| it.name.to_string()));
+            names.extend(
+                facts.iter().flat_map(|facts| &facts.definitions).map(|candidate| candidate.name.to_string()),
+            );
         }
         names
     }
@@ -157,7 +169,9 @@ fn committed_facts(repository: &Repository, state: &str, path: &str) -> Option<F
 
 fn removed_file(repository: &Repository, name: &str) -> Option<String> {
     let removed = repository.removed_files().ok()?;
-    let named = removed.iter().find(|it| it.path == name || it.path.ends_with(&format!("/{name}")))?;
+    let named = removed
+        .iter()
+        .find(|candidate| candidate.path == name || candidate.path.ends_with(&format!("/{name}")))?;
     let short = named.commit.get(..10).unwrap_or(&named.commit);
     Some(format!("as {}, until commit {short}", named.path))
 }

@@ -85,21 +85,26 @@ fn plan_hook(hook: Hook, root: &Path, hooks: &Path, plan: &mut SetupPlan) -> Com
     if before.as_deref() == Some(&after) {
         return Ok(());
     }
-    let kept = hooks.join(hook.chained());
+    let chained_path = hooks.join(hook.chained());
     let ours = before.as_ref().is_some_and(|text| text.contains(hook.mark()));
     let (original, mode) = match (hook.installed(plan), ours) {
         // An older hook of ours is updated; the one that it replaced is still known.
         (Some(known), true) => (known.record.original.clone(), known.mode),
-        (None, true) => (read(&kept)?, mode_of(&kept)),
+        (None, true) => (read(&chained_path)?, mode_of(&chained_path)),
         (_, false) => (before.clone(), mode_of(&path)),
     };
     if let Some(text) = before.as_ref().filter(|_| !ours) {
-        if kept.exists() {
-            return Err(CommandError::config(format!("{} is there already", kept.display())).hint(
+        if chained_path.exists() {
+            return Err(CommandError::config(format!("{} is there already", chained_path.display())).hint(
                 "an earlier hook was put there; look at both, and remove the one that is no longer wanted",
             ));
         }
-        plan.edits.push(PlannedFileEdit { path: kept, before: None, after: Some(text.clone()), mode });
+        plan.edits.push(PlannedFileEdit {
+            path: chained_path,
+            before: None,
+            after: Some(text.clone()),
+            mode,
+        });
         plan.notes.push(format!("The hook that was there runs first; it is now {}.", hook.chained()));
     }
     let record = InstallRecord::new(original.as_deref(), &after);
@@ -131,10 +136,10 @@ fn plan_removal(hook: Hook, plan: &mut SetupPlan) -> CommandResult<()> {
         }
     };
     let chained = path.with_file_name(hook.chained());
-    let kept = read(&chained)?;
+    let chained_text = read(&chained)?;
     plan.edits.push(PlannedFileEdit { path, before: Some(before), after, mode });
-    if kept.is_some() {
-        plan.edits.push(PlannedFileEdit { path: chained, before: kept, after: None, mode: None });
+    if chained_text.is_some() {
+        plan.edits.push(PlannedFileEdit { path: chained, before: chained_text, after: None, mode: None });
     }
     Ok(())
 }

@@ -33,9 +33,9 @@ pub(crate) fn remaining_files(root: &Path) -> Vec<RemainingFile> {
     };
     let mut found = Vec::new();
     let mut add = |path: &Path, what: &str| {
-        let shown = path.strip_prefix(root).unwrap_or(path);
-        if !shown.starts_with(StateDir::NAME) && path.exists() {
-            found.push(RemainingFile { path: shown.display().to_string(), what: what.to_owned() });
+        let relative = path.strip_prefix(root).unwrap_or(path);
+        if !relative.starts_with(StateDir::NAME) && path.exists() {
+            found.push(RemainingFile { path: relative.display().to_string(), what: what.to_owned() });
         }
     };
     if let Some(map) = project.map_path() {

@@ -38,14 +38,14 @@ pub(crate) fn build_cache(root: &Path, dry_run: bool, plan: &mut SetupPlan) -> C
         plan.notes.push("The session cache would be built.".to_owned());
         return Ok(());
     };
-    let told = match cache::open(&project) {
+    let message = match cache::open(&project) {
         Ok(cache) if dry_run => {
             (!cache.path().exists()).then(|| "The session cache would be built.".to_owned())
         }
         Ok(cache) => build(&project, &cache, plan).unwrap_or_else(|fault| Some(not_built(&fault))),
         Err(fault) => Some(not_built(&fault)),
     };
-    plan.notes.extend(told);
+    plan.notes.extend(message);
     Ok(())
 }
 

@@ -132,14 +132,14 @@ impl StepContext<'_> {
     /// Every trail of the project, those among them to which the configuration no longer leads.
     pub(crate) fn trails(&self) -> Vec<AuditTrail> {
         let mut dirs: Vec<PathBuf> = vec![self.trail().dir().to_owned()];
-        let gone = self
+        let removed = self
             .known_steps()
             .into_iter()
             .filter_map(|name| self.confine_path(&self.project.root.join(&name), &name).ok());
         dirs.extend(
             self.list_step_files()
                 .iter()
-                .chain(&gone.collect::<Vec<_>>())
+                .chain(&removed.collect::<Vec<_>>())
                 .map(|file| self.trail_of(file).dir().to_owned()),
         );
         let memory = self.project.memory();

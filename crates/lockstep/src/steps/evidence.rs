@@ -59,9 +59,12 @@ mod tests {
     #[test]
     fn command_output_is_stored_without_secrets() {
         let root = tempfile::tempdir().unwrap();
-        let shown = run("echo out; echo PASSWORD=hunter2 >&2; exit 3", root.path(), "now").unwrap();
-        assert_eq!((shown.exit_code, shown.output_tail.as_str()), (Some(3), "out\nPASSWORD=[redacted]\n"));
-        assert_eq!(shown.command, "echo out; echo PASSWORD=[redacted] >&2; exit 3");
+        let evidence = run("echo out; echo PASSWORD=hunter2 >&2; exit 3", root.path(), "now").unwrap();
+        assert_eq!(
+            (evidence.exit_code, evidence.output_tail.as_str()),
+            (Some(3), "out\nPASSWORD=[redacted]\n")
+        );
+        assert_eq!(evidence.command, "echo out; echo PASSWORD=[redacted] >&2; exit 3");
         let long = run("yes x | head -c 500000; echo END", root.path(), "now").unwrap();
         assert_eq!(long.exit_code, Some(0));
         assert!(long.output_tail.ends_with("END\n") && long.output_tail.len() == TAIL);

@@ -91,11 +91,11 @@ impl StepContext<'_> {
     }
 
     /// The file of a step that may not be there yet.
-    pub(crate) fn confine_path(&self, path: &Path, said: &str) -> Result<StepFile, StepProblem> {
+    pub(crate) fn confine_path(&self, path: &Path, given_name: &str) -> Result<StepFile, StepProblem> {
         let outside = || {
             StepProblem::invalid(
                 "step file",
-                format!("The step file {said:?} lies outside the project"),
+                format!("The step file {given_name:?} lies outside the project"),
                 "Name a step file of this project, by its path from the project's root",
             )
         };
@@ -107,7 +107,7 @@ impl StepContext<'_> {
         let linked = |what: &str| {
             StepProblem::invalid(
                 "step file",
-                format!("The step file {said:?} {what}, which could lead anywhere"),
+                format!("The step file {given_name:?} {what}, which could lead anywhere"),
                 "Put the file itself there",
             )
         };

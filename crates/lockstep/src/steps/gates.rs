@@ -111,9 +111,9 @@ impl StepContext<'_> {
                 Err(problem) => (Err(vec![problem.clone()]), AuditMatch::Missing),
             };
             if let Ok(located) = located {
-                let held = StepLock::held(&self.project.state, &located.path, self.now.timestamp());
+                let lock = StepLock::held(&self.project.state, &located.path, self.now.timestamp());
                 let own = |name: &str| markers.agent.as_deref() == Some(name);
-                locked = held.filter(|holder| !own(&holder.name)).map(|holder| holder.to_string());
+                locked = lock.filter(|holder| !own(&holder.name)).map(|holder| holder.to_string());
                 file = Some(located);
             }
             found = Some(ReferencedStep { file: name.to_owned(), step, recorded });

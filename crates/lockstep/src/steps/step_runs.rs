@@ -113,20 +113,22 @@ impl<'a> SessionRuns<'a> {
         refresh: bool,
         steps: &StepContext<'_>,
     ) -> StepsResult<Vec<StepRun>> {
-        let kept = self.kept(agent);
+        let stored = self.kept(agent);
         let invocations = self.invocations();
         if *agent == AgentId::unnamed() && own.and_then(read_transcript).is_none() {
             return Ok(self.run_of_unknown_agent(agent));
         }
-        if let Some(kept) = kept.as_ref().filter(|kept| !refresh && kept.invocations == invocations.len()) {
-            return Ok(kept.clone().open());
+        if let Some(stored) =
+            stored.as_ref().filter(|stored| !refresh && stored.invocations == invocations.len())
+        {
+            return Ok(stored.clone().open());
         }
         // The client may write the transcript later than it reports the agent's end.
         let Some(transcript) = own.and_then(read_transcript).filter(|text| has_prompts(text)) else {
             let only = || single_run(&self.unclaimed(invocations)).into_iter().collect();
-            return Ok(kept.map_or_else(only, AgentRuns::open));
+            return Ok(stored.map_or_else(only, AgentRuns::open));
         };
-        let mut found = kept.clone().unwrap_or_default();
+        let mut found = stored.clone().unwrap_or_default();
         found.invocations = invocations.len();
         let marked = transcript::prompts(&transcript)
             .map(|prompt| (steps.markers(&prompt), prompt))
@@ -137,7 +139,7 @@ impl<'a> SessionRuns<'a> {
                 found.begin(run);
             }
         }
-        if kept.as_ref() != Some(&found) && (self.are_there() || !found.runs.is_empty()) {
+        if stored.as_ref() != Some(&found) && (self.are_there() || !found.runs.is_empty()) {
             // It is also recorded that an agent runs no step, because this is checked before every write.
             self.put(agent, &found)?;
         }
@@ -171,12 +173,12 @@ impl<'a> SessionRuns<'a> {
 
     /// Saves the decision of gate 2 about a step of an agent.
     pub(crate) fn keep(&self, agent: &AgentId, run: &StepRun) -> Result<(), StoreError> {
-        let mut kept = self.kept(agent).unwrap_or_default();
-        match kept.runs.iter_mut().find(|other| other.step_file == run.step_file) {
+        let mut stored = self.kept(agent).unwrap_or_default();
+        match stored.runs.iter_mut().find(|other| other.step_file == run.step_file) {
             Some(other) => other.clone_from(run),
-            None => kept.runs.push(run.clone()),
+            None => stored.runs.push(run.clone()),
         }
-        self.put(agent, &kept)
+        self.put(agent, &stored)
     }
 
     fn put(&self, agent: &AgentId, runs: &AgentRuns) -> Result<(), StoreError> {

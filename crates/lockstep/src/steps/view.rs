@@ -32,7 +32,7 @@ impl StepContext<'_> {
     pub(crate) fn show(&self, file: &StepFile) -> StepsResult<StepView> {
         self.settle(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;
-        let held = StepLock::held(&self.project.state, &file.path, self.now.timestamp());
+        let lock = StepLock::held(&self.project.state, &file.path, self.now.timestamp());
         let warning = match self.recorded(file, &step)? {
             AuditMatch::Matches => None,
             AuditMatch::Missing if step.is_pristine() => None,
@@ -46,7 +46,7 @@ impl StepContext<'_> {
         Ok(StepView {
             step_file: file.name.clone(),
             document: step.value().clone(),
-            held: held.map(|holder| holder.to_string()),
+            held: lock.map(|holder| holder.to_string()),
             warning,
             step,
         })

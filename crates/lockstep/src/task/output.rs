@@ -132,7 +132,7 @@ impl CommandOutput for TaskRefusalOutput {
             1 => "1 reason".to_owned(),
             n => format!("{n} reasons"),
         };
-        let line = |told: &ReasonOutput| format!("- {}\n", told.message.trim_end().replace('\n', "\n  "));
+        let line = |reason: &ReasonOutput| format!("- {}\n", reason.message.trim_end().replace('\n', "\n  "));
         let lines: String = self.reasons.iter().map(line).collect();
         match self.verdict {
             Verdict::Refused => format!("refused, for {count}; nothing was written\n{lines}"),

@@ -42,18 +42,18 @@ impl TaskContext<'_> {
         number: Option<u64>,
         section: Option<&str>,
     ) -> CommandResult<Result<TaskView, TaskRefusalOutput>> {
-        let Some(mut shown) = self.present()? else { return Ok(Err(TaskRefusalOutput::none())) };
+        let Some(mut current) = self.present()? else { return Ok(Err(TaskRefusalOutput::none())) };
         if let Some(number) = number {
-            shown = self.version_or_error(&shown, number)?;
+            current = self.version_or_error(&current, number)?;
         }
         if let Some(reader) = reader {
-            self.note_reading(reader, shown.record.task, shown.record.version)?;
+            self.note_reading(reader, current.record.task, current.record.version)?;
         }
         let document = match section {
-            None => shown.document.root().clone(),
-            Some(name) => only(&shown, name)?,
+            None => current.document.root().clone(),
+            Some(name) => only(&current, name)?,
         };
-        let record = shown.record;
+        let record = current.record;
         Ok(Ok(TaskView {
             version: record.version,
             subject: record.subject,
@@ -82,12 +82,12 @@ impl CommandOutput for TaskView {
     }
 }
 
-fn only(shown: &CurrentTask, name: &str) -> CommandResult<Map> {
-    let Some(value) = shown.document.section(name) else {
-        let there: Vec<_> = shown.document.root().keys().map(String::as_str).collect();
+fn only(current: &CurrentTask, name: &str) -> CommandResult<Map> {
+    let Some(value) = current.document.section(name) else {
+        let there: Vec<_> = current.document.root().keys().map(String::as_str).collect();
         let known = SECTIONS.iter().any(|section| section.name == name);
         let what = if known { "is not written yet" } else { "is not a section of the task" };
-        return Err(CommandError::usage(format!("{name} {what} in PT-v{}", shown.record.version))
+        return Err(CommandError::usage(format!("{name} {what} in PT-v{}", current.record.version))
             .hint(format!("it has {}", there.join(", "))));
     };
     let mut map = Map::new();

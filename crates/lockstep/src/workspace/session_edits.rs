@@ -106,12 +106,12 @@ pub(crate) fn edits_of_changes(
             None if created.contains(path) && origin.is_none() => Before::Absent,
             None => Before::Unknown,
         };
-        let gone = std::fs::symlink_metadata(path).is_err();
+        let is_removed = std::fs::symlink_metadata(path).is_err();
         Some(Edit {
             path: relative(path)?,
             former: origin.and_then(|path| relative(path)),
             before,
-            after: if gone { After::Gone } else { After::Present },
+            after: if is_removed { After::Gone } else { After::Present },
         })
     };
     // Files that were created and deleted again have no effect.

@@ -347,7 +347,7 @@ fn overlapping_commands_of_two_agents_are_not_attributed_to_a_wrong_one() {
         let own = |request: &&lockstep_rehearsal::transcript::ModelRequest| {
             request.agent == RequestAgent::subagent(tag)
         };
-        outcome.transcript.requests().iter().find(own).and_then(|it| it.agent_id.clone()).unwrap()
+        outcome.transcript.requests().iter().find(own).and_then(|request| request.agent_id.clone()).unwrap()
     };
     let listing: Value =
         serde_json::from_str(&env.lockstep(["changes", "--format", "json"]).assert_success()).unwrap();

@@ -259,8 +259,8 @@ fn reports_and_alerts_name_every_agent_of_a_shared_change() {
     env.write("a.py", "y = 1\n");
     end(&env, "a1", "t1");
     env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
-    let told = env.hook(&HookEvent::agent_done()).assert_success();
-    assert!(told.contains("a.py (") && told.contains("by implementer a1 or a2)"), "{told}");
+    let output = env.hook(&HookEvent::agent_done()).assert_success();
+    assert!(output.contains("a.py (") && output.contains("by implementer a1 or a2)"), "{output}");
     let reports = env.state().join("reports/s1");
     let texts = std::fs::read_dir(reports).unwrap().map(|entry| entry.unwrap().path());
     let found = texts.filter_map(|path| std::fs::read_to_string(path).ok());

@@ -52,7 +52,7 @@ fn changes(env: &TestEnv) -> Vec<(String, String, String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let of_change = |change: &Value| {
         let agents: Vec<String> =
-            change["agents"].as_array().unwrap().iter().map(|it| text(&it["id"])).collect();
+            change["agents"].as_array().unwrap().iter().map(|candidate| text(&candidate["id"])).collect();
         let file = text(&change["path"]).rsplit('/').next().unwrap().to_owned();
         (text(&change["kind"]), file, agents.join(" "), text(&change["attribution"]))
     };
@@ -182,8 +182,8 @@ fn the_list_gives_the_former_content() {
         env.write("a.py", present);
         env.hook(&after(complete(json!([file])))).assert_silent();
         env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
-        let told = env.hook(&HookEvent::agent_done()).assert_success();
-        assert!(told.contains("a.py (hello → greet)") && told.contains("b.py:1,3"), "{file}: {told}");
+        let output = env.hook(&HookEvent::agent_done()).assert_success();
+        assert!(output.contains("a.py (hello → greet)") && output.contains("b.py:1,3"), "{file}: {output}");
     }
 }
 

@@ -149,8 +149,8 @@ fn no_file_of_the_state_can_be_a_pipe_that_is_waited_for() {
     let files = files_below(&env.state());
     assert!(files.iter().any(|file| file.ends_with("cache/lock")), "{files:?}");
     for file in files {
-        let kept = env.outside_dir().join("kept");
-        if fs::rename(&file, &kept).is_err() {
+        let remaining = env.outside_dir().join("kept");
+        if fs::rename(&file, &remaining).is_err() {
             // A command has removed it.
             continue;
         }
@@ -163,6 +163,6 @@ fn no_file_of_the_state_can_be_a_pipe_that_is_waited_for() {
             ends(&env, &["hook", "claude"], &event.json(&env.project()), &what);
         }
         let _ = fs::remove_file(&file);
-        fs::rename(&kept, &file).unwrap();
+        fs::rename(&remaining, &file).unwrap();
     }
 }

@@ -244,16 +244,16 @@ fn init_builds_a_useful_cache_and_uninstall_removes_it() {
     let planned = env.lockstep(["init", "--client", "claude", "--dry-run"]).assert_success();
     assert!(planned.contains("would be built"), "{planned}");
     assert_eq!(env.dir_snapshot(), before);
-    let said = env.lockstep(["init", "--client", "claude"]).assert_success();
+    let output = env.lockstep(["init", "--client", "claude"]).assert_success();
     assert!(
-        said.contains("Sessions that start are given the session cache, .isdlc/session-cache.md"),
-        "{said}"
+        output.contains("Sessions that start are given the session cache, .isdlc/session-cache.md"),
+        "{output}"
     );
     assert!(env.lockstep(["init", "--client", "claude"]).assert_success().contains("nothing to change"));
     assert!(env.hook(&HookEvent::session_start()).context().is_some());
     env.lockstep(["uninstall", "--purge"]).assert_success();
-    for made in ["lockstep.toml", ".lockstep", ".claude/settings.json", ".isdlc/session-cache.md"] {
-        assert!(!env.project().join(made).exists(), "{made}");
+    for created in ["lockstep.toml", ".lockstep", ".claude/settings.json", ".isdlc/session-cache.md"] {
+        assert!(!env.project().join(created).exists(), "{created}");
     }
     assert!(env.project().join(".isdlc/state.json").exists());
 }

@@ -51,10 +51,10 @@ fn a_session_gets_the_index_within_the_clients_limit_and_a_receipt_is_kept() {
     );
     assert!(cache.contains(&format!("Hash: {}", first["hash"].as_str().unwrap())));
     let doctor = env.lockstep(["doctor"]);
-    let said = String::from_utf8(doctor.stdout).unwrap();
+    let output = String::from_utf8(doctor.stdout).unwrap();
     assert!(
-        said.contains("last given at 2026-02-14T06:30:42Z (SessionStart, something-new): part 1 of 1"),
-        "{said}"
+        output.contains("last given at 2026-02-14T06:30:42Z (SessionStart, something-new): part 1 of 1"),
+        "{output}"
     );
 }
 

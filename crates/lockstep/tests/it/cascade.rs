@@ -211,10 +211,10 @@ fn hostile_reports_are_skipped_with_their_reason() {
         fs::write(env.tmp().join("l1.yaml"), &report).unwrap();
         let file = env.tmp().join("l1.yaml").display().to_string();
         let output = env.lockstep(["cascade", "start", "--from", &file]);
-        let told = output.snapshot();
-        assert!(told.contains(why) && told.contains("skipped"), "{why}\n{told}");
-        assert!(matches!(output.code, Some(0 | 1)) && output.stderr.is_empty(), "{told}");
-        assert!(!told.contains("active"), "{told}");
+        let message = output.snapshot();
+        assert!(message.contains(why) && message.contains("skipped"), "{why}\n{message}");
+        assert!(matches!(output.code, Some(0 | 1)) && output.stderr.is_empty(), "{message}");
+        assert!(!message.contains("active"), "{message}");
     }
     let missing = env.lockstep(["cascade", "start", "--from", "no-such-file.yaml"]);
     assert_eq!(missing.code, Some(1));
@@ -237,8 +237,11 @@ fn the_projects_template_is_used_and_a_broken_one_is_reported() {
     let env = rust(1, 1);
     env.lockstep(["cascade", "start"]).assert_success();
     env.write(".lockstep/templates/cascade-implementer.md", "{{ nothing }}");
-    let told = env.lockstep(["cascade", "next"]).assert_failure(3);
-    assert!(told.contains("cascade-implementer.md cannot be rendered") && told.contains("hint: "), "{told}");
+    let output = env.lockstep(["cascade", "next"]).assert_failure(3);
+    assert!(
+        output.contains("cascade-implementer.md cannot be rendered") && output.contains("hint: "),
+        "{output}"
+    );
     assert_eq!(status(&env)["groups"][0]["stage"], "waiting", "it was not handed out");
     env.write(".lockstep/templates/cascade-implementer.md", "Fix {{ files[0].path }} for {{ group }}.");
     let next = env.lockstep(["cascade", "next"]).assert_success();

@@ -143,12 +143,12 @@ fn a_real_codex_follows_a_rename() {
     place(&env, "codex", &script);
     let output = run_preset(&env, "codex");
     let status = status(&env);
-    let said = fs::read_to_string(env.state().join("reports/cascade/1/1a-1.out")).unwrap_or_default();
-    assert_eq!(output.code, Some(0), "{status:#}\n{said}");
+    let message = fs::read_to_string(env.state().join("reports/cascade/1/1a-1.out")).unwrap_or_default();
+    assert_eq!(output.code, Some(0), "{status:#}\n{message}");
     assert_eq!(
         (&status["status"], &status["iterations"]),
         (&"converged".into(), &1.into()),
-        "{status:#}\n{said}"
+        "{status:#}\n{message}"
     );
     assert_eq!(list(&status, "updated"), ["src/r1/m0.rs", "src/r1/m1.rs"]);
     let follower = fs::read_to_string(env.project().join("src/r1/m0.rs")).unwrap();

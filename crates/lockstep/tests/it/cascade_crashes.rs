@@ -111,10 +111,10 @@ fn killed_run_resumes_where_it_stopped() {
         }
         assert_nobody_survives(&mark);
         // The reported state is consistent: each file is unchanged, or was changed once.
-        let shown = env.lockstep(["cascade", "status", "--format", "json"]).assert_success();
+        let text = env.lockstep(["cascade", "status", "--format", "json"]).assert_success();
         let before: Vec<usize> = FILES.iter().map(|file| touched(&env, file)).collect();
-        assert!(before.iter().all(|times| *times <= 1), "point {point}: {before:?}\n{shown}");
-        let seen: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        assert!(before.iter().all(|times| *times <= 1), "point {point}: {before:?}\n{text}");
+        let seen: serde_json::Value = serde_json::from_str(&text).unwrap();
         for file in seen["updated"].as_array().into_iter().flatten() {
             assert_eq!(
                 touched(&env, file.as_str().unwrap()),

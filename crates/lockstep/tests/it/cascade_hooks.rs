@@ -37,8 +37,8 @@ fn alerts_about_cascade_files_are_deferred_to_its_report() {
     assert!(alert.contains("other.rs") && alert.contains("user.rs") && !alert.contains("own.rs"), "{alert}");
     env.lockstep(["cascade", "abort", "--why", "seen enough"]).assert_success();
     let report = env.lockstep(["cascade", "report"]).assert_success();
-    let held = report.split("## Alerts Held Back").nth(1).unwrap();
-    assert!(held.contains("- `.lockstep/reports/s1/1.md`"), "{report}");
+    let current = report.split("## Alerts Held Back").nth(1).unwrap();
+    assert!(current.contains("- `.lockstep/reports/s1/1.md`"), "{report}");
     // The cascade has ended: its files are reported again.
     env.shell("sed -i s/own_old/own_new/g src/behind.rs; sed -i s/own_new/own_newer/g src/own.rs");
     agent_stops(&env, "a3");

@@ -258,8 +258,8 @@ fn an_agent_that_cannot_start_or_fails_is_reported() {
 fn a_dry_run_shows_the_prompts_and_does_nothing() {
     let env = rust(1, 1);
     let before = env.lockstep(["cascade", "status"]).assert_success();
-    let shown = run(&env, "exit 1\n", &["--dry-run"]).assert_success();
-    assert!(shown.contains("==> 1a for implementer") && shown.contains("`f0_old`, now `f0_new`"), "{shown}");
+    let text = run(&env, "exit 1\n", &["--dry-run"]).assert_success();
+    assert!(text.contains("==> 1a for implementer") && text.contains("`f0_old`, now `f0_new`"), "{text}");
     assert_eq!(env.lockstep(["cascade", "status"]).assert_success(), before, "nothing was started");
     assert_eq!(touched(&env, "src/r1/m0.rs"), 0);
 }

@@ -158,8 +158,8 @@ impl PullRequest {
             command.env(name, value);
         }
         let output = command.output().unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        (output.status.code(), String::from_utf8(said).unwrap())
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
     }
 
     fn output(&self, name: &str) -> String {
@@ -201,8 +201,8 @@ fn second_run_updates_the_comment_of_the_first() {
     let api = Arc::new(Mutex::new(Api::default()));
     let address = serve(&api);
     api.lock().unwrap().comments.push(json!({"id": 1, "body": "A comment of a person."}));
-    let (code, said) = pull_request.run(&address, &[("INPUT_CHECK", "true")]);
-    assert_eq!(code, Some(1), "{said}");
+    let (code, text) = pull_request.run(&address, &[("INPUT_CHECK", "true")]);
+    assert_eq!(code, Some(1), "{text}");
     assert_eq!(pull_request.output("breaks"), "true");
     let sarif: Value =
         serde_json::from_str(&fs::read_to_string(pull_request.output("sarif")).unwrap()).unwrap();
@@ -224,8 +224,8 @@ fn second_run_updates_the_comment_of_the_first() {
     let clone = pull_request.clone.to_str().unwrap();
     pull_request.env.git(["-C", clone, "fetch", "--quiet", "--depth=1", "origin", "refs/pull/7/merge"]);
     pull_request.env.git(["-C", clone, "checkout", "--quiet", "FETCH_HEAD"]);
-    let (code, said) = pull_request.run(&address, &[]);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, text) = pull_request.run(&address, &[]);
+    assert_eq!(code, Some(0), "{text}");
     let api = api.lock().unwrap();
     assert_eq!(api.comments.len(), 2, "{:?}", api.requests);
     assert!(api.requests.contains(&"PATCH /repos/o/r/issues/comments/101".to_owned()), "{:?}", api.requests);
@@ -241,10 +241,10 @@ fn report_only_reports_and_a_token_without_rights_is_a_warning() {
     }
     let pull_request = PullRequest::new(rename);
     let api = Arc::new(Mutex::new(Api { refusal: Some(403), ..Api::default() }));
-    let (code, said) = pull_request.run(&serve(&api), &[("INPUT_FAIL_ON", "never")]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("::warning::") && said.contains("403"), "{said}");
-    assert!(said.contains("b.py:3: hello is now greet"), "{said}");
+    let (code, text) = pull_request.run(&serve(&api), &[("INPUT_FAIL_ON", "never")]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("::warning::") && text.contains("403"), "{text}");
+    assert!(text.contains("b.py:3: hello is now greet"), "{text}");
     assert!(fs::read_to_string(pull_request.output("report")).unwrap().contains("test_a.py"));
 }
 
@@ -258,8 +258,8 @@ fn source_text_cannot_end_the_code_block_of_the_comment() {
         env.write("b.py", "from a import hello  # ```` <b>not a report</b>\n");
     });
     let api = Arc::new(Mutex::new(Api::default()));
-    let (code, said) = pull_request.run(&serve(&api), &[]);
-    assert_eq!(code, Some(1), "{said}");
+    let (code, output) = pull_request.run(&serve(&api), &[]);
+    assert_eq!(code, Some(1), "{output}");
     let api = api.lock().unwrap();
     let body = api.comments[0]["body"].as_str().unwrap();
     assert_eq!(body.matches("`````").count(), 2, "{body}");
@@ -278,8 +278,8 @@ fn missing_ancestor_is_named_as_a_limit() {
     pull_request.env.git(["-C", clone, "fetch", "--quiet", "--depth=1", "origin", &pull_request.base]);
     pull_request.env.git(["-C", clone, "remote", "set-url", "origin", "file:///missing"]);
     let api = Arc::new(Mutex::new(Api::default()));
-    let (code, said) = pull_request.run(&serve(&api), &[]);
-    assert_eq!(code, Some(1), "{said}");
+    let (code, output) = pull_request.run(&serve(&api), &[]);
+    assert_eq!(code, Some(1), "{output}");
     let api = api.lock().unwrap();
     let body = api.comments[0]["body"].as_str().unwrap();
     assert!(body.contains("**Limits of this answer**") && body.contains("common ancestor"), "{body}");

@@ -242,19 +242,19 @@ fn exit_codes() {
 #[test]
 fn the_configuration_in_effect() {
     let env = configured("[journal]\ngrace = \"7d\"\n\n[alert]\nlead = 'any'\n");
-    let shown = env.redact_paths(&env.lockstep(["config", "show"]).assert_success());
-    let line = |start: &str| shown.lines().find(|line| line.starts_with(start)).expect(start).to_owned();
-    assert!(line("journal.grace = \"168h\" ").ends_with(" # $ROOT/lockstep.toml:2"), "{shown}");
-    assert!(line("alert.lead = \"any\" ").ends_with(" # $ROOT/lockstep.toml:5"), "{shown}");
-    assert!(line("journal.dir = \"\" ").ends_with(" # default"), "{shown}");
+    let text = env.redact_paths(&env.lockstep(["config", "show"]).assert_success());
+    let line = |start: &str| text.lines().find(|line| line.starts_with(start)).expect(start).to_owned();
+    assert!(line("journal.grace = \"168h\" ").ends_with(" # $ROOT/lockstep.toml:2"), "{text}");
+    assert!(line("alert.lead = \"any\" ").ends_with(" # $ROOT/lockstep.toml:5"), "{text}");
+    assert!(line("journal.dir = \"\" ").ends_with(" # default"), "{text}");
     // The comments are aligned.
-    let columns: BTreeSet<_> = shown.lines().map(|line| line.find("  # ")).collect();
-    assert_eq!(columns.len(), 1, "{shown}");
+    let columns: BTreeSet<_> = text.lines().map(|line| line.find("  # ")).collect();
+    assert_eq!(columns.len(), 1, "{text}");
     let json: Value =
         serde_json::from_str(&env.lockstep(["config", "show", "--format", "json"]).assert_success()).unwrap();
     assert_eq!(json["file"], env.project().join("lockstep.toml").to_str().unwrap());
     let settings = json["settings"].as_array().unwrap();
-    assert_eq!(settings.len(), shown.lines().count());
+    assert_eq!(settings.len(), text.lines().count());
     let grace = settings.iter().find(|setting| setting["key"] == "journal.grace").unwrap();
     assert_eq!((&grace["value"], &grace["line"]), (&json!("\"168h\""), &json!(2)));
     assert!(!env.state().exists(), "asking makes nothing");
@@ -320,7 +320,7 @@ fn a_missing_file_ends_every_command_with_the_same_code() {
     ] {
         let output = env.lockstep(arguments);
         assert_eq!(output.code, Some(4), "{arguments:?}: {}", output.snapshot());
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(told.starts_with("error: ") && told.contains("missing"), "{arguments:?}: {told}");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(message.starts_with("error: ") && message.contains("missing"), "{arguments:?}: {message}");
     }
 }

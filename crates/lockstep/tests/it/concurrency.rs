@@ -27,14 +27,14 @@ fn journaled_calls(env: &TestEnv) -> Vec<String> {
     let text = bytes.strip_suffix(b"\n").expect("the last line is whole");
     text.split(|b| *b == b'\n')
         .map(|line| {
-            let shown = String::from_utf8_lossy(line);
+            let output = String::from_utf8_lossy(line);
             let columns = line.iter().filter(|b| **b == b'\t').count() + 1;
             let line = JournalLine::parse(line).filter(|_| columns == 5);
-            let line = line.unwrap_or_else(|| panic!("torn: {shown}"));
+            let line = line.unwrap_or_else(|| panic!("torn: {output}"));
             let (call, agent) = (line.tool_use.unwrap().to_string(), line.agent.unwrap().to_string());
             let worker = call.split('-').nth(1).unwrap().to_owned();
-            assert_eq!(line.path, env.project().join(format!("{worker}.py")), "{shown}");
-            assert_eq!((line.tool.as_str(), agent), ("Edit", format!("a{worker}")), "{shown}");
+            assert_eq!(line.path, env.project().join(format!("{worker}.py")), "{output}");
+            assert_eq!((line.tool.as_str(), agent), ("Edit", format!("a{worker}")), "{output}");
             call
         })
         .collect()
@@ -134,12 +134,12 @@ fn agents_that_stop_at_once_are_each_reported() {
     let stops: Vec<HookEvent> = agents.iter().map(|id| HookEvent::subagent_stop(id, "implementer")).collect();
     env.run_hooks_concurrently(&stops).iter().for_each(|output| output.assert_silent());
     let reports = env.state().join("reports/s1");
-    let mut told = BTreeSet::new();
+    let mut message = BTreeSet::new();
     for number in 1..=WORKERS {
         let report = fs::read_to_string(reports.join(format!("{number}.yaml"))).unwrap();
-        told.insert(agents.iter().find(|agent| report.contains(&format!("{agent}.py"))).unwrap());
+        message.insert(agents.iter().find(|agent| report.contains(&format!("{agent}.py"))).unwrap());
     }
-    assert_eq!(told.len(), WORKERS);
+    assert_eq!(message.len(), WORKERS);
     let (_, alert) = env.hook(&HookEvent::agent_done()).context().unwrap();
     let totals =
         format!("SRC IMPACT ALERT: {WORKERS} files changed, {WORKERS} potential dependents detected.");

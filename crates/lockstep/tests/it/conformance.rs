@@ -67,8 +67,8 @@ fn every_hook_event_of_the_client_is_known() {
     let known: BTreeSet<&str> = registered.clone().chain(IGNORED_EVENTS.iter().copied()).collect();
     let new: Vec<&String> = found.iter().filter(|name| !known.contains(name.as_str())).collect();
     assert!(new.is_empty(), "judge these events and add them to hook/known.rs: {new:?}");
-    let gone: Vec<&str> = registered.filter(|event| !found.contains(*event)).collect();
-    assert!(gone.is_empty(), "the client does not know these events: {gone:?}");
+    let removed: Vec<&str> = registered.filter(|event| !found.contains(*event)).collect();
+    assert!(removed.is_empty(), "the client does not know these events: {removed:?}");
 }
 
 /// Every tool that the table gives a purpose is one that the matchers let through.

@@ -23,22 +23,24 @@ struct Shown {
 /// The console blocks of a document, in order.
 fn console(document: &str) -> Vec<Shown> {
     let text = fs::read_to_string(repository().join(document)).unwrap();
-    let mut shown: Vec<Shown> = Vec::new();
+    let mut rendered: Vec<Shown> = Vec::new();
     let mut inside = false;
     for line in text.lines() {
         match (inside, line.strip_prefix("$ ")) {
             (false, _) => inside = line == "```console",
             (true, None) if line == "```" => inside = false,
-            (true, Some(command)) => shown.push(Shown { command: command.to_owned(), output: String::new() }),
+            (true, Some(command)) => {
+                rendered.push(Shown { command: command.to_owned(), output: String::new() })
+            }
             (true, None) => {
-                let output = &mut shown.last_mut().expect("a block begins with a command").output;
+                let output = &mut rendered.last_mut().expect("a block begins with a command").output;
                 output.push_str(line);
                 output.push('\n');
             }
         }
     }
-    assert!(!shown.is_empty(), "{document} shows nothing");
-    shown
+    assert!(!rendered.is_empty(), "{document} shows nothing");
+    rendered
 }
 
 /// Plays the session of the documents, event by event.
@@ -93,7 +95,7 @@ fn play(document: &str) {
     symlink(env!("CARGO_BIN_EXE_lockstep"), bin.join("lockstep")).unwrap();
     for Shown { command, output } in console(document) {
         let words: Vec<&str> = command.split(' ').collect();
-        let said = match words[0] {
+        let text = match words[0] {
             "claude" => {
                 session(&env);
                 String::new()
@@ -112,7 +114,7 @@ fn play(document: &str) {
             "cat" => fs::read_to_string(env.project().join(words[1])).unwrap(),
             other => panic!("{document} shows a command nobody runs here: {other}"),
         };
-        assert_eq!(steady(&env.redact_paths(&said)), steady(&output), "{document}: $ {command}");
+        assert_eq!(steady(&env.redact_paths(&text)), steady(&output), "{document}: $ {command}");
     }
 }
 
@@ -258,8 +260,8 @@ fn every_check_of_the_doctor_is_explained() {
     // The checks of steps are made where there are some.
     env.lockstep(["step", "new", "01-01", "--project", "p", "--description", "Work"]).assert_success();
     let page = fs::read_to_string(repository().join("docs/guide/troubleshooting.md")).unwrap();
-    let told = env.lockstep(["doctor", "--format", "json"]);
-    let checks: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+    let output = env.lockstep(["doctor", "--format", "json"]);
+    let checks: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let checks = checks["checks"].as_array().expect("a list of checks").clone();
     assert!(checks.len() > 5 && checks.iter().any(|check| check["name"] == "commit gate"), "{checks:?}");
     for check in checks {
@@ -314,8 +316,8 @@ fn ci_recipe_fails_only_on_breaks() {
                 .env("LOCKSTEP_NOW", env.now())
                 .output()
                 .unwrap();
-            let said = [output.stdout, output.stderr].concat();
-            (!output.status.success()).then(|| format!("{script}\n{}", String::from_utf8_lossy(&said)))
+            let text = [output.stdout, output.stderr].concat();
+            (!output.status.success()).then(|| format!("{script}\n{}", String::from_utf8_lossy(&text)))
         })
     };
     env.git(["checkout", "--quiet", "-b", "work"]);

@@ -55,13 +55,13 @@ fn a_fresh_installation_is_healthy() {
 fn subdirectory_of_a_project_gets_a_warning() {
     let env = installed();
     env.write("pkg/a.py", "x = 1\n");
-    let said = |directory: &str| env.lockstep(["-C", directory, "doctor"]).snapshot();
-    assert!(!said(".").contains("it runs no hook"), "{}", said("."));
-    let below = said("pkg");
+    let output = |directory: &str| env.lockstep(["-C", directory, "doctor"]).snapshot();
+    assert!(!output(".").contains("it runs no hook"), "{}", output("."));
+    let below = output("pkg");
     assert!(below.contains("warning  directory: Claude Code reads .claude/settings.json"), "{below}");
     assert!(below.contains("fix: start it in $ROOT"), "{below}");
     env.write("pkg/.claude/settings.json", "{}");
-    assert!(!said("pkg").contains("it runs no hook"), "{}", said("pkg"));
+    assert!(!output("pkg").contains("it runs no hook"), "{}", output("pkg"));
 }
 
 #[test]
@@ -78,10 +78,10 @@ fn no_git_repository_is_a_failure_with_its_reason_and_fix() {
     let env = inactive();
     env.lockstep(["init", "--client", "claude"]).assert_success();
     finds(&env, "git", "failed", "is not in a git repository");
-    let said = env.lockstep(["doctor"]).snapshot();
+    let output = env.lockstep(["doctor"]).snapshot();
     assert!(
-        said.contains("original content of changed files") && said.contains("fix: run `git init`"),
-        "{said}"
+        output.contains("original content of changed files") && output.contains("fix: run `git init`"),
+        "{output}"
     );
     env.git(["init", "--quiet"]);
     finds(&env, "git", "ok", "is the repository");
@@ -93,8 +93,8 @@ fn a_project_without_a_client_gets_the_command_that_registers_hooks() {
     env.git(["init", "--quiet"]);
     env.lockstep(["init"]).assert_success();
     finds(&env, "registration", "failed", "no hook of Lockstep's is registered");
-    let said = env.lockstep(["doctor"]).snapshot();
-    assert!(said.contains("`lockstep init --client claude` registers them"), "{said}");
+    let output = env.lockstep(["doctor"]).snapshot();
+    assert!(output.contains("`lockstep init --client claude` registers them"), "{output}");
     env.lockstep(["init", "--client", "claude"]).assert_success();
     finds(&env, "registration", "ok", "are registered");
 }
@@ -191,8 +191,8 @@ fn user_settings_are_read_where_the_client_has_them() {
     let output = env.run(command, b"");
     assert_eq!(output.code, Some(1), "{}", output.snapshot());
     let path = directory.join("settings.json");
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(told.contains(path.to_str().unwrap()), "{told}");
+    let message = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(message.contains(path.to_str().unwrap()), "{message}");
 }
 
 #[test]

@@ -135,7 +135,10 @@ fn broken_files(report: &Value, root: &Path) -> BTreeSet<String> {
     for file in report["impacts"].as_array().unwrap() {
         let dependents = file["dependents"].as_array().unwrap();
         broken.extend(
-            dependents.iter().filter(|dependent| dependent["breaks"] == true).map(|it| relative(&it["file"])),
+            dependents
+                .iter()
+                .filter(|dependent| dependent["breaks"] == true)
+                .map(|dependent| relative(&dependent["file"])),
         );
         if file["broken_in_file"].as_array().is_some_and(|places| !places.is_empty()) {
             broken.insert(relative(&file["changed_file"]));

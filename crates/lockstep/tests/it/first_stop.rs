@@ -189,9 +189,9 @@ fn without_a_start_of_the_session_whole_files_count() {
 
 /// A deleted file that nothing has recorded cannot be missed.
 fn is_found(git: Git, name: &str) -> bool {
-    let told = ["edit without former content", "multi-edit"];
+    let output = ["edit without former content", "multi-edit"];
     let written = ["sed", "heredoc", "write without former content", "sed, then an edit", "no event at all"];
-    told.contains(&name) || git != Git::Dirty && written.contains(&name)
+    output.contains(&name) || git != Git::Dirty && written.contains(&name)
 }
 
 #[test]
@@ -259,12 +259,12 @@ fn two_agents_at_once_are_both_named() {
     for output in env.run_hooks_concurrently(&stops) {
         output.assert_silent();
     }
-    let mut told = delivered(&env, &HookEvent::agent_done());
+    let mut message = delivered(&env, &HookEvent::agent_done());
     let started = Instant::now();
-    while !(told.contains("use.py") && told.contains("use_kern.py")) {
-        assert!(started.elapsed() < Duration::from_secs(60), "{told}");
+    while !(message.contains("use.py") && message.contains("use_kern.py")) {
+        assert!(started.elapsed() < Duration::from_secs(60), "{message}");
         sleep(Duration::from_millis(100));
-        told += &delivered(&env, &HookEvent::prompt());
+        message += &delivered(&env, &HookEvent::prompt());
     }
 }
 
@@ -292,8 +292,8 @@ fn unanalysed_files_stay_pending_until_analysed() {
     env.hook(&HookEvent::subagent_stop("a1", "implementer")).assert_silent();
     let first = delivered(&env, &HookEvent::agent_done());
     // The same event may already analyse it: nothing waits longer than the next one.
-    let told = first.clone() + &delivered(&env, &HookEvent::prompt());
-    assert!(told.contains("use.py"), "{told}");
+    let output = first.clone() + &delivered(&env, &HookEvent::prompt());
+    assert!(output.contains("use.py"), "{output}");
     assert_eq!(delivered(&env, &HookEvent::prompt()), "", "once");
     env.hook(&HookEvent::subagent_stop("a2", "implementer")).assert_silent();
     assert_eq!(delivered(&env, &HookEvent::prompt()), "");

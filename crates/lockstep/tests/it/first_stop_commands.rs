@@ -76,8 +76,8 @@ fn fitting_dependents_of_files_that_git_wrote_raise_no_alert() {
             }
             env.git_script(&format!("set -e; unset GIT_COMMITTER_DATE; {command}")).assert_success();
             env.hook(&subagent(HookEvent::bash())).assert_silent();
-            let said = said_at_stop(&env, false);
-            assert_eq!(said.contains("use.py"), is_told, "{command}: {said}");
+            let output = said_at_stop(&env, false);
+            assert_eq!(output.contains("use.py"), is_told, "{command}: {output}");
         }
     }
 }
@@ -170,8 +170,8 @@ fn change_inside_a_nested_repository_is_reported_as_not_analysed() {
                 env.hook(&HookEvent::session_start()).assert_silent();
             }
             shell(&env, "sleep 0.05; sed -i s/greet/salute/ lib/core.py");
-            let said = said_at_stop(&env, is_lead);
-            assert!(said.contains("lib") && said.contains("not analysed"), "{case}: {said}");
+            let output = said_at_stop(&env, is_lead);
+            assert!(output.contains("lib") && output.contains("not analysed"), "{case}: {output}");
             assert_eq!(said_at_stop(&env, is_lead), "", "{case}: once");
         }
     }
@@ -264,8 +264,8 @@ fn change_behind_a_link_that_leaves_the_project_is_reported() {
                 env.hook(&HookEvent::session_start()).assert_silent();
             }
             shell(&env, &format!("sleep 0.05; sed -i s/greet/salute/ {act}"));
-            let said = said_at_stop(&env, false);
-            assert!(said.contains(expected), "{case}: {said}");
+            let output = said_at_stop(&env, false);
+            assert!(output.contains(expected), "{case}: {output}");
         }
     }
 }

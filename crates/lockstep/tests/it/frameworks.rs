@@ -28,8 +28,8 @@ fn a_step_started_elsewhere_is_adopted_on_record() {
     assert!(no(&env, "step phase done 01-01 GREEN --run true").contains("step adopt"));
     yes(&env, "step adopt 01-01 --why nWave --as lead");
     yes(&env, "step phase done 01-01 GREEN --run true");
-    let shown = yes(&env, "audit show --event STEP_ADOPTED --format json");
-    let entries: Vec<Value> = serde_json::from_str(&shown).unwrap();
+    let output = yes(&env, "audit show --event STEP_ADOPTED --format json");
+    let entries: Vec<Value> = serde_json::from_str(&output).unwrap();
     assert_eq!((&entries[0]["by"], &entries[0]["why"]), (&"lead".into(), &"nWave".into()));
     assert!(no(&env, "step adopt 01-01 --why again").contains("recorded here already"));
     // A step that was recorded here and then edited by hand was not started elsewhere.
@@ -137,16 +137,16 @@ fn doctor_names_old_hooks_that_do_the_same_work() {
         ".claude/agents/implementer.md",
         "---\nname: implementer\nhooks:\n  PostToolUse:\n    - command: .claude/hooks/on-file-change.sh\n---\nWork.\n",
     );
-    let said = String::from_utf8(env.lockstep(["doctor"]).stdout).unwrap();
+    let output = String::from_utf8(env.lockstep(["doctor"]).stdout).unwrap();
     for part in
         ["on-implementer-done.sh", "on-file-change.sh", "inject-session-cache.cjs", "migrate-isdlc.md"]
     {
-        assert!(said.contains(part), "{part}\n{said}");
+        assert!(output.contains(part), "{part}\n{output}");
     }
-    assert!(said.contains("Lockstep leaves its prompts to them"), "{said}");
+    assert!(output.contains("Lockstep leaves its prompts to them"), "{output}");
     env.configure("[gates]\nnwave = 'block'\n");
-    let said = String::from_utf8(env.lockstep(["doctor"]).stdout).unwrap();
-    assert!(said.contains("Lockstep checks the same prompts"), "{said}");
+    let output = String::from_utf8(env.lockstep(["doctor"]).stdout).unwrap();
+    assert!(output.contains("Lockstep checks the same prompts"), "{output}");
 }
 
 #[test]

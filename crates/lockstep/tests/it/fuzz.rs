@@ -307,7 +307,7 @@ fn files_of_git() {
             match kind {
                 0 => bytes.truncate(at),
                 1 => bytes.insert(at, byte),
-                _ => bytes.get_mut(at).into_iter().for_each(|it| *it = byte),
+                _ => bytes.get_mut(at).into_iter().for_each(|candidate| *candidate = byte),
             }
         }
         let _ = fs::remove_file(&file);

@@ -82,8 +82,8 @@ fn a_branch_does_not_move_to_a_commit_that_the_gate_refuses() {
         let before = heads(&env);
         let output = env.git_script(way);
         assert_ne!(output.code, Some(0), "{way}");
-        let said = output.snapshot();
-        assert!(said.contains("GATE_3_PRE_COMMIT"), "{way}: {said}");
+        let text = output.snapshot();
+        assert!(text.contains("GATE_3_PRE_COMMIT"), "{way}: {text}");
         let after = heads(&env);
         let moved: Vec<_> =
             after.lines().filter(|line| line.contains(' ') && !before.contains(*line)).collect();
@@ -191,8 +191,8 @@ fn commits_before_the_first_step_are_not_reported() {
 fn a_repository_that_cannot_be_read_is_not_one_without_commits() {
     let env = refusing();
     fs::write(env.project().join(".git/HEAD"), "garbage").unwrap();
-    let said = no(&env, "audit verify");
-    assert!(said.contains("commits were not compared: git could not be asked"), "{said}");
+    let output = no(&env, "audit verify");
+    assert!(output.contains("commits were not compared: git could not be asked"), "{output}");
 }
 
 #[test]

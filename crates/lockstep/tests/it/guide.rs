@@ -75,7 +75,7 @@ impl<'a> Guide<'a> {
         }
         let output = shell.output().unwrap();
         assert!(output.stderr.is_empty(), "$ {command}\n{}", String::from_utf8_lossy(&output.stderr));
-        let said = self.env.redact_paths(&String::from_utf8(output.stdout).unwrap());
-        if said.is_empty() || said.ends_with('\n') { said } else { said + "\n" }
+        let text = self.env.redact_paths(&String::from_utf8(output.stdout).unwrap());
+        if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
     }
 }

@@ -23,14 +23,14 @@ fn leaves_one_line(env: &TestEnv, stdin: &[u8], why: &str) {
     let (before, state) = (env.dir_snapshot().without_state(), env.state());
     let (logged, files) = (env.log_lines().len(), names(&state));
     env.hook_bytes(stdin).assert_silent();
-    let shown = String::from_utf8_lossy(&stdin[..stdin.len().min(200)]);
-    before.assert_eq(&env.dir_snapshot().without_state(), &shown);
+    let text = String::from_utf8_lossy(&stdin[..stdin.len().min(200)]);
+    before.assert_eq(&env.dir_snapshot().without_state(), &text);
     let log = env.log_lines();
-    assert_eq!(log.len(), logged + 1, "{shown}: {log:?}");
-    assert!(log[logged].contains(why), "{shown}: {:?}", log[logged]);
+    assert_eq!(log.len(), logged + 1, "{text}: {log:?}");
+    assert!(log[logged].contains(why), "{text}: {:?}", log[logged]);
     let mut now = names(&state);
     now.retain(|name| !files.contains(name) && name != "log");
-    assert!(now.is_empty(), "{shown}: {now:?} in the state directory");
+    assert!(now.is_empty(), "{text}: {now:?} in the state directory");
 }
 
 fn names(dir: &std::path::Path) -> Vec<String> {

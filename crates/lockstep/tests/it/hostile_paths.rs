@@ -127,8 +127,8 @@ fn nothing_is_made_in_hidden_places_of_other_programs() {
             env.configure(&format!("[{section}]\n{name} = {}\n", serde_json::json!(place)));
             work(&env);
             let first = place.split('/').next().unwrap();
-            let made = env.project().join(if place.starts_with(".claude") { place } else { first });
-            assert!(!made.exists(), "{key} = {place}");
+            let created = env.project().join(if place.starts_with(".claude") { place } else { first });
+            assert!(!created.exists(), "{key} = {place}");
         }
     }
     let env = configured("[audit]\ndir = '.audit'\n");
@@ -145,10 +145,10 @@ fn tables_of_steps_are_not_read_from_outside() {
         let secret = env.outside_dir().join("secret.yaml");
         fs::write(&secret, "password: hunter2\n").unwrap();
         env.configure(&format!("[steps]\n{name} = {:?}\n", secret.display().to_string()));
-        let said = env.lockstep(["step", "new", "01-01", "--project", "auth"]).snapshot();
+        let output = env.lockstep(["step", "new", "01-01", "--project", "auth"]).snapshot();
         assert!(
-            said.contains("is ignored") && !said.contains("hunter2") && !said.contains("password"),
-            "{said}"
+            output.contains("is ignored") && !output.contains("hunter2") && !output.contains("password"),
+            "{output}"
         );
         assert!(env.project().join("steps/01-01.json").is_file());
     }
@@ -156,8 +156,8 @@ fn tables_of_steps_are_not_read_from_outside() {
     let secret = env.outside_dir().join("secret.yaml");
     fs::write(&secret, "password: hunter2\n").unwrap();
     symlink(&secret, env.project().join("steps/step-execution-fsm.yaml")).unwrap();
-    let said = env.lockstep(["gate", "commit"]).snapshot();
-    assert!(said.contains("is a symbolic link") && !said.contains("hunter2"), "{said}");
+    let text = env.lockstep(["gate", "commit"]).snapshot();
+    assert!(text.contains("is a symbolic link") && !text.contains("hunter2"), "{text}");
 }
 
 /// The user knows the purpose of the path: `trust` approves it, for this value only, and `doctor` lists the

@@ -86,8 +86,9 @@ fn a_change_that_its_users_follow_breaks_nothing() {
     env.write("b.py", "from pkg.a import greet\n\n\ndef hello():\n    return greet(\"x\", True)\n");
     env.write("a.h", "int add(int a, int b);\n");
     env.write("a.c", "#include \"a.h\"\nint add(int a, int b) { return b; }\n");
-    let breaking =
-        |found: Vec<String>| found.into_iter().filter(|it| it.contains("true")).collect::<Vec<_>>();
+    let breaking = |found: Vec<String>| {
+        found.into_iter().filter(|candidate| candidate.contains("true")).collect::<Vec<_>>()
+    };
     assert_eq!(breaking(impact(&env, &[])), ["DIRECT true b.c"]);
     env.write("b.c", "#include \"a.h\"\nint run(void) { return add(1, 2); }\n");
     assert_eq!(breaking(impact(&env, &[])), [""; 0]);
@@ -278,10 +279,10 @@ fn removed_but_referenced_files_are_dangling() {
     env.git(["mv", "pkg/a.py", "pkg/z.py"]);
     commit(&env, "moved");
     let output = env.lockstep(["refs", "--dangling"]);
-    let said = output.snapshot();
+    let text = output.snapshot();
     assert!(
-        said.contains("README.md:1:See [the package](pkg/a.py).") && said.ends_with("exit 1\n"),
-        "{said}"
+        text.contains("README.md:1:See [the package](pkg/a.py).") && text.ends_with("exit 1\n"),
+        "{text}"
     );
 }
 
@@ -330,10 +331,10 @@ fn question_in_a_nested_repository_is_about_that_repository() {
     env.git_script("cd lib && git init -q && git add -A && git commit -qm first").assert_success();
     env.write("lib/src/core.py", "def salute():\n    pass\n");
     for directory in ["lib", "lib/src"] {
-        let said = env.lockstep(["-C", directory, "impact"]).assert_success();
-        assert!(said.contains("use.py:1: greet is now salute"), "{directory}: {said}");
-        let said = env.lockstep(["-C", directory, "refs", "salute"]).assert_success();
-        assert!(said.contains("core.py:1"), "{directory}: {said}");
+        let output = env.lockstep(["-C", directory, "impact"]).assert_success();
+        assert!(output.contains("use.py:1: greet is now salute"), "{directory}: {output}");
+        let output = env.lockstep(["-C", directory, "refs", "salute"]).assert_success();
+        assert!(output.contains("core.py:1"), "{directory}: {output}");
     }
     assert!(!env.project().join("lib/.lockstep").exists());
 }
@@ -350,9 +351,9 @@ fn refused_repository_is_reported_with_gits_reason() {
         command.env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
         let output = env.run(command, b"");
         assert_ne!(output.code, Some(0), "{output:?}");
-        let said = output.snapshot();
-        assert!(said.contains("dubious ownership") && said.contains("safe.directory"), "{said}");
-        assert!(said.lines().count() < 12, "{said}");
+        let text = output.snapshot();
+        assert!(text.contains("dubious ownership") && text.contains("safe.directory"), "{text}");
+        assert!(text.lines().count() < 12, "{text}");
     }
     let mut command = env.command(["-C", "sub", "refs", "greet"]);
     command.env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
@@ -389,7 +390,7 @@ fn examples_of_the_impact_guide_work() {
     for block in guide.split("```console\n").skip(1) {
         let block = block.split("```\n").next().unwrap();
         for part in format!("\n{block}").split("\n$ ").skip(1) {
-            let (command, shown) = part.split_once('\n').unwrap_or((part, ""));
+            let (command, text) = part.split_once('\n').unwrap_or((part, ""));
             let output = Command::new("sh")
                 .args(["-c", command])
                 .current_dir(env.project())
@@ -400,8 +401,8 @@ fn examples_of_the_impact_guide_work() {
                 .envs([("GIT_COMMITTER_NAME", "T"), ("GIT_COMMITTER_EMAIL", "t@t")])
                 .output()
                 .unwrap();
-            let said = env.redact_paths(&String::from_utf8(output.stdout).unwrap());
-            assert_eq!(steady(&said).trim_end(), steady(shown).trim_end(), "$ {command}");
+            let message = env.redact_paths(&String::from_utf8(output.stdout).unwrap());
+            assert_eq!(steady(&message).trim_end(), steady(text).trim_end(), "$ {command}");
             commands += 1;
         }
     }

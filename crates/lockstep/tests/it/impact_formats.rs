@@ -155,8 +155,10 @@ fn sarif_format_is_valid_and_locates_every_break() {
         .collect();
     assert!(places.contains(&"\"error\" \"b.py\":1:19".to_owned()), "{places:?}");
     assert!(places.contains(&"\"error\" \"d%20%C3%A9%23.py\":1:19".to_owned()), "{places:?}");
-    let mut prints: Vec<&str> =
-        results.iter().filter_map(|it| it["partialFingerprints"]["lockstepLine/v1"].as_str()).collect();
+    let mut prints: Vec<&str> = results
+        .iter()
+        .filter_map(|result| result["partialFingerprints"]["lockstepLine/v1"].as_str())
+        .collect();
     prints.sort_unstable();
     prints.dedup();
     assert_eq!(prints.len(), results.len(), "every result has its own fingerprint");
@@ -181,8 +183,8 @@ fn sarif_format_marks_incomplete_answers() {
 fn other_commands_refuse_formats_for_findings() {
     let env = inactive();
     for format in ["gcc", "sarif"] {
-        let said = env.lockstep(["changes", "--format", format]).assert_failure(2);
-        assert!(said.contains("only `impact` has the formats"), "{said}");
+        let output = env.lockstep(["changes", "--format", format]).assert_failure(2);
+        assert!(output.contains("only `impact` has the formats"), "{output}");
     }
 }
 

@@ -123,9 +123,9 @@ fn imports_of_deleted_files_dangle_committed_or_not() {
     };
     expected(&env.lockstep(["refs", "--dangling"]).snapshot());
     commit(&env, "second");
-    let said = env.lockstep(["refs", "--dangling"]);
-    assert_eq!(said.code, Some(1), "{}", said.snapshot());
-    expected(&said.snapshot());
+    let output = env.lockstep(["refs", "--dangling"]);
+    assert_eq!(output.code, Some(1), "{}", output.snapshot());
+    expected(&output.snapshot());
 }
 
 #[test]
@@ -165,9 +165,13 @@ fn co_changed_files_are_listed_separately_on_request() {
         serde_json::from_str(&env.lockstep(["impact", "--history", "--format", "json"]).assert_success())
             .unwrap();
     let history = report["history"].as_array().unwrap();
-    let files: Vec<&str> = history.iter().map(|it| it["file"].as_str().unwrap()).collect();
+    let files: Vec<&str> = history.iter().map(|candidate| candidate["file"].as_str().unwrap()).collect();
     assert_eq!(files, ["notes/rates.csv", "often.txt"], "the likelier one first, dependents not at all");
-    assert!(history.iter().all(|it| it["kind"] == "history" && it["changed_file"] == "pkg/a.py"));
+    assert!(
+        history
+            .iter()
+            .all(|candidate| candidate["kind"] == "history" && candidate["changed_file"] == "pkg/a.py")
+    );
     assert_eq!(report["impact_candidates"], 2, "they are no dependents");
     let l1 = env.lockstep(["impact", "--history", "--format", "yaml"]).assert_success();
     let root = env.project().display().to_string();
@@ -208,8 +212,8 @@ fn dismissal_expires_when_either_file_changes() {
     assert!(refused(&env, &["--dismiss", "b.py"]).contains("--why"));
     let stranger = ["--dismiss", "pkg/__init__.py", "--why", "none"];
     assert!(refused(&env, &stranger).contains("is not a dependent"));
-    let told = env.lockstep(["impact", "--dismiss", "b.py", "--why", "is generated"]).assert_success();
-    assert_eq!(told, "dismissed b.py for pkg/a.py\n");
+    let output = env.lockstep(["impact", "--dismiss", "b.py", "--why", "is generated"]).assert_success();
+    assert_eq!(output, "dismissed b.py for pkg/a.py\n");
     assert!(!impact(&env, &[]).contains(&RENAMED[0].to_owned()));
     let text = env.lockstep(["impact"]).assert_success();
     assert!(text.starts_with("1 file changed in the working tree; 1 file depends on what changed, none is known to break, 1 dismissed\n"), "{text}");
@@ -225,8 +229,8 @@ fn dismissal_expires_when_either_file_changes() {
     let inactive = inactive();
     repository(&inactive);
     rename(&inactive);
-    let told = refused(&inactive, &["--dismiss", "b.py", "--why", "x"]);
-    assert!(told.contains("only in an active project"), "{told}");
+    let output = refused(&inactive, &["--dismiss", "b.py", "--why", "x"]);
+    assert!(output.contains("only in an active project"), "{output}");
 }
 
 #[test]
@@ -346,8 +350,8 @@ fn revisions_are_named_as_in_the_arguments() {
     assert_eq!(headline(&["--rev", "HEAD~1..HEAD"]), "1 file changed in HEAD~1..HEAD");
     assert_eq!(env.lockstep(["impact", "--rev", "HEAD"]).assert_success(), "No file changed since HEAD.\n");
     for revision in ["HEAD~1", "HEAD~1..HEAD", "main"] {
-        let said = env.lockstep(["impact", revision]).assert_failure(2);
-        assert!(said.contains(&format!("`lockstep impact --rev {revision}`")), "{said}");
+        let output = env.lockstep(["impact", revision]).assert_failure(2);
+        assert!(output.contains(&format!("`lockstep impact --rev {revision}`")), "{output}");
     }
 }
 
@@ -400,8 +404,8 @@ fn a_sha256_repository_with_one_commit_is_compared_with_nothing() {
     env.write("a.py", "def a():\n    pass\n");
     env.git(["add", "."]);
     env.git(["commit", "--quiet", "--message", "one"]);
-    let told = env.lockstep(["impact"]).assert_success();
-    assert!(told.contains("a.py"), "{told}");
+    let output = env.lockstep(["impact"]).assert_success();
+    assert!(output.contains("a.py"), "{output}");
 }
 
 /// Git names a submodule or nested repository as one path. The files in it are not read.

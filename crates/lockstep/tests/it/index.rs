@@ -22,11 +22,11 @@ const WORDS: [&str; 4] = ["greet", "number_7", "common", "round_3"];
 
 /// Returns an index's files and facts for each word.
 fn answers(index: &Index) -> BTreeMap<String, Vec<String>> {
-    let told = |word: &str| {
+    let output = |word: &str| {
         let files = index.containing(word).into_iter();
         files.map(|file| format!("{}: {:?}", index.path(file), index.facts(file))).collect()
     };
-    WORDS.iter().map(|word| ((*word).to_owned(), told(word))).collect()
+    WORDS.iter().map(|word| ((*word).to_owned(), output(word))).collect()
 }
 
 fn plant(env: &TestEnv, files: usize) {
@@ -127,18 +127,18 @@ fn every_kind_of_file_is_handled_and_counted() {
     let secret = env.write("secret.py", "def greet(): pass\n");
     let env = env.as_unprivileged_user();
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
-    let told = json(&env, &["index", "--stats", "--format", "json"]);
+    let output = json(&env, &["index", "--stats", "--format", "json"]);
     assert_eq!(
-        told["unseen"],
+        output["unseen"],
         serde_json::json!({"binary": 1, "too_large": 1, "unreadable": 1, "link": 2, "unnameable": 0})
     );
-    assert_eq!(told["fresh"], true);
-    assert_eq!(told["stats"]["languages"]["Python"], 2, "{told}");
+    assert_eq!(output["fresh"], true);
+    assert_eq!(output["stats"]["languages"]["Python"], 2, "{output}");
     assert_eq!(check(&env), verdict("fresh"));
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(check(&env).1["files"], 1);
-    let told = json(&env, &["index", "--format", "json"]);
-    assert_eq!(told["unseen"]["unreadable"], 0);
+    let output = json(&env, &["index", "--format", "json"]);
+    assert_eq!(output["unseen"]["unreadable"], 0);
 }
 
 #[test]
@@ -153,8 +153,8 @@ fn background_build_outlives_its_starter_and_runs_once() {
         assert!(Instant::now() < deadline, "no index was built");
         sleep(Duration::from_millis(20));
     }
-    let told = json(&env, &["index", "--stats", "--format", "json"]);
-    assert_eq!(told["files"], 201, "the modules and lockstep.toml");
+    let output = json(&env, &["index", "--stats", "--format", "json"]);
+    assert_eq!(output["files"], 201, "the modules and lockstep.toml");
 }
 
 /// The only directory of an index in the user's cache.
@@ -190,8 +190,8 @@ fn without_set_up_the_index_is_in_the_users_cache() {
         let mode = fs::metadata(env.home().join(directory)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700, "{directory}");
     }
-    let told = env.lockstep(["impact"]).assert_success();
-    assert!(told.contains("b.py:3: greet is now salute"), "{told}");
+    let output = env.lockstep(["impact"]).assert_success();
+    assert!(output.contains("b.py:3: greet is now salute"), "{output}");
     let stats = json(&env, &["index", "--stats", "--format", "json"]);
     assert_eq!(stats["stats"]["facts_kept"], 2, "{stats}");
     assert_eq!(env.dir_snapshot().without("home"), before, "nothing is written into the tree");
@@ -231,8 +231,8 @@ fn a_cache_that_is_not_private_is_not_used() {
     fs::remove_file(&place).unwrap();
     fs::set_permissions(trees, fs::Permissions::from_mode(0o777)).unwrap();
     assert_eq!(env.lockstep(["impact"]).assert_success(), answer);
-    let told = env.lockstep(["index"]).assert_failure(4);
-    assert!(told.contains("others can write it") && told.contains("lockstep init"), "{told}");
+    let output = env.lockstep(["index"]).assert_failure(4);
+    assert!(output.contains("others can write it") && output.contains("lockstep init"), "{output}");
     assert!(!place.exists());
 }
 

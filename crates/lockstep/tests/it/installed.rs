@@ -42,10 +42,10 @@ fn other_version(env: &TestEnv, name: &str) -> std::path::PathBuf {
 fn one_copy_and_its_hooks_are_consistent() {
     let env = installed();
     env.lockstep(["init", "--client", "claude", "--git-hook"]).assert_success();
-    let said = check(&env, &[], &[]).assert_success();
-    assert!(said.contains("first on PATH: ") && said.contains("settings.json starts"), "{said}");
-    assert!(said.contains("hooks/pre-commit starts"), "{said}");
-    assert!(said.ends_with("Every copy that is used has this version.\n"), "{said}");
+    let output = check(&env, &[], &[]).assert_success();
+    assert!(output.contains("first on PATH: ") && output.contains("settings.json starts"), "{output}");
+    assert!(output.contains("hooks/pre-commit starts"), "{output}");
+    assert!(output.ends_with("Every copy that is used has this version.\n"), "{output}");
     let plain = env.lockstep(["self", "version"]).assert_success();
     assert_eq!(plain, env.lockstep(["--version"]).assert_success());
 }
@@ -55,8 +55,8 @@ fn program_outside_path_is_consistent_if_hooks_name_its_path() {
     let env = active();
     env.git(["init", "--quiet"]);
     env.lockstep(["init", "--client", "claude"]).assert_success();
-    let said = env.lockstep(["self", "version", "--check"]).assert_success();
-    assert!(said.contains("not on PATH") && said.contains("settings.json starts"), "{said}");
+    let output = env.lockstep(["self", "version", "--check"]).assert_success();
+    assert!(output.contains("not on PATH") && output.contains("settings.json starts"), "{output}");
 }
 
 #[test]
@@ -82,11 +82,11 @@ fn hook_of_another_version_or_without_a_program_is_a_problem() {
     let old = other_version(&env, "old").join("lockstep");
     fs::write(&settings, text.replace(own, old.to_str().unwrap())).unwrap();
     let output = check(&env, &[], &[]);
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.code == Some(1) && said.contains("which is version 0.0.1"), "{said}");
+    let message = String::from_utf8(output.stdout).unwrap();
+    assert!(output.code == Some(1) && message.contains("which is version 0.0.1"), "{message}");
     fs::remove_file(&old).unwrap();
-    let said = String::from_utf8(check(&env, &[], &[]).stdout).unwrap();
-    assert!(said.contains("not an installed lockstep"), "{said}");
+    let message = String::from_utf8(check(&env, &[], &[]).stdout).unwrap();
+    assert!(message.contains("not an installed lockstep"), "{message}");
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn state_of_a_newer_version_is_named_and_not_touched() {
     Connection::open(&database).unwrap().pragma_update(None, "user_version", 9_999).unwrap();
     let before = fs::read(&database).unwrap();
     let output = check(&env, &[], &[]);
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(output.code == Some(1) && said.contains("a newer lockstep wrote it"), "{said}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.code == Some(1) && text.contains("a newer lockstep wrote it"), "{text}");
     assert_eq!(env.lockstep(["changes"]).code, Some(4));
     assert_eq!(fs::read(&database).unwrap(), before);
 }

@@ -189,8 +189,8 @@ fn i6_hooks_that_observe_never_block_whatever_is_broken() {
             assert_eq!(output.code, Some(0), "{what}, {}: {}", event.name(), output.snapshot());
             assert!(output.stderr.is_empty(), "{what}, {}", event.name());
             // The output is context at most, and never continues a subagent.
-            let told = output.context();
-            assert!(told.is_none() || event.name() != "SubagentStop", "{what}: {told:?}");
+            let message = output.context();
+            assert!(message.is_none() || event.name() != "SubagentStop", "{what}: {message:?}");
         }
     }
     // The client waits for none of them without an end.

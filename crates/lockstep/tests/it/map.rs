@@ -132,8 +132,8 @@ fn update_with_paths_reads_only_these() {
     env.write("src/new.rs", "pub fn new() {}\n");
     env.write("src/web.rs", "pub fn page() {}\n");
     let before = map(&env);
-    let told = env.lockstep(["map", "update", "src/store.rs", "nowhere.rs"]).assert_failure(4);
-    assert!(told.contains("there is no file nowhere.rs"), "{told}");
+    let output = env.lockstep(["map", "update", "src/store.rs", "nowhere.rs"]).assert_failure(4);
+    assert!(output.contains("there is no file nowhere.rs"), "{output}");
     // A directory with a new file is listed, so that file is found; others in it are not checked.
     let map_now = map(&env);
     assert!(entry(&map_now, "src/new.rs").contains("refs: \n"), "{map_now}");
@@ -190,12 +190,12 @@ fn a_missing_or_invalid_map_is_rebuilt_and_no_backup_stays() {
     assert_eq!(env.lockstep(["map", "update"]).assert_success(), format!("Built {MAP}: 15 entries.\n"));
     fs::write(&path, "# Codebase Dependency Map\nscribbled\n").unwrap();
     assert_eq!(env.lockstep(["map", "check"]).code, Some(1));
-    let said = env.lockstep(["map", "update"]).assert_success();
-    assert!(said.contains("note: the map could not be read (line 2: the comment"), "{said}");
+    let output = env.lockstep(["map", "update"]).assert_success();
+    assert!(output.contains("note: the map could not be read (line 2: the comment"), "{output}");
     assert_eq!(map(&env), whole);
     fs::write(&path, whole.replace("hotspot: low", "hotspot: high")).unwrap();
-    let said = env.lockstep(["map", "update"]).assert_success();
-    assert!(said.contains("note: the map was changed by hand"), "{said}");
+    let output = env.lockstep(["map", "update"]).assert_success();
+    assert!(output.contains("note: the map was changed by hand"), "{output}");
     assert_eq!(map(&env), whole);
     fs::write(&path, [0xff, 0xfe]).unwrap();
     env.lockstep(["map"]).assert_success();
@@ -213,8 +213,8 @@ fn lost_or_corrupt_map_state_is_rebuilt() {
     let answers = || {
         fs::read_dir(&memory)
             .unwrap()
-            .map(|it| it.unwrap().path())
-            .find(|it| it.extension().is_some())
+            .map(|candidate| candidate.unwrap().path())
+            .find(|candidate| candidate.extension().is_some())
             .unwrap()
     };
     let damage = |path: &Path| {
@@ -233,8 +233,8 @@ fn lost_or_corrupt_map_state_is_rebuilt() {
             "py/store.py",
             format!("def load(key):\n    return key\n\ndef more_{round}():\n    pass\n"),
         );
-        let said = env.lockstep(["map", "update"]).assert_success();
-        assert!(said.contains("made anew"), "{round}: {said}");
+        let output = env.lockstep(["map", "update"]).assert_success();
+        assert!(output.contains("made anew"), "{round}: {output}");
         assert_eq!(map(&env), whole, "{round}");
     }
 }
@@ -276,8 +276,8 @@ fn framework_map_stays_within_its_limit_and_lists_omissions() {
     let env = active();
     plant_framework(&env, 90);
     let path = ".claude/agent-memory/analyst/codebase-map.md";
-    let said = env.lockstep(["map", "build", "--scope", ".claude/"]).assert_success();
-    assert!(said.contains("low entries are left out; `lockstep map show` lists all"), "{said}");
+    let output = env.lockstep(["map", "build", "--scope", ".claude/"]).assert_success();
+    assert!(output.contains("low entries are left out; `lockstep map show` lists all"), "{output}");
     let text = fs::read_to_string(env.project().join(path)).unwrap();
     assert!(text.lines().count() <= 300 && text.len() <= 15 * 1024);
     assert!(text.contains("<!-- Scope: .claude/ -->\n<!-- Pruned: "), "{text}");
@@ -316,8 +316,8 @@ fn configuration_sets_the_path_and_scope_of_the_map() {
         ("[map]\nmax_lines = \"many\"\n", "max_lines"),
     ] {
         env.configure(config);
-        let said = env.lockstep(["map"]).assert_failure(3);
-        assert!(said.contains(complaint), "{said}");
+        let output = env.lockstep(["map"]).assert_failure(3);
+        assert!(output.contains(complaint), "{output}");
     }
     env.configure("");
     assert!(env.lockstep(["map", "build", "--scope", "/etc"]).assert_failure(2).contains("is not a scope"));
@@ -359,8 +359,8 @@ fn show_lists_the_neighbours_of_a_file() {
             .unwrap();
     assert_eq!(graph["edges"].as_array().unwrap().len(), 3, "{graph}");
     env.write("other/web.rs", "");
-    let said = env.lockstep(["map", "show", "web.rs"]).assert_failure(2);
-    assert!(said.contains("\"web.rs\" may be any of 2 files: other/web.rs, src/web.rs"), "{said}");
+    let output = env.lockstep(["map", "show", "web.rs"]).assert_failure(2);
+    assert!(output.contains("\"web.rs\" may be any of 2 files: other/web.rs, src/web.rs"), "{output}");
     fs::remove_file(env.project().join("other/web.rs")).unwrap();
     let dot = env.lockstep(["map", "show", "src/web.rs", "--graph", "dot"]).assert_success();
     assert!(
@@ -404,8 +404,8 @@ fn framework_map_of_hotspots_stays_within_its_limit() {
     for at in 0..70 {
         env.write(format!(".claude/skills/skill-{at:03}/SKILL.md"), format!("# {at}\n{all}"));
     }
-    let said = env.lockstep(["map", "build", "--scope", ".claude/"]).assert_success();
-    assert!(said.contains(" high entries are left out; `lockstep map show` lists all"), "{said}");
+    let output = env.lockstep(["map", "build", "--scope", ".claude/"]).assert_success();
+    assert!(output.contains(" high entries are left out; `lockstep map show` lists all"), "{output}");
     let path = env.project().join(".claude/agent-memory/analyst/codebase-map.md");
     for _ in 0..2 {
         let text = fs::read_to_string(&path).unwrap();
@@ -428,7 +428,7 @@ fn repository_map_is_not_written_into_the_framework_folder() {
     env.lockstep(["map", "check"]).assert_success();
     env.lockstep(["map", "build", "--scope", ".claude/"]).assert_success();
     assert!(framework.is_file());
-    let said = env.lockstep(["map"]).assert_success();
-    assert!(said.contains(".claude/agent-memory/analyst/codebase-map.md is up to date"), "{said}");
+    let output = env.lockstep(["map"]).assert_success();
+    assert!(output.contains(".claude/agent-memory/analyst/codebase-map.md is up to date"), "{output}");
     env.lockstep(["map", "check"]).assert_success();
 }

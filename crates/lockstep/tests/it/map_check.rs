@@ -132,7 +132,7 @@ fn each_defect_is_named() {
         let mut map = base.clone();
         spoil(&mut map);
         let (text, recommendation) = check(&env, &map.concat(), 1);
-        assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+        assert!(text.lines().any(|candidate| candidate == line), "{line}\n{text}");
         assert_eq!(recommendation, "incremental", "{line}");
     }
     let mut all = base.clone();
@@ -144,8 +144,12 @@ fn each_defect_is_named() {
         env.lockstep(["map", "check", "--format", "json"]).stdout_of(1)
     })
     .unwrap();
-    let kinds: Vec<&str> =
-        json["findings"].as_array().unwrap().iter().map(|it| it["kind"].as_str().unwrap()).collect();
+    let kinds: Vec<&str> = json["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|candidate| candidate["kind"].as_str().unwrap())
+        .collect();
     for kind in ["count", "missing", "references"] {
         assert!(kinds.contains(&kind), "{json}");
     }
@@ -176,8 +180,8 @@ fn an_entry_is_stale_after_seven_days_in_which_its_file_changed() {
     assert_eq!(check(&env, &built, 1).1, "full-regeneration", "two of four are more than 30 %");
     assert_eq!(check(&env, "# something else\n", 1).1, "full-regeneration");
     fs::remove_file(&path).unwrap();
-    let said = env.lockstep(["map", "check"]).stdout_of(1);
-    assert_eq!(said, ".lockstep/codebase-map.md: there is no map; `lockstep map build` builds it.\n");
+    let output = env.lockstep(["map", "check"]).stdout_of(1);
+    assert_eq!(output, ".lockstep/codebase-map.md: there is no map; `lockstep map build` builds it.\n");
     env.lockstep(["map"]).assert_success();
     env.lockstep(["map", "check"]).assert_success();
 }
@@ -246,6 +250,6 @@ fn cloned_map_is_checked_without_local_history() {
     // A file that was committed after it was mapped is stale there too.
     env.write("src/hot.py", "ROUND = 9\n");
     commit("more", "20");
-    let said = check(&clone("stale")).snapshot();
-    assert!(said.contains("src/hot.py") && said.contains("its file changed since"), "{said}");
+    let output = check(&clone("stale")).snapshot();
+    assert!(output.contains("src/hot.py") && output.contains("its file changed since"), "{output}");
 }

@@ -43,8 +43,8 @@ fn two_updates_at_once_take_turns() {
         for output in &outputs {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         }
-        let said: String = outputs.iter().map(|output| String::from_utf8_lossy(&output.stdout)).collect();
-        assert_eq!(said.matches("Updated").count(), 1, "one does it, the others find it done: {said}");
+        let text: String = outputs.iter().map(|output| String::from_utf8_lossy(&output.stdout)).collect();
+        assert_eq!(text.matches("Updated").count(), 1, "one does it, the others find it done: {text}");
         env.lockstep(["map", "check"]).assert_success();
     }
 }
@@ -58,14 +58,14 @@ fn waiting_process_names_the_lock_owner() {
     lock.lock().unwrap();
     fs::write(env.state().join("map/lock"), "process 4711 (map build)\n").unwrap();
     let mut waiting = env.command(["map", "update"]).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = BufReader::new(waiting.stderr.take().unwrap());
+    let mut output = BufReader::new(waiting.stderr.take().unwrap());
     let mut line = String::new();
-    said.read_line(&mut line).unwrap();
+    output.read_line(&mut line).unwrap();
     assert_eq!(line, "waiting for process 4711 (map build)\n");
     drop(lock);
     assert!(waiting.wait().unwrap().success());
     line.clear();
-    said.read_to_string(&mut line).unwrap();
+    output.read_to_string(&mut line).unwrap();
     assert_eq!(line, "");
 }
 

@@ -96,9 +96,9 @@ fn act(env: &TestEnv, dice: &mut Dice, files: &mut BTreeMap<String, ()>) {
     };
     match dice.roll(10) {
         0 if files.len() > 10 => {
-            let gone = any(dice, files);
-            fs::remove_file(env.project().join(&gone)).unwrap();
-            files.remove(&gone);
+            let removed = any(dice, files);
+            fs::remove_file(env.project().join(&removed)).unwrap();
+            files.remove(&removed);
         }
         1 if files.len() > 10 => {
             let (from, to) = (any(dice, files), path(dice));

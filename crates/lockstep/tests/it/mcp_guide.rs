@@ -19,7 +19,7 @@ fn examples_of_the_mcp_guide_work() {
         for part in format!("\n{block}").split("\n$ ").skip(1) {
             // A command with a document behind it goes on to that document's end.
             let end = part.find("\nEND").map_or_else(|| part.find('\n').unwrap_or(part.len()), |at| at + 4);
-            let (command, shown) = part.split_at(end);
+            let (command, text) = part.split_at(end);
             let output = Command::new("sh")
                 .args(["-c", command])
                 .current_dir(env.project())
@@ -28,8 +28,8 @@ fn examples_of_the_mcp_guide_work() {
                 .env("HOME", env.home())
                 .output()
                 .unwrap();
-            let said = String::from_utf8(output.stdout).unwrap();
-            assert_eq!(said.trim(), shown.trim(), "$ {command}");
+            let message = String::from_utf8(output.stdout).unwrap();
+            assert_eq!(message.trim(), text.trim(), "$ {command}");
             assert!(output.stderr.is_empty(), "$ {command}\n{}", String::from_utf8_lossy(&output.stderr));
             commands += 1;
         }

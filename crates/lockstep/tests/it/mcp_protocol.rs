@@ -156,14 +156,17 @@ fn long_call_reports_progress_and_can_be_cancelled() {
     let id = session.send("tools/call", call("t1", "shared.py"));
     let answer = session.answer(id);
     assert_eq!(answer["result"]["isError"], false, "{}", text(&answer["result"]));
-    let told: Vec<&Value> =
-        session.notifications.iter().filter(|told| told["params"]["progressToken"] == "t1").collect();
-    let progress: Vec<f64> = told.iter().map(|told| told["params"]["progress"].as_f64().unwrap()).collect();
+    let output: Vec<&Value> =
+        session.notifications.iter().filter(|message| message["params"]["progressToken"] == "t1").collect();
+    let progress: Vec<f64> =
+        output.iter().map(|output| output["params"]["progress"].as_f64().unwrap()).collect();
     assert!(!progress.is_empty() && progress.is_sorted(), "{progress:?}");
-    assert!(told.iter().all(|told| told["method"] == "notifications/progress"), "{told:?}");
+    assert!(output.iter().all(|output| output["method"] == "notifications/progress"), "{output:?}");
     assert!(
-        told.iter().all(|told| told["params"]["total"].as_f64() >= told["params"]["progress"].as_f64()),
-        "{told:?}"
+        output
+            .iter()
+            .all(|output| output["params"]["total"].as_f64() >= output["params"]["progress"].as_f64()),
+        "{output:?}"
     );
     // More of them than are worked on at once, all given up: what comes next need not wait for them.
     let given_up: Vec<u64> = (0..12).map(|_| session.send("tools/call", call("t2", "shared.py"))).collect();
@@ -216,6 +219,6 @@ fn long_results_are_paginated() {
     lines.dedup();
     assert_eq!(lines.len(), expected);
     assert!(lines.len() >= 2_500 && pages > 3, "{} lines in {pages} pages", lines.len());
-    let said = session.fails("references", json!({"name": "a.py", "cursor": "0123456789abcdef.5"}));
-    assert!(said.contains("leads nowhere") && said.contains("without a cursor"), "{said}");
+    let output = session.fails("references", json!({"name": "a.py", "cursor": "0123456789abcdef.5"}));
+    assert!(output.contains("leads nowhere") && output.contains("without a cursor"), "{output}");
 }

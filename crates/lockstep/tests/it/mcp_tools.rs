@@ -88,13 +88,15 @@ fn every_tool_with_good_and_with_bad_arguments() {
         "no tool is forgotten"
     );
     for (name, good, bad) in calls() {
-        let said = session.fails(name, bad);
+        let output = session.fails(name, bad);
         // The problem, and its fix.
         assert!(
-            said.starts_with("error: ") || said.starts_with("refused, ") || said.starts_with("not ready"),
-            "{name}: {said}"
+            output.starts_with("error: ")
+                || output.starts_with("refused, ")
+                || output.starts_with("not ready"),
+            "{name}: {output}"
         );
-        assert!(said.contains("hint: ") || said.contains("\n- "), "{name}: {said}");
+        assert!(output.contains("hint: ") || output.contains("\n- "), "{name}: {output}");
         let result = session.call(name, good);
         assert_eq!(result["isError"], false, "{name}: {result:#}");
         assert!(!text(&result).is_empty(), "{name}");
@@ -199,13 +201,13 @@ fn task_update_checks_access_and_base_version() {
     let env = workshop();
     let mut session = Session::start(&env);
     // A caller without an identity is not treated as the Lead.
-    let said = session.fails("task_update", update(1, None));
-    assert!(said.contains("nobody said who writes the task") && said.contains("\"lead\""), "{said}");
-    let said = session.fails("phase_complete", json!({"phase": "P1", "l2": "work/1/L2-summary.md"}));
-    assert!(said.contains("nobody said who writes the task"), "{said}");
+    let output = session.fails("task_update", update(1, None));
+    assert!(output.contains("nobody said who writes the task") && output.contains("\"lead\""), "{output}");
+    let output = session.fails("phase_complete", json!({"phase": "P1", "l2": "work/1/L2-summary.md"}));
+    assert!(output.contains("nobody said who writes the task"), "{output}");
     // The rules are those of the command line.
-    let said = session.fails("task_update", update(1, Some("analyst")));
-    assert!(said.contains("analyst"), "{said}");
+    let output = session.fails("task_update", update(1, Some("analyst")));
+    assert!(output.contains("analyst"), "{output}");
     env.write("intent.yaml", "x\n");
     let cli = env.lockstep([
         "task",
@@ -218,12 +220,12 @@ fn task_update_checks_access_and_base_version() {
         "--as",
         "analyst",
     ]);
-    assert_eq!(String::from_utf8(cli.stdout).unwrap(), said);
+    assert_eq!(String::from_utf8(cli.stdout).unwrap(), output);
     assert_eq!(cli.code, Some(1));
     // Compare and swap.
     assert_eq!(session.data("task_update", update(1, Some("lead")))["version"], 2);
-    let said = session.fails("task_update", update(1, Some("lead")));
-    assert!(said.contains("PT-v2"), "{said}");
+    let output = session.fails("task_update", update(1, Some("lead")));
+    assert!(output.contains("PT-v2"), "{output}");
     assert_eq!(session.data("task_show", json!({}))["document"]["user_intent"], "by Some(\"lead\") from 1");
     // Both verdicts are in the audit, with the tool.
     let events = std::fs::read_to_string(env.state().join("events.jsonl")).unwrap();
@@ -240,10 +242,10 @@ fn a_server_for_one_agent_acts_for_no_other() {
     let mut session = Session::silent(env.command(["mcp", "--as", "rsil-agent"]));
     session.greet();
     // It may write phase_status only, regardless of the identity it claims.
-    let said = session.fails("task_update", update(1, None));
-    assert!(said.contains("rsil-agent"), "{said}");
-    let said = session.fails("task_update", update(1, Some("lead")));
-    assert!(said.contains("this server acts for rsil-agent, and not for lead"), "{said}");
+    let output = session.fails("task_update", update(1, None));
+    assert!(output.contains("rsil-agent"), "{output}");
+    let output = session.fails("task_update", update(1, Some("lead")));
+    assert!(output.contains("this server acts for rsil-agent, and not for lead"), "{output}");
     let status = json!({"P1": {"status": "IN_PROGRESS"}});
     let written = session.data("task_update", json!({"base": 1, "section": "phase_status", "value": status}));
     assert_eq!(written["version"], 2);
@@ -256,8 +258,11 @@ fn commands_are_run_only_where_the_server_was_started_so() {
     session.data("step_phase_start", json!({"step": "01-01", "phase": "RED"}));
     let marker = env.project().join("ran");
     let done = json!({"step": "01-01", "phase": "RED", "run": format!("touch {}; false", marker.display())});
-    let said = session.fails("step_phase_done", done.clone());
-    assert!(said.contains("runs no commands") && said.contains("--allow-run") && !marker.exists(), "{said}");
+    let output = session.fails("step_phase_done", done.clone());
+    assert!(
+        output.contains("runs no commands") && output.contains("--allow-run") && !marker.exists(),
+        "{output}"
+    );
     let mut session = Session::silent(env.command(["mcp", "--allow-run"]));
     session.greet();
     let written = session.data("step_phase_done", done);
@@ -281,8 +286,11 @@ fn tools_without_a_project_answer_or_name_what_is_missing() {
     assert_eq!(session.data("map_entry", json!({"path": "a.py"}))["refd_by"], json!(["b.py"]));
     for (name, good, _) in calls() {
         if !["impact", "references", "dangling_references", "map_entry"].contains(&name) {
-            let said = session.fails(name, good);
-            assert!(said.contains("no lockstep.toml") && said.contains("lockstep init"), "{name}: {said}");
+            let output = session.fails(name, good);
+            assert!(
+                output.contains("no lockstep.toml") && output.contains("lockstep init"),
+                "{name}: {output}"
+            );
         }
     }
     assert_eq!(session.request("resources/list", json!({}))["result"]["resources"], json!([]));
@@ -296,8 +304,8 @@ fn tools_without_a_project_answer_or_name_what_is_missing() {
 fn running_server_reports_and_rereads_an_invalid_configuration() {
     let env = configured("[task]\nmax_bites = 3\n");
     let mut session = Session::start(&env);
-    let said = session.fails("task_show", json!({}));
-    assert!(said.contains("max_bites"), "{said}");
+    let output = session.fails("task_show", json!({}));
+    assert!(output.contains("max_bites"), "{output}");
     env.configure("");
     assert!(session.fails("task_show", json!({})).contains("lockstep task new"));
 }

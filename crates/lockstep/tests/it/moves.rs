@@ -61,7 +61,7 @@ fn a_moved_directory_is_one_line() {
 fn a_patch_that_deletes_and_creates_the_same_content_is_a_move() {
     let env = project();
     let (minus, plus): (Vec<_>, Vec<_>) =
-        CORE.lines().map(|it| (format!("-{it}\n"), format!("+{it}\n"))).unzip();
+        CORE.lines().map(|line| (format!("-{line}\n"), format!("+{line}\n"))).unzip();
     let count = minus.len();
     let patch = format!(
         "--- a/core.py\n+++ /dev/null\n@@ -1,{count} +0,0 @@\n{}--- /dev/null\n+++ b/kernel.py\n@@ -0,0 +1,{count} @@\n{}",

@@ -59,8 +59,8 @@ fn check(env: &TestEnv, expected: &[PathBuf]) {
     assert_eq!(yaml, json, "yaml says what json says");
     let listed: Vec<&str> =
         json["changes"].as_array().unwrap().iter().map(|change| change["path"].as_str().unwrap()).collect();
-    let shown: Vec<_> = expected.iter().map(|path| path.to_string_lossy()).collect();
-    assert_eq!(listed, shown, "json");
+    let output: Vec<_> = expected.iter().map(|path| path.to_string_lossy()).collect();
+    assert_eq!(listed, output, "json");
     let text = env.lockstep(["changes", "--quiet"]).assert_success();
     assert_eq!(text.lines().count(), expected.len(), "one line per change: {text}");
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "no control characters: {text:?}");

@@ -21,9 +21,9 @@ impl Stage {
         command.env("HOME", self.env.home()).env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
         command.envs(["HTTP_PROXY", "HTTPS_PROXY"].map(|name| (name, "http://127.0.0.1:1")));
         let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{args:?}: {said}{}", String::from_utf8_lossy(&output.stderr));
-        said
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{args:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
+        text
     }
 
     /// From the marketplace file at the root of this repository, as a user would.
@@ -90,8 +90,8 @@ fn the_marketplace_file_installs_it_and_init_makes_no_second_copy() {
     let Some(stage) = Stage::bare() else { return };
     stage.install_from_marketplace();
     assert!(stage.claude(&["plugin", "list"]).contains("lockstep@lockstep"));
-    let said = stage.run("init --plugin").assert_success();
-    assert!(said.contains("installed from a marketplace"), "{said}");
+    let output = stage.run("init --plugin").assert_success();
+    assert!(output.contains("installed from a marketplace"), "{output}");
     assert!(!stage.env.project().join(".claude").exists());
     stage.run("index --quiet").assert_success();
     let outcome = stage.play(SCENARIO, &[]);

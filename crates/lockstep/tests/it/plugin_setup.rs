@@ -62,11 +62,11 @@ fn edited_plugin_files_are_kept() {
     env.lockstep(["init", "--plugin"]).assert_success();
     let skill = env.project().join(COPY).join("skills/execution-impact/SKILL.md");
     fs::write(&skill, "mine\n").unwrap();
-    let said = env.lockstep(["init", "--plugin"]).assert_success();
-    assert!(said.contains("skills/execution-impact/SKILL.md was edited"), "{said}");
+    let output = env.lockstep(["init", "--plugin"]).assert_success();
+    assert!(output.contains("skills/execution-impact/SKILL.md was edited"), "{output}");
     fs::remove_file(env.state().join("installation.json")).unwrap();
-    let said = env.lockstep(["uninstall"]).assert_success();
-    assert!(said.contains("it stays"), "{said}");
+    let output = env.lockstep(["uninstall"]).assert_success();
+    assert!(output.contains("it stays"), "{output}");
     assert_eq!(fs::read_to_string(&skill).unwrap(), "mine\n");
     let left = walk(&env.project().join(".claude"));
     assert_eq!(left, 1, "all else is taken out, also without a memory of it");
@@ -159,17 +159,17 @@ fn a_missing_program_is_one_line_for_the_lead_of_an_active_project() {
         );
     }
     env.configure("");
-    let mut told = Vec::new();
+    let mut output = Vec::new();
     for _ in 0..2 {
         for event in crate::observed() {
-            let (said, code) = without_program(&env, &event, "s1");
+            let (text, code) = without_program(&env, &event, "s1");
             assert_eq!(code, Some(0), "{}", event.name());
-            told.extend((!said.is_empty()).then_some((event.name().to_owned(), said)));
+            output.extend((!text.is_empty()).then_some((event.name().to_owned(), text)));
         }
     }
-    let [(event, said)] = told.try_into().expect("exactly once");
-    assert_eq!((event.as_str(), said.lines().count()), ("SessionStart", 1));
-    let reply: Value = serde_json::from_str(&said).unwrap();
+    let [(event, message)] = output.try_into().expect("exactly once");
+    assert_eq!((event.as_str(), message.lines().count()), ("SessionStart", 1));
+    let reply: Value = serde_json::from_str(&message).unwrap();
     let text = "lockstep: the program is not on PATH";
     assert!(reply["systemMessage"].as_str().unwrap().starts_with(text), "{reply}");
     assert!(reply["hookSpecificOutput"]["additionalContext"].as_str().unwrap().starts_with(text));

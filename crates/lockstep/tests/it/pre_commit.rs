@@ -90,8 +90,8 @@ impl PreCommit {
             .envs(self.variables(env))
             .output()
             .unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        (output.status.code(), String::from_utf8(said).unwrap())
+        let message = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(message).unwrap())
     }
 
     fn variables(&self, env: &TestEnv) -> Vec<(&'static str, OsString)> {
@@ -122,18 +122,18 @@ fn impact_passes_warns_and_fails() {
     commit_all(&env);
     env.write("a.py", "def hello():\n    return 2\n");
     env.git(["add", "--all"]);
-    let (code, said) = pre_commit.run(&env, "lockstep-impact", "");
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("lockstep impact") && said.contains("Passed"), "{said}");
+    let (code, output) = pre_commit.run(&env, "lockstep-impact", "");
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains("lockstep impact") && output.contains("Passed"), "{output}");
     env.write("a.py", "def greet():\n    return 2\n");
     env.git(["add", "--all"]);
     let only_report = "        args: [--staged]\n        verbose: true\n";
-    let (code, said) = pre_commit.run(&env, "lockstep-impact", only_report);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("b.py:3: hello is now greet"), "{said}");
-    let (code, said) = pre_commit.run(&env, "lockstep-impact", "");
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("Failed") && said.contains("b.py:3: hello is now greet"), "{said}");
+    let (code, output) = pre_commit.run(&env, "lockstep-impact", only_report);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains("b.py:3: hello is now greet"), "{output}");
+    let (code, output) = pre_commit.run(&env, "lockstep-impact", "");
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("Failed") && output.contains("b.py:3: hello is now greet"), "{output}");
 }
 
 #[test]
@@ -141,20 +141,20 @@ fn gate_passes_without_open_steps_and_fails_for_an_unready_one() {
     let Some(pre_commit) = PreCommit::find_or_skip_test() else { return };
     let env = inactive();
     env.git(["init", "--quiet"]);
-    let (code, said) = pre_commit.run(&env, "lockstep-gate", "");
-    assert_eq!(code, Some(0), "{said}");
+    let (code, output) = pre_commit.run(&env, "lockstep-gate", "");
+    assert_eq!(code, Some(0), "{output}");
     // pre-commit fails a hook that changes a tracked file, and the gate records its verdict in the trail.
     let env = with_step();
     env.git(["init", "--quiet"]);
     env.write(".gitignore", ".lockstep/\nsteps/audit-*.log\n");
     env.git(["add", "--all"]);
-    let (code, said) = pre_commit.run(&env, "lockstep-gate", "");
-    assert_eq!(code, Some(0), "{said}");
+    let (code, output) = pre_commit.run(&env, "lockstep-gate", "");
+    assert_eq!(code, Some(0), "{output}");
     yes(&env, "step phase start 01-01 RED");
     env.git(["add", "--all"]);
-    let (code, said) = pre_commit.run(&env, "lockstep-gate", "");
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("Failed") && said.contains("RED"), "{said}");
+    let (code, output) = pre_commit.run(&env, "lockstep-gate", "");
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("Failed") && output.contains("RED"), "{output}");
 }
 
 #[test]
@@ -166,11 +166,11 @@ fn map_passes_when_it_matches_and_fails_when_it_does_not() {
     env.write("b.py", "from a import hello\n");
     commit_all(&env);
     env.lockstep(["map", "build"]).assert_success();
-    let (code, said) = pre_commit.run(&env, "lockstep-map", "");
-    assert_eq!(code, Some(0), "{said}");
+    let (code, output) = pre_commit.run(&env, "lockstep-map", "");
+    assert_eq!(code, Some(0), "{output}");
     env.write("b.py", "import os\n");
     env.git(["add", "--all"]);
-    let (code, said) = pre_commit.run(&env, "lockstep-map", "");
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("Failed") && said.contains("b.py"), "{said}");
+    let (code, output) = pre_commit.run(&env, "lockstep-map", "");
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("Failed") && output.contains("b.py"), "{output}");
 }

@@ -112,8 +112,8 @@ fn a_linked_worktree_uses_the_main_ones_configuration_and_its_own_state() {
         env.run(command, stop.json(&tree).as_bytes()).context().expect("lead = any is in effect");
     assert!(alert.contains("Changed: a.py (hello removed)\n"), "{alert}");
     assert_eq!(states(&env), ["$ELSEWHERE/tree"]);
-    let shown = env.lockstep(["-C", tree.to_str().unwrap(), "config", "show"]).assert_success();
-    assert!(shown.contains("alert.lead = \"any\""), "{shown}");
+    let text = env.lockstep(["-C", tree.to_str().unwrap(), "config", "show"]).assert_success();
+    assert!(text.contains("alert.lead = \"any\""), "{text}");
     // The main worktree does not sweep what belongs to the linked one, and the other way round.
     let listed = env.lockstep(["changes", "--tsv"]).assert_success();
     assert_eq!(listed, "", "the session ran in the linked worktree");

@@ -19,7 +19,7 @@ fn places(env: &TestEnv, args: &[&str]) -> Vec<String> {
     let text = refs(env, &[args, &["--format", "json"]].concat());
     let answer: Value = serde_json::from_str(&text).unwrap();
     let places = answer["references"].as_array().unwrap();
-    places.iter().map(|it| format!("{}:{}", it["file"].as_str().unwrap(), it["line"])).collect()
+    places.iter().map(|place| format!("{}:{}", place["file"].as_str().unwrap(), place["line"])).collect()
 }
 
 #[test]
@@ -203,10 +203,10 @@ fn typing_error_gets_a_suggestion() {
     let env = inactive();
     env.write("a.py", "def parse_line():\n    pass\n");
     env.write("settings.py", "");
-    let said = env.lockstep(["refs", "prase_line"]).assert_failure(2);
-    assert!(said.contains("a similar name: `parse_line`"), "{said}");
-    let said = env.lockstep(["refs", "setings.py"]).assert_failure(4);
-    assert!(said.contains("`settings.py`"), "{said}");
+    let output = env.lockstep(["refs", "prase_line"]).assert_failure(2);
+    assert!(output.contains("a similar name: `parse_line`"), "{output}");
+    let output = env.lockstep(["refs", "setings.py"]).assert_failure(4);
+    assert!(output.contains("`settings.py`"), "{output}");
 }
 
 #[test]
@@ -215,8 +215,8 @@ fn mistyped_former_name_of_a_renamed_definition_gets_a_suggestion() {
     env.write("core.py", "def greet():\n    return 1\n");
     env.git_script("git init -q && git add -A && git commit -qm first").assert_success();
     env.write("core.py", "def salute():\n    return 1\n");
-    let said = env.lockstep(["refs", "gret"]).assert_failure(2);
-    assert!(said.contains("a similar name: `greet`"), "{said}");
+    let output = env.lockstep(["refs", "gret"]).assert_failure(2);
+    assert!(output.contains("a similar name: `greet`"), "{output}");
 }
 
 #[test]
@@ -246,8 +246,12 @@ fn no_place_is_listed_twice() {
     let out: Value =
         serde_json::from_str(&env.lockstep(["refs", "--out", "b.ts", "--format", "json"]).assert_success())
             .unwrap();
-    let lines: Vec<u64> =
-        out["references"].as_array().unwrap().iter().map(|it| it["line"].as_u64().unwrap()).collect();
+    let lines: Vec<u64> = out["references"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|candidate| candidate["line"].as_u64().unwrap())
+        .collect();
     assert_eq!(lines, [1, 3], "each line once for the one target: {out:#}");
     let text = refs(&env, &["a.ts"]);
     assert_eq!(text.matches("b.ts:1:").count(), 1, "{text}");

@@ -62,9 +62,9 @@ fn edits_since_init_are_kept() {
     let edited = fs::read_to_string(&settings).unwrap().replace("\"a\": 1", "\"a\": 2");
     fs::write(&settings, edited).unwrap();
     env.configure("[alert]\nlead = \"any\"\n");
-    let said = env.lockstep(["uninstall"]).assert_success();
+    let output = env.lockstep(["uninstall"]).assert_success();
     assert_eq!(fs::read_to_string(&settings).unwrap(), "{\n  \"a\": 2\n}\n");
-    assert!(said.contains("it stays"), "{said}");
+    assert!(output.contains("it stays"), "{output}");
     assert!(env.project().join("lockstep.toml").exists());
 }
 
@@ -83,15 +83,15 @@ fn a_dry_run_shows_the_change_and_makes_none() {
     let env = inactive();
     env.write(SETTINGS, "{}\n");
     let before = env.dir_snapshot();
-    let shown = env.lockstep(["init", "--dry-run"]).assert_success();
+    let text = env.lockstep(["init", "--dry-run"]).assert_success();
     assert_eq!(env.dir_snapshot(), before);
     for part in ["+++ b/lockstep.toml", "+++ b/.claude/settings.json", "hook claude", "Nothing was changed"] {
-        assert!(shown.contains(part), "{shown}");
+        assert!(text.contains(part), "{text}");
     }
     env.lockstep(["init"]).assert_success();
     let before = env.dir_snapshot();
-    let shown = env.lockstep(["uninstall", "--dry-run", "--purge"]).assert_success();
-    assert!(shown.contains("-"), "{shown}");
+    let text = env.lockstep(["uninstall", "--dry-run", "--purge"]).assert_success();
+    assert!(text.contains("-"), "{text}");
     assert_eq!(env.dir_snapshot(), before);
 }
 
@@ -202,17 +202,17 @@ fn impact_does_not_report_what_init_wrote() {
     env.write("a.py", "def greet(): pass\n");
     for init in [&["init"][..], &["init", "--plugin"]] {
         env.lockstep(init).assert_success();
-        let said = env.lockstep(["impact"]).assert_success();
+        let output = env.lockstep(["impact"]).assert_success();
         assert!(
-            said.contains("b.py") && !said.contains("lockstep.toml") && !said.contains("settings"),
-            "{said}"
+            output.contains("b.py") && !output.contains("lockstep.toml") && !output.contains("settings"),
+            "{output}"
         );
-        assert!(!said.contains("SKILL.md") && !said.contains(".lockstep/"), "{said}");
+        assert!(!output.contains("SKILL.md") && !output.contains(".lockstep/"), "{output}");
     }
     // An edit of the user's is one again.
     env.configure("[scope]\nexclude = [\"dist/\"]\n");
-    let said = env.lockstep(["impact"]).assert_success();
-    assert!(said.contains("lockstep.toml"), "{said}");
+    let text = env.lockstep(["impact"]).assert_success();
+    assert!(text.contains("lockstep.toml"), "{text}");
 }
 
 #[test]
@@ -222,8 +222,8 @@ fn init_reports_settings_that_git_ignores() {
         env.git(["init", "--quiet"]);
         env.write(".gitignore", ignore);
         for args in [&["init", "--client", "claude", "--dry-run"][..], &["init", "--client", "claude"]] {
-            let said = env.lockstep(args).snapshot();
-            assert_eq!(said.contains("git ignores .claude/settings.json"), is_said, "{ignore}: {said}");
+            let output = env.lockstep(args).snapshot();
+            assert_eq!(output.contains("git ignores .claude/settings.json"), is_said, "{ignore}: {output}");
         }
         let local = env.lockstep(["init", "--client", "claude", "--local"]).snapshot();
         assert!(!local.contains("git ignores"), "the local settings are not shared anyway: {local}");
@@ -244,17 +244,20 @@ fn uninstall_names_what_it_leaves() {
         let _ = env.hook(&lockstep_testkit::HookEvent::session_start());
         env.hook(&lockstep_testkit::HookEvent::edit("a.py")).assert_silent();
         let args = if purge { &["uninstall", "--purge"][..] } else { &["uninstall"] };
-        let said = env.lockstep(args).snapshot();
+        let output = env.lockstep(args).snapshot();
         for name in [
             "docs/map.md (the map)",
             "docs/cache.md (the session cache)",
             "src-changes-SESSION.log (1 journal",
         ] {
-            assert!(said.contains(name), "{name}: {said}");
+            assert!(output.contains(name), "{name}: {output}");
         }
-        assert!(said.contains("lockstep.toml was not written by `lockstep init`, or edited since"), "{said}");
-        assert_eq!(said.contains(".lockstep stays with its history"), !purge, "{said}");
-        assert_eq!(said.contains(".lockstep was removed with its history"), purge, "{said}");
+        assert!(
+            output.contains("lockstep.toml was not written by `lockstep init`, or edited since"),
+            "{output}"
+        );
+        assert_eq!(output.contains(".lockstep stays with its history"), !purge, "{output}");
+        assert_eq!(output.contains(".lockstep was removed with its history"), purge, "{output}");
         assert!(env.project().join("docs/map.md").exists());
     }
 }
@@ -276,9 +279,9 @@ fn a_project_is_set_up_at_the_root_of_its_repository() {
     let env = inactive();
     env.git(["init", "--quiet"]);
     env.write("deep/er/file", "");
-    let said = env.lockstep(["-C", "deep/er", "init", "--client", "claude"]).assert_success();
+    let output = env.lockstep(["-C", "deep/er", "init", "--client", "claude"]).assert_success();
     let root = env.project().display().to_string();
-    assert!(said.contains(&format!("Setting up {root}, which this directory belongs to.")), "{said}");
+    assert!(output.contains(&format!("Setting up {root}, which this directory belongs to.")), "{output}");
     assert!(!env.lockstep(["init", "--client", "claude"]).assert_success().contains("Setting up"));
     assert!(env.project().join("lockstep.toml").exists());
     assert!(env.project().join(SETTINGS).exists());
@@ -288,9 +291,9 @@ fn a_project_is_set_up_at_the_root_of_its_repository() {
 #[test]
 fn without_a_client_only_the_configuration_is_written() {
     let env = inactive();
-    let said = env.lockstep(["init"]).assert_success();
-    assert!(said.contains("No client was found"), "{said}");
-    assert!(!said.contains("Restart"), "there is no hook to see: {said}");
+    let output = env.lockstep(["init"]).assert_success();
+    assert!(output.contains("No client was found"), "{output}");
+    assert!(!output.contains("Restart"), "there is no hook to see: {output}");
     assert!(!env.project().join(".claude").exists());
     assert!(env.project().join("lockstep.toml").exists());
 }
@@ -307,8 +310,8 @@ fn init_refuses_to_register_a_program_that_it_would_not_recognise() {
     command.envs(template.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = env.run(command, b"");
     assert_eq!(output.code, Some(3), "{}", output.snapshot());
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("rename the program's file to `lockstep`"), "{told}");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains("rename the program's file to `lockstep`"), "{message}");
     assert!(!env.project().join(SETTINGS).exists());
 }
 

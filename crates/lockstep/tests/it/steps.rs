@@ -66,8 +66,8 @@ fn a_step_from_new_to_done() {
     assert_eq!(log[2]["outcome_details"], "by-hand");
     assert_eq!(log[0]["started_at"], "2026-02-14T15:30:42+09:00");
     assert!(yes(&env, "audit verify").contains("steps: whole, 8 entries"));
-    let shown = yes(&env, "step show 01-01");
-    assert!(shown.contains("RED                    EXECUTED PASS, with evidence"), "{shown}");
+    let text = yes(&env, "step show 01-01");
+    assert!(text.contains("RED                    EXECUTED PASS, with evidence"), "{text}");
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn every_reason_is_reported_and_nothing_changes() {
         ("step new 01-02 --project auth --phases tdd-99", "The sets are tdd-14, tdd-8, tdd-5, tdd-3"),
         ("step new ../x --project auth", "cannot be a file's name"),
     ] {
-        let said = no(&env, args);
-        assert!(said.contains(reason), "{args}: {said}");
+        let output = no(&env, args);
+        assert!(output.contains(reason), "{args}: {output}");
     }
     assert_eq!(step(&env), before);
     let data: Value = serde_json::from_str(&no(&env, "step phase start 01-01 GREEN --format json")).unwrap();
@@ -128,10 +128,10 @@ fn secrets_in_a_command_are_not_recorded() {
 fn a_lock_has_a_holder_and_an_end() {
     let env = with_step();
     yes(&env, "step lock 01-01 --as ada --minutes 30");
-    let said = no(&env, "step phase start 01-01 RED");
+    let output = no(&env, "step phase start 01-01 RED");
     assert!(
-        said.contains("STEP_LOCKED by ada since 2026-02-14T06:30:42Z, until 2026-02-14T07:00:42Z"),
-        "{said}"
+        output.contains("STEP_LOCKED by ada since 2026-02-14T06:30:42Z, until 2026-02-14T07:00:42Z"),
+        "{output}"
     );
     assert!(no(&env, "step unlock 01-01 --as bob").contains("STEP_LOCKED by ada"));
     yes(&env, "step phase start 01-01 RED --as ada");
@@ -172,8 +172,8 @@ fn a_projects_own_state_machine_is_used_and_a_broken_one_is_reported() {
     yes(&env, "step new 01-01 --project p --phases two");
     yes(&env, "step phase start 01-01 DO");
     env.write("steps/step-execution-fsm.yaml", "phase_sets:\n  two: {phases: [DO, DO]}\n");
-    let said = env.lockstep(["step", "phase", "fail", "01-01", "DO"]).assert_failure(3);
-    assert!(said.contains("the phase DO occurs twice"), "{said}");
+    let output = env.lockstep(["step", "phase", "fail", "01-01", "DO"]).assert_failure(3);
+    assert!(output.contains("the phase DO occurs twice"), "{output}");
 }
 
 #[test]

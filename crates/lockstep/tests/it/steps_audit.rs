@@ -84,8 +84,8 @@ fn the_first_bad_line_of_a_trail_of_days_is_named() {
             Some(text) => fs::write(file(names[at]), text).unwrap(),
             None => fs::remove_file(file(names[at])).unwrap(),
         }
-        let said = no(&env, "audit verify");
-        assert!(said.contains(&format!("steps/{expected}")), "{name}: {said}");
+        let output = no(&env, "audit verify");
+        assert!(output.contains(&format!("steps/{expected}")), "{name}: {output}");
         fs::write(file(names[at]), &texts[at]).unwrap();
     }
     yes(&env, "audit verify");
@@ -142,8 +142,8 @@ fn unwritable_trail_stops_changes_but_not_gates() {
 #[test]
 fn a_step_that_never_existed_leaves_no_trail_in_the_root() {
     let env = active();
-    let told = env.lockstep(["gate", "stop", "NAME"]).assert_failure(4);
-    assert!(told.contains("there is no step file NAME"), "{told}");
+    let output = env.lockstep(["gate", "stop", "NAME"]).assert_failure(4);
+    assert!(output.contains("there is no step file NAME"), "{output}");
     let prompt = env.write("prompt.md", "<!-- DES-VALIDATION: required -->\n<!-- DES-STEP-FILE: NAME -->\n");
     assert_eq!(env.lockstep(["gate", "prompt", prompt.to_str().unwrap()]).code, Some(1));
     let names: Vec<_> = fs::read_dir(env.project())

@@ -87,9 +87,9 @@ fn a_session_with_every_gate() {
     assert_eq!(failed["state"]["status"], "FAILED", "{failed}");
     assert_eq!(failed["state"]["failure_reason"], question);
     assert!(!failed["state"]["recovery_suggestions"].as_array().unwrap().is_empty());
-    let told = "The step steps/01-01.json was set to FAILED when crafter";
-    assert_eq!(transcript.lead().first_with(told), Some(2), "{transcript}");
-    assert_eq!(transcript.lead().count(told), 1);
+    let output = "The step steps/01-01.json was set to FAILED when crafter";
+    assert_eq!(transcript.lead().first_with(output), Some(2), "{transcript}");
+    assert_eq!(transcript.lead().count(output), 1);
     assert_eq!(transcript.lead().count("The step steps/01-02.json was set to FAILED"), 0);
 
     // The commit: refused while GREEN is deferred, made after it was done.

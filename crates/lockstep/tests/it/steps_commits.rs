@@ -36,15 +36,15 @@ fn a_commit_waits_for_a_deferred_phase_and_passes_after() {
     env.lockstep(["step", "phase", "skip", "01-01", "GREEN", "--blocked-by", "DEFERRED: tomorrow"])
         .assert_success();
     assert!(yes(&env, "gate stop 01-01").contains("WARNING"));
-    let (code, said) = commit(&env, &[]);
+    let (code, output) = commit(&env, &[]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("Phase GREEN is put off (DEFERRED: tomorrow)"), "{said}");
-    assert!(said.contains("lockstep step phase start steps/01-01.json GREEN"), "{said}");
+    assert!(output.contains("Phase GREEN is put off (DEFERRED: tomorrow)"), "{output}");
+    assert!(output.contains("lockstep step phase start steps/01-01.json GREEN"), "{output}");
     yes(&env, "step phase start 01-01 GREEN");
     yes(&env, "step phase done 01-01 GREEN --run true");
-    let (code, said) = commit(&env, &[]);
+    let (code, output) = commit(&env, &[]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("gate 2 has not passed since the last change"), "{said}");
+    assert!(output.contains("gate 2 has not passed since the last change"), "{output}");
     assert!(yes(&env, "gate stop 01-01").contains("PASS"));
     yes(&env, "step phase start 01-01 COMMIT");
     assert_eq!(commit(&env, &[]), (Some(0), String::new()));
@@ -65,11 +65,14 @@ fn ungated_commits_are_recorded_at_the_next_check() {
         "tree=$(git write-tree) && new=$(git -c user.name=x -c user.email=x@y commit-tree -p HEAD -m plumbing $tree) && \
          git -c core.hooksPath=/dev/null update-ref HEAD $new",
     );
-    let said = yes(&env, "audit verify");
-    assert!(said.contains("(work) passed no gate") && said.contains("(plumbing) passed no gate"), "{said}");
-    let (code, said) = commit(&env, &[]);
+    let output = yes(&env, "audit verify");
+    assert!(
+        output.contains("(work) passed no gate") && output.contains("(plumbing) passed no gate"),
+        "{output}"
+    );
+    let (code, output) = commit(&env, &[]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("(plumbing) passed no gate; it is on record now"), "{said}");
+    assert!(output.contains("(plumbing) passed no gate; it is on record now"), "{output}");
     let entries: Vec<Value> =
         serde_json::from_str(&yes(&env, "audit show --event COMMIT_NOT_VALIDATED --format json")).unwrap();
     assert_eq!(entries.len(), 2);
@@ -113,8 +116,8 @@ fn a_hook_that_was_there_runs_first_and_comes_back() {
     let dry = yes(&env, "init --client claude --git-hook --dry-run");
     assert!(dry.contains("pre-commit"), "{dry}");
     assert_eq!(fs::read_to_string(&hook).unwrap(), before);
-    let said = yes(&env, "init --client claude --git-hook");
-    assert!(said.contains("pre-commit.before-lockstep"), "{said}");
+    let output = yes(&env, "init --client claude --git-hook");
+    assert!(output.contains("pre-commit.before-lockstep"), "{output}");
     let installed = fs::read_to_string(&hook).unwrap();
     yes(&env, "init --client claude --git-hook");
     assert_eq!(fs::read_to_string(&hook).unwrap(), installed, "running it again changes nothing");
@@ -141,8 +144,8 @@ fn hooks_path_is_respected_and_never_left() {
     yes(&env, "uninstall");
     assert!(!env.project().join(".githooks/pre-commit").exists());
     env.git(["config", "core.hooksPath", env.outside_dir().to_str().unwrap()]);
-    let said = env.lockstep(["init", "--client", "claude", "--git-hook"]).assert_failure(3);
-    assert!(said.contains("points outside the repository"), "{said}");
+    let output = env.lockstep(["init", "--client", "claude", "--git-hook"]).assert_failure(3);
+    assert!(output.contains("points outside the repository"), "{output}");
     assert_eq!(fs::read_dir(env.outside_dir()).unwrap().count(), 0);
 }
 
@@ -151,29 +154,29 @@ fn doctor_reports_whether_the_gates_run() {
     let env = with_step();
     env.git(["init", "--quiet"]);
     yes(&env, "init --client claude --quiet");
-    let said = |env: &TestEnv| env.lockstep(["doctor"]).snapshot();
-    assert!(said(&env).contains("git does not ask it"), "{}", said(&env));
+    let output = |env: &TestEnv| env.lockstep(["doctor"]).snapshot();
+    assert!(output(&env).contains("git does not ask it"), "{}", output(&env));
     yes(&env, "init --git-hook --quiet");
     assert!(
-        said(&env).contains("git asks it before every commit and every move of a branch"),
+        output(&env).contains("git asks it before every commit and every move of a branch"),
         "{}",
-        said(&env)
+        output(&env)
     );
     let settings = env.project().join(".claude/settings.json");
     let text = fs::read_to_string(&settings).unwrap();
     fs::write(&settings, text.replace("Task|Agent|Workflow|SendMessage|Bash|Monitor|PowerShell|", ""))
         .unwrap();
     assert!(
-        said(&env).contains(
+        output(&env).contains(
             "not for Task, Agent, Workflow, SendMessage, Bash, Monitor, PowerShell: no gate is asked"
         ),
         "{}",
-        said(&env)
+        output(&env)
     );
     fs::write(&settings, text).unwrap();
     let log = env.project().join("steps/audit-2026-02-14.log");
     fs::write(&log, fs::read_to_string(&log).unwrap().replace("auth", "other")).unwrap();
-    assert!(said(&env).contains("steps/audit-2026-02-14.log, line 1: it was edited"), "{}", said(&env));
+    assert!(output(&env).contains("steps/audit-2026-02-14.log, line 1: it was edited"), "{}", output(&env));
 }
 
 #[test]
@@ -202,9 +205,9 @@ fn a_project_below_the_top_of_its_repository_has_its_gate() {
 fn a_gate_that_cannot_run_fails_loudly() {
     let env = repository();
     env.configure("[steps]\nphase = 1\n");
-    let (code, said) = commit(&env, &[]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("unknown key `phase`") && said.contains("could not decide"), "{said}");
+    let (code, output) = commit(&env, &[]);
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("unknown key `phase`") && output.contains("could not decide"), "{output}");
     fs::remove_file(env.project().join("lockstep.toml")).unwrap();
     assert_eq!(commit(&env, &[]).0, Some(0), "an inactive project has no gate");
 }
@@ -218,10 +221,10 @@ fn a_step_whose_boundary_was_left_is_not_committed() {
     env.write("src/a.rs", "fine");
     env.write("docs/x.md", "not fine");
     yes(&env, "step phase done 02-01 RED --run false");
-    let said = no(&env, "gate stop 02-01");
+    let output = no(&env, "gate stop 02-01");
     assert!(
-        said.contains("docs/x.md was changed, outside the step's boundary") && !said.contains("src/a.rs"),
-        "{said}"
+        output.contains("docs/x.md was changed, outside the step's boundary") && !output.contains("src/a.rs"),
+        "{output}"
     );
     ready(&env);
 }
@@ -279,8 +282,8 @@ fn gate_2_compares_contents_not_times_and_flags() {
     ] {
         let env = bounded();
         env.git_script(way).assert_success();
-        let said = no(&env, "gate stop 02-01");
-        assert!(said.contains("outside the step's boundary"), "{way}: {said}");
+        let output = no(&env, "gate stop 02-01");
+        assert!(output.contains("outside the step's boundary"), "{way}: {output}");
     }
 }
 

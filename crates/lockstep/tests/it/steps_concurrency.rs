@@ -151,8 +151,8 @@ fn killed_writers_leave_a_whole_step_and_a_whole_trail() {
     // The remaining step is in a recorded state, and can continue.
     let value: Value = step(&env);
     assert_eq!(value["tdd_cycle"]["phase_execution_log"].as_array().unwrap().len(), WRITERS);
-    let shown = yes(&env, "step show 01-01");
-    assert!(!shown.contains("warning"), "{shown}");
+    let text = yes(&env, "step show 01-01");
+    assert!(!text.contains("warning"), "{text}");
     for n in 0..WRITERS {
         let status = &step(&env)["tdd_cycle"]["phase_execution_log"][n]["status"];
         let verb = if status == "IN_PROGRESS" { "fail" } else { "start" };

@@ -52,12 +52,12 @@ fn with_state(env: &TestEnv, args: &str) -> ProcessOutput {
 
 #[track_caller]
 fn assert_refused(env: &TestEnv, words: &str) {
-    let said = no(env, "audit verify");
-    assert!(said.contains(words), "{said}");
-    let said = no(env, "gate commit");
-    assert!(said.contains("The audit trail is not whole") && said.contains(words), "{said}");
-    let said = env.lockstep(["doctor"]).snapshot();
-    assert!(said.contains(words), "{said}");
+    let output = no(env, "audit verify");
+    assert!(output.contains(words), "{output}");
+    let output = no(env, "gate commit");
+    assert!(output.contains("The audit trail is not whole") && output.contains(words), "{output}");
+    let output = env.lockstep(["doctor"]).snapshot();
+    assert!(output.contains(words), "{output}");
 }
 
 /// One line with a valid hash says that the step was abandoned, or that it is done.
@@ -88,8 +88,8 @@ fn lines_made_in_a_copy_are_put_into_the_original() {
     let other = env.root().join("copy");
     copy(&env.project(), &other);
     // The copy has no identity of its own.
-    let said = there(&env, &other, "step abandon 01-01 --why x").snapshot();
-    assert!(said.contains("is a copy of"), "{said}");
+    let output = there(&env, &other, "step abandon 01-01 --why x").snapshot();
+    assert!(output.contains("is a copy of"), "{output}");
     assert_ne!(there(&env, &other, "gate commit").code, Some(0));
     assert_eq!(there(&env, &other, "audit accept --why mine").code, Some(0));
     assert_eq!(there(&env, &other, "step abandon 01-01 --why x").code, Some(0));
@@ -102,8 +102,8 @@ fn lines_made_in_a_copy_are_put_into_the_original() {
 fn lines_are_written_with_another_state_directory() {
     let env = with_step();
     yes(&env, "step phase start 01-01 RED");
-    let said = with_state(&env, "step abandon 01-01 --why x").snapshot();
-    assert!(said.contains("the memory of this project on this machine is missing"), "{said}");
+    let output = with_state(&env, "step abandon 01-01 --why x").snapshot();
+    assert!(output.contains("the memory of this project on this machine is missing"), "{output}");
     assert_ne!(with_state(&env, "gate commit").code, Some(0));
     fs::remove_file(env.state().join("project")).unwrap();
     assert_eq!(with_state(&env, "step abandon 01-01 --why x").code, Some(0));
@@ -137,8 +137,8 @@ fn a_former_step_file_is_put_back() {
     yes(&env, "step finish 01-01 --status FAILED --why broken");
     assert!(no(&env, "gate commit").contains("FAILED"));
     env.write("steps/01-01.json", former);
-    let said = no(&env, "gate commit");
-    assert!(said.contains("was changed by hand: FAILED was recorded"), "{said}");
+    let output = no(&env, "gate commit");
+    assert!(output.contains("was changed by hand: FAILED was recorded"), "{output}");
     assert!(no(&env, "gate stop 01-01").contains("by hand"));
     assert!(no(&env, "step phase start 01-01 COMMIT").contains("by hand"));
 }
@@ -173,8 +173,8 @@ fn a_renamed_project_keeps_its_identity() {
     yes(&env, "step phase start 01-01 RED");
     let moved = env.root().join("moved");
     fs::rename(env.project(), &moved).unwrap();
-    let said = there(&env, &moved, "audit verify");
-    assert!(said.code == Some(0) && !said.snapshot().contains("not verified"), "{}", said.snapshot());
+    let output = there(&env, &moved, "audit verify");
+    assert!(output.code == Some(0) && !output.snapshot().contains("not verified"), "{}", output.snapshot());
     assert_eq!(there(&env, &moved, "step phase done 01-01 RED --outcome FAIL").code, Some(0));
     fs::rename(&moved, env.project()).unwrap();
     assert!(!yes(&env, "audit verify").contains("not verified"));
@@ -191,11 +191,11 @@ fn clone_is_usable_and_labelled_unverified() {
     let clone = env.root().join("clone");
     env.git(["clone", "--quiet", ".", clone.to_str().unwrap()]);
     let in_clone = |args: &str| there(&env, &clone, args);
-    let said = in_clone("audit verify");
+    let output = in_clone("audit verify");
     assert!(
-        said.code == Some(0) && said.snapshot().contains("not verified on this machine"),
+        output.code == Some(0) && output.snapshot().contains("not verified on this machine"),
         "{}",
-        said.snapshot()
+        output.snapshot()
     );
     let gate = in_clone("gate stop 01-01");
     assert_eq!(gate.code, Some(0), "{}", gate.snapshot());
@@ -206,8 +206,8 @@ fn clone_is_usable_and_labelled_unverified() {
         gate.snapshot()
     );
     assert_eq!(in_clone("step phase start 01-01 COMMIT").code, Some(0));
-    let said = in_clone("audit verify").snapshot();
-    assert!(said.contains("not verified on this machine"), "{said}");
+    let output = in_clone("audit verify").snapshot();
+    assert!(output.contains("not verified on this machine"), "{output}");
     let mut in_session = env.command(["audit", "accept", "--why", "x"]);
     in_session.current_dir(&clone).env("CLAUDECODE", "1");
     assert_eq!(env.run(in_session, b"").code, Some(2));
@@ -253,8 +253,8 @@ fn the_rules_of_a_step_are_changed_after_it_began() {
         yes(&env, "gate stop 01-01");
         yes(&env, "gate commit");
         attack(&env);
-        let said = no(&env, "gate commit");
-        assert!(said.contains("The rules of steps/01-01.json changed after it began"), "{name}: {said}");
+        let output = no(&env, "gate commit");
+        assert!(output.contains("The rules of steps/01-01.json changed after it began"), "{name}: {output}");
         let commit = HookEvent::from_sample(samples::PRE_TOOL_USE_BASH)
             .with("tool_input", json!({"command": "git commit -m x"}));
         let reason = denied(&env.hook(&commit)).unwrap_or_else(|| panic!("{name}: the commit passed"));

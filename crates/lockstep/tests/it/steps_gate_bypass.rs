@@ -24,8 +24,8 @@ fn the_marker_is_mentioned_earlier_in_the_transcript() {
     yes(&env, "step phase start 01-01 RED");
     let main = env.outside_dir().join("transcripts/s1.jsonl");
     fs::create_dir_all(main.parent().unwrap()).unwrap();
-    let said = json!({"message": {"role": "user", "content": "<!-- DES-VALIDATION: none --> is what we say to skip it"}});
-    fs::write(&main, said.to_string() + "\n").unwrap();
+    let output = json!({"message": {"role": "user", "content": "<!-- DES-VALIDATION: none --> is what we say to skip it"}});
+    fs::write(&main, output.to_string() + "\n").unwrap();
     assert_eq!(denied(&env.hook(&invoke(&prompt(&env)))), None);
     transcript(&env, "a1", &prompt(&env), 1);
     assert!(asked(&env.hook(&stop(&env, "a1", false))).is_some());
@@ -125,9 +125,9 @@ fn the_step_of_another_project_has_the_same_id() {
         yes(&env, &format!("step phase done steps/other/01-01.json {phase} --outcome PASS"));
     }
     yes(&env, "gate stop steps/other/01-01.json");
-    let said = no(&env, "gate commit");
-    assert!(said.contains("steps/01-01.json: Phase RED is IN_PROGRESS"), "{said}");
-    assert!(!said.contains("steps/other/01-01.json:"), "{said}");
+    let output = no(&env, "gate commit");
+    assert!(output.contains("steps/01-01.json: Phase RED is IN_PROGRESS"), "{output}");
+    assert!(!output.contains("steps/other/01-01.json:"), "{output}");
     fs::copy(env.project().join("steps/other/01-01.json"), env.project().join("steps/01-01.json")).unwrap();
     assert!(no(&env, "gate commit").contains("steps/01-01.json was changed by hand"));
 }
@@ -150,12 +150,12 @@ fn a_line_of_the_audit_is_edited_deleted_or_reordered() {
         let mut lines: Vec<String> = fs::read_to_string(&file).unwrap().lines().map(str::to_owned).collect();
         attack(&mut lines);
         fs::write(&file, lines.join("\n") + "\n").unwrap();
-        let said = no(&env, "audit verify");
-        assert!(said.contains("steps/audit-2026-02-14.log, line 3: "), "{name}: {said}");
-        let said = no(&env, "gate commit");
+        let output = no(&env, "audit verify");
+        assert!(output.contains("steps/audit-2026-02-14.log, line 3: "), "{name}: {output}");
+        let output = no(&env, "gate commit");
         assert!(
-            said.contains("The audit trail is not whole: steps/audit-2026-02-14.log, line 3"),
-            "{name}: {said}"
+            output.contains("The audit trail is not whole: steps/audit-2026-02-14.log, line 3"),
+            "{name}: {output}"
         );
     }
 }
@@ -267,10 +267,10 @@ fn the_binary_is_missing_from_path() {
     env.git(["add", "a.txt"]);
     let commit = env.git_output(["commit", "-m", "x"]);
     assert_eq!(commit.code, Some(1));
-    let said = String::from_utf8(commit.stderr).unwrap();
+    let output = String::from_utf8(commit.stderr).unwrap();
     assert!(
-        said.contains("lockstep was not found, so the commit gate cannot run and the commit is refused"),
-        "{said}"
+        output.contains("lockstep was not found, so the commit gate cannot run and the commit is refused"),
+        "{output}"
     );
     let doctor = env.lockstep(["doctor"]);
     assert_eq!(doctor.code, Some(1), "{}", doctor.snapshot());

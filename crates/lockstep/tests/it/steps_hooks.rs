@@ -96,9 +96,12 @@ fn second_refused_stop_fails_the_step_and_notifies_the_lead() {
     assert_eq!(state["status"], "FAILED");
     assert_eq!(state["failure_reason"], "Phase RED left IN_PROGRESS (abandoned)");
     assert_eq!(state["recovery_suggestions"].as_array().unwrap().len(), 1);
-    let (_, told) = env.hook(&HookEvent::agent_done()).context().unwrap();
-    assert!(told.contains("The step steps/01-01.json was set to FAILED when implementer a1 ended"), "{told}");
-    assert!(told.contains("left IN_PROGRESS (abandoned). Suggestion: "), "{told}");
+    let (_, output) = env.hook(&HookEvent::agent_done()).context().unwrap();
+    assert!(
+        output.contains("The step steps/01-01.json was set to FAILED when implementer a1 ended"),
+        "{output}"
+    );
+    assert!(output.contains("left IN_PROGRESS (abandoned). Suggestion: "), "{output}");
     env.hook(&HookEvent::agent_done()).assert_silent();
     let recorded = events(&env);
     assert_eq!(

@@ -155,14 +155,14 @@ fn f_the_program_is_removed_in_the_middle_of_a_session() {
     let bin = stage.bin();
     let outcome = stage.play("system-binary-removed", &[("bin", bin.to_str().unwrap())]);
     let transcript = &outcome.transcript;
-    let told = "lockstep: the program is not on PATH, so nothing is journaled";
-    assert_eq!(transcript.lead().count(told), 1, "{transcript}");
+    let output = "lockstep: the program is not on PATH, so nothing is journaled";
+    assert_eq!(transcript.lead().count(output), 1, "{transcript}");
     assert_eq!(
-        transcript.lead().first_with(told),
+        transcript.lead().first_with(output),
         Some(2),
         "with the first event after the removal: {transcript}"
     );
-    assert_eq!(transcript.recipients_of(told), [RequestAgent::Lead].into());
+    assert_eq!(transcript.recipients_of(output), [RequestAgent::Lead].into());
     for file in ["one.md", "two.md", "three.md"] {
         assert!(stage.env.project().join(file).exists(), "the session goes on: {file}");
     }

@@ -59,8 +59,8 @@ fn the_table_of_access_holds_in_a_real_session_and_the_list_agrees_with_the_stor
         );
         let conversation = &transcript.subagents(agent)[0];
         assert_eq!(conversation.first_with(rule), Some(request), "{transcript}");
-        let told = conversation.texts(request).into_iter().find(|text| text.text.contains(rule)).unwrap();
-        assert_eq!(told.kind, TextSource::ToolResult, "{transcript}");
+        let output = conversation.texts(request).into_iter().find(|text| text.text.contains(rule)).unwrap();
+        assert_eq!(output.kind, TextSource::ToolResult, "{transcript}");
     }
 
     let history: Vec<Value> =

@@ -50,9 +50,9 @@ fn hostile_documents_are_refused_and_nothing_is_stored() {
     for (what, bytes, expected) in table {
         env.write("task.yaml", &bytes);
         for args in [vec!["task", "update", "task.yaml", "--base", "1"], vec!["task", "new", "task.yaml"]] {
-            let told = refused(&env.lockstep(args));
-            assert!(told.to_lowercase().contains(&expected.to_lowercase()), "{what}: {told}");
-            assert!(told.len() < 60_000, "{what}: {} bytes of reasons", told.len());
+            let output = refused(&env.lockstep(args));
+            assert!(output.to_lowercase().contains(&expected.to_lowercase()), "{what}: {output}");
+            assert!(output.len() < 60_000, "{what}: {} bytes of reasons", output.len());
         }
     }
     let history: Vec<Value> =
@@ -84,8 +84,8 @@ fn write_access_follows_the_configuration() {
             "notes",
         ])
     };
-    let told = refused(&update("intent.yaml", "user_intent", "1", "scribe"));
-    assert_snapshot!(told, @"
+    let output = refused(&update("intent.yaml", "user_intent", "1", "scribe"));
+    assert_snapshot!(output, @"
     refused, for 1 reason; nothing was written
     - scribe may not change user_intent: scribe may update only constraints; notes may write only constraints. Who could: the Lead, pt-manager, the skill brainstorming-pipeline, the skill permanent-tasks.
     ");
@@ -167,16 +167,16 @@ fn a_migration_accounts_for_every_section_and_writes_only_on_request() {
     let env = begun();
     env.write("global-context.md", format!("{OLD_CONTEXT}\n## My Own Notes\n- a thought\n"));
     let state = || {
-        let shown = env.lockstep(["task", "show"]).assert_success();
-        (shown, env.lockstep(["scratch", "show", "--session", "s1"]).assert_success())
+        let text = env.lockstep(["task", "show"]).assert_success();
+        (text, env.lockstep(["scratch", "show", "--session", "s1"]).assert_success())
     };
     let before = state();
     // Most sections have no counterpart yet, and the last one is unknown: each is reported, and none is lost.
     let args = ["task", "migrate", "global-context.md", "--session", "s1", "--write"];
-    let told = refused(&env.lockstep(args));
-    let refusals = told.lines().filter(|line| line.contains("refused:")).count();
-    assert!(refusals > 10, "{told}");
-    assert!(told.contains("My Own Notes: no fate"), "{told}");
+    let output = refused(&env.lockstep(args));
+    let refusals = output.lines().filter(|line| line.contains("refused:")).count();
+    assert!(refusals > 10, "{output}");
+    assert!(output.contains("My Own Notes: no fate"), "{output}");
     assert_eq!(state(), before);
     let data = env.lockstep(args.into_iter().chain(["--format", "json"])).stdout;
     let data: Value = serde_json::from_slice(&data).expect("one JSON value and nothing beside it");
@@ -230,13 +230,13 @@ fn without_a_task_every_question_is_answered_with_no() {
         vec!["phase", "enter", "P1"],
         vec!["phase", "complete", "P1", "--l2", "lockstep.toml"],
     ] {
-        let told = refused(&env.lockstep(&args));
-        assert!(told.contains("`lockstep task new` creates it"), "{args:?}: {told}");
+        let output = refused(&env.lockstep(&args));
+        assert!(output.contains("`lockstep task new` creates it"), "{args:?}: {output}");
     }
 }
 
 #[test]
 fn query_about_a_missing_task_mentions_no_write() {
-    let told = refused(&active().lockstep(["task", "show"]));
-    assert_eq!(told, "there is no task yet; `lockstep task new` creates it\n");
+    let output = refused(&active().lockstep(["task", "show"]));
+    assert_eq!(output, "there is no task yet; `lockstep task new` creates it\n");
 }

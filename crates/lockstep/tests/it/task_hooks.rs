@@ -85,10 +85,10 @@ fn present(env: &TestEnv) -> Value {
 #[test]
 fn list_entry_of_the_lead_becomes_version_one() {
     let env = begun();
-    let shown = present(&env);
-    assert_eq!((&shown["version"], &shown["subject"]), (&json!(1), &json!("[PERMANENT] PT-v1 auth")));
-    assert_eq!(shown["document"]["user_intent"], "Add login");
-    assert_eq!(shown["session"], "s1");
+    let text = present(&env);
+    assert_eq!((&text["version"], &text["subject"]), (&json!(1), &json!("[PERMANENT] PT-v1 auth")));
+    assert_eq!(text["document"]["user_intent"], "Add login");
+    assert_eq!(text["session"], "s1");
     assert_snapshot!(env.lockstep(["task", "check"]).snapshot(), @"
     [PERMANENT] PT-v1 auth
     session s1, task 1, last seen at 2026-02-14T06:30:42Z: the store and the client's list agree
@@ -125,9 +125,9 @@ fn access_follows_the_documented_table() {
     // While the task is open, the rest of the list is the Lead's too.
     let other = json!({"subject": "write tests", "description": "x"});
     assert!(call(&env, WORKER, "TaskCreate", other.clone()).unwrap_err().contains("may not create a task"));
-    let told =
+    let output =
         call(&env, LEAD, "TaskCreate", other).unwrap().context().expect("the manager's version is old");
-    assert!(told.1.contains("pt-manager m1 (PT-v2)"), "{told:?}");
+    assert!(output.1.contains("pt-manager m1 (PT-v2)"), "{output:?}");
     let history: Vec<Value> =
         serde_json::from_str(&env.lockstep(["task", "history", "--format", "json"]).assert_success())
             .unwrap();
@@ -141,10 +141,10 @@ fn a_stale_invalid_or_lossy_call_is_denied_with_every_reason() {
     env.write("work/L2.md", "x");
     let with_pointer = format!("{TASK}phase_status: {{P1: {{status: COMPLETE, l2_path: work/L2.md}}}}\n");
     update(&env, LEAD, "[PERMANENT] PT-v2 auth", &with_pointer).unwrap().assert_silent();
-    let told = update(&env, LEAD, "[PERMANENT] PT-v2 auth", "user_intent: x\nvalidation_verdict: MAYBE\n")
+    let output = update(&env, LEAD, "[PERMANENT] PT-v2 auth", "user_intent: x\nvalidation_verdict: MAYBE\n")
         .unwrap_err();
     for part in ["kept its version", "validation_verdict", "phase_status.P1.l2_path", "--drop"] {
-        assert!(told.contains(part), "{part}\n{told}");
+        assert!(output.contains(part), "{part}\n{output}");
     }
     assert!(
         update(&env, LEAD, "[PERMANENT] PT-v3 auth", "just words").unwrap_err().contains("expected sections")

@@ -78,8 +78,8 @@ fn run(env: &TestEnv, args: &str) -> ProcessOutput {
 }
 
 fn version(env: &TestEnv) -> u64 {
-    let shown = run(env, "task show --format json").assert_success();
-    serde_json::from_str::<serde_json::Value>(&shown).unwrap()["version"].as_u64().unwrap()
+    let text = run(env, "task show --format json").assert_success();
+    serde_json::from_str::<serde_json::Value>(&text).unwrap()["version"].as_u64().unwrap()
 }
 
 /// Writes what phase `n` writes, each section as one version.
@@ -217,8 +217,8 @@ fn a_phase_is_entered_only_through_what_the_one_before_left() {
     fs::write(&file, whole).unwrap();
     run(&env, "phase enter P4").assert_success();
     // A section the next skill must read.
-    let shown = run(&env, "task show").assert_success();
-    let without: String = shown
+    let output = run(&env, "task show").assert_success();
+    let without: String = output
         .split_inclusive('\n')
         .filter(|line| {
             !line.contains("C-1")
@@ -229,8 +229,8 @@ fn a_phase_is_entered_only_through_what_the_one_before_left() {
         .collect();
     env.write("task.yaml", without);
     run(&env, &format!("task update task.yaml --base {} --drop constraints", version(&env))).assert_success();
-    let told = text(&run(&env, "phase enter P4"));
-    assert!(told.contains("constraints: agent-teams-write-plan must read it"), "{told}");
+    let message = text(&run(&env, "phase enter P4"));
+    assert!(message.contains("constraints: agent-teams-write-plan must read it"), "{message}");
 }
 
 #[test]
@@ -255,8 +255,8 @@ fn a_gate_that_does_not_hold_stops_its_phase() {
     ];
     for (record, expected) in table {
         env.write(path, &record);
-        let told = text(&complete(&env, 4));
-        assert!(told.contains(expected), "{expected}\n{told}");
+        let output = text(&complete(&env, 4));
+        assert!(output.contains(expected), "{expected}\n{output}");
     }
     // An old dialect is imported, with a note.
     let old = "gate: 4\nresult: APPROVED\ndate: 2026-02-01\ncriteria:\n  - {name: scope, status: PASS}\n  - {name: tests, status: PASS}\n";
@@ -275,12 +275,12 @@ fn a_new_handoff_is_created_at_its_path_and_fails_until_filled() {
         "notes/s1/2-research-coord.md\n"
     );
     assert!(text(&run(&env, "handoff new P2 --write --session s1")).contains("there already"));
-    let told = text(&run(&env, "handoff check notes/s1/2-research-coord.md"));
-    assert!(told.contains("problems"), "{told}");
+    let output = text(&run(&env, "handoff check notes/s1/2-research-coord.md"));
+    assert!(output.contains("problems"), "{output}");
     assert!(run(&env, "handoff new P2").assert_success().contains("from PT-v2"));
     let missing = run(&env, "handoff check section.txt --kind l2").assert_failure(4);
-    for said in ["cannot read section.txt", "is looked for in", "`lockstep handoff new PHASE` prints"] {
-        assert!(missing.contains(said), "{missing}");
+    for text in ["cannot read section.txt", "is looked for in", "`lockstep handoff new PHASE` prints"] {
+        assert!(missing.contains(text), "{missing}");
     }
     assert!(run(&env, "handoff new P2 --write").assert_failure(2).contains("--session"));
 }

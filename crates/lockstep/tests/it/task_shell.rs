@@ -177,7 +177,7 @@ fn the_rules_in_a_shell_warn_or_are_off_too() {
     for (mode, warned) in [("warn", true), ("off", false)] {
         let env = begun(configured(&format!("[gates]\ntask = '{mode}'\n")));
         assert_eq!(denied(&env.hook(&before(UPDATE).by_agent("w1", "implementer"))), None, "{mode}");
-        let told = env.hook(&HookEvent::prompt()).context();
-        assert_eq!(told.is_some_and(|(_, text)| text.contains("implementer may not")), warned, "{mode}");
+        let output = env.hook(&HookEvent::prompt()).context();
+        assert_eq!(output.is_some_and(|(_, text)| text.contains("implementer may not")), warned, "{mode}");
     }
 }

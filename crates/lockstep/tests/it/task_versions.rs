@@ -63,7 +63,7 @@ fn one_writer() {
             let document = parse(&present.document);
             let mut next = document.clone();
             next.set(&format!("writer_{writer}"), n.to_string());
-            let held = CurrentVersion { version: present.version, delivered: false, document: &document };
+            let current = CurrentVersion { version: present.version, delivered: false, document: &document };
             let proposal = VersionProposal {
                 base: present.version,
                 base_document: Some(&document),
@@ -71,7 +71,7 @@ fn one_writer() {
                 merge: false,
                 drops: &[],
             };
-            let Ok(Some(next)) = compare_and_swap(held, proposal) else {
+            let Ok(Some(next)) = compare_and_swap(current, proposal) else {
                 panic!("it follows the present version")
             };
             let follows = ExpectedVersion::Version { task: present.task, version: present.version };
@@ -126,10 +126,10 @@ fn history(env: &TestEnv) -> Vec<Value> {
 }
 
 fn document(env: &TestEnv, version: u64) -> Value {
-    let shown = env
+    let text = env
         .lockstep(["task", "show", "--format", "json", "--version", &version.to_string()])
         .assert_success();
-    serde_json::from_str::<Value>(&shown).unwrap()["document"].clone()
+    serde_json::from_str::<Value>(&text).unwrap()["document"].clone()
 }
 
 /// An update of one writer's own section, from a base that is surely old.
@@ -166,8 +166,8 @@ fn eight_writers_at_the_command_line_lose_nothing() {
                         "--format",
                         "json",
                     ];
-                    let told: Value = serde_json::from_str(&env.lockstep(args).assert_success()).unwrap();
-                    base = told["version"].as_u64().unwrap();
+                    let output: Value = serde_json::from_str(&env.lockstep(args).assert_success()).unwrap();
+                    base = output["version"].as_u64().unwrap();
                 }
             });
         }
@@ -185,14 +185,14 @@ fn eight_writers_at_the_command_line_lose_nothing() {
 fn killed_writer_leaves_only_complete_versions() {
     let env = active();
     env.lockstep(["task", "new", "--intent", "survive"]).assert_success();
-    let mut told = Vec::new();
+    let mut output = Vec::new();
     for n in 0..40_u64 {
         let mut child = update(&env, n as usize, n).spawn().unwrap();
         // From before it has read its arguments to after it has written.
         thread::sleep(Duration::from_micros(n * n * 25));
         let _ = child.kill();
         if child.wait_with_output().unwrap().status.success() {
-            told.push(n);
+            output.push(n);
         }
     }
     let versions = history(&env);
@@ -201,7 +201,7 @@ fn killed_writer_leaves_only_complete_versions() {
         assert_eq!(document(&env, n as u64 + 1)["user_intent"], "survive");
     }
     let last = document(&env, versions.len() as u64);
-    for n in &told {
+    for n in &output {
         assert_eq!(last[format!("writer_{n}")], n.to_string(), "a write that was told is there");
     }
     env.run(update(&env, 99, 7), b"").assert_success();
@@ -276,6 +276,6 @@ fn a_task_whose_event_cannot_be_written_is_not_written() {
     std::fs::create_dir_all(env.state().join("events.jsonl")).unwrap();
     let output = env.lockstep(["task", "new", "--title", "auth", "--intent", "Add login"]);
     assert_ne!(output.code, Some(0), "{}", output.snapshot());
-    let shown = env.lockstep(["task", "show"]);
-    assert!(shown.code != Some(0) && !shown.snapshot().contains("Add login"), "{}", shown.snapshot());
+    let text = env.lockstep(["task", "show"]);
+    assert!(text.code != Some(0) && !text.snapshot().contains("Add login"), "{}", text.snapshot());
 }

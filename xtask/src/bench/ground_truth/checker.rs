@@ -31,7 +31,7 @@ pub(super) fn fresh(before: &Messages, after: &Messages) -> GroundTruth {
     for (file, messages) in after {
         let mut known = before.get(file).cloned().unwrap_or_default();
         for message in messages {
-            match known.iter().position(|it| place(it) == place(message)) {
+            match known.iter().position(|candidate| place(candidate) == place(message)) {
                 Some(at) => drop(known.swap_remove(at)),
                 None => drop(files.entry(file.clone()).or_insert_with(|| message.clone())),
             }

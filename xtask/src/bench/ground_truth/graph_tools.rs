@@ -115,14 +115,15 @@ fn impact(program: &Path, prepared: &PreparedPackage, case: &Case) -> XtaskResul
     // For an unknown definition it prints a text instead of JSON.
     let Ok(answer) = serde_json::from_slice::<Value>(&output.stdout) else { return Ok(BTreeSet::new()) };
     let definitions: Vec<&Value> = answer["definitions"].as_array().into_iter().flatten().collect();
-    let here = |it: &&&Value| it["definition"]["filePath"] == case.file.as_str();
-    let exact = |it: &&&Value| here(it) && it["definition"]["startLine"] == case.symbol.line;
+    let here = |value: &&&Value| value["definition"]["filePath"] == case.file.as_str();
+    let exact = |value: &&&Value| here(value) && value["definition"]["startLine"] == case.symbol.line;
     let mut meant: Vec<&&Value> = definitions.iter().filter(exact).collect();
     if meant.is_empty() {
         meant = definitions.iter().filter(here).collect();
     }
-    let affected = meant.into_iter().flat_map(|it| it["affected"].as_array().into_iter().flatten());
-    Ok(affected.filter_map(|it| it["filePath"].as_str().map(str::to_owned)).collect())
+    let affected =
+        meant.into_iter().flat_map(|candidate| candidate["affected"].as_array().into_iter().flatten());
+    Ok(affected.filter_map(|candidate| candidate["filePath"].as_str().map(str::to_owned)).collect())
 }
 
 /// Installs code-review-graph and lets it look through a package.
@@ -174,9 +175,9 @@ fn madge(prepared: &PreparedPackage, cache: &Path) -> XtaskResult<BTreeMap<Strin
     let mut command = workspace::command("node");
     command.arg(program).args(["--json", "--extensions", "ts,tsx", "--ts-config", "tsconfig.json", "src"]);
     command.current_dir(&prepared.root).stdin(std::process::Stdio::null());
-    let said: BTreeMap<String, Vec<String>> = serde_json::from_slice(&workspace::output(command)?)?;
+    let stdout: BTreeMap<String, Vec<String>> = serde_json::from_slice(&workspace::output(command)?)?;
     let mut dependents: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (file, needs) in said {
+    for (file, needs) in stdout {
         for needed in needs {
             dependents.entry(format!("src/{needed}")).or_default().insert(format!("src/{file}"));
         }

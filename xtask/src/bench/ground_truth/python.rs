@@ -173,8 +173,8 @@ fn check(prepared: &PreparedPackage, pyright: &Path, files: &[String]) -> XtaskR
             let start = &diagnostic["range"]["start"];
             let rule = diagnostic["rule"].as_str().unwrap_or("error");
             let first = message.lines().next().unwrap_or_default();
-            let told = format!("{rule} {}:{}: {first}", start["line"], start["character"]);
-            messages.entry(file.to_string_lossy().into_owned()).or_default().push(told);
+            let description = format!("{rule} {}:{}: {first}", start["line"], start["character"]);
+            messages.entry(file.to_string_lossy().into_owned()).or_default().push(description);
         }
     }
     Ok(messages)

@@ -194,8 +194,8 @@ fn code(message: &Value) -> &str {
 /// Records the files that a message points to, with its text.
 fn note(message: &Value, prepared: &PreparedPackage, rejected: &mut GroundTruth) {
     for file in files(message, prepared) {
-        let said = || message["message"].as_str().unwrap_or_default().to_owned();
-        rejected.entry(file).or_insert_with(said);
+        let text = || message["message"].as_str().unwrap_or_default().to_owned();
+        rejected.entry(file).or_insert_with(text);
     }
 }
 
@@ -241,7 +241,7 @@ fn seen(prepared: &PreparedPackage, messages: &[Value]) -> XtaskResult<Vec<Strin
         let inside = path.strip_prefix(&prepared.root).unwrap_or(path);
         // Paths to parent directories are texts that are included for documentation.
         let upwards = inside.components().any(|part| part == Component::ParentDir);
-        if inside.is_relative() && !upwards && inside.extension().is_some_and(|it| it == "rs") {
+        if inside.is_relative() && !upwards && inside.extension().is_some_and(|extension| extension == "rs") {
             files.insert(inside.to_string_lossy().into_owned());
         }
     }

@@ -79,7 +79,8 @@ impl Tables {
         self.times(tree, &format!("{name}, `refs NAME`"), &costs.refs, None);
         let counters = costs.work.first().and_then(Value::as_object).into_iter().flatten();
         for counter in counters.map(|(counter, _)| counter) {
-            let mut counts: Vec<u64> = costs.work.iter().filter_map(|it| it[counter].as_u64()).collect();
+            let mut counts: Vec<u64> =
+                costs.work.iter().filter_map(|candidate| candidate[counter].as_u64()).collect();
             counts.sort_unstable();
             let p50 = counts.get(counts.len().div_ceil(2).saturating_sub(1)).copied().unwrap_or_default();
             let max = counts.last().copied().unwrap_or_default();
@@ -111,8 +112,9 @@ impl Tables {
 /// The repositories with their titles: packages are unpacked, given ones are cloned.
 fn sources(args: &SpeedArgs, temp: &Path) -> XtaskResult<Vec<(String, PathBuf)>> {
     let mut sources = Vec::new();
-    for package in
-        REAL.iter().filter(|it| args.only.is_empty() || args.only.iter().any(|only| only == it.name))
+    for package in REAL
+        .iter()
+        .filter(|candidate| args.only.is_empty() || args.only.iter().any(|only| only == candidate.name))
     {
         let root = temp.join(package.name);
         fs::create_dir_all(&root)?;

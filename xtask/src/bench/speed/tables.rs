@@ -95,9 +95,16 @@ pub(super) fn beside(ours: &RepositoryResult, tools: &[(&'static str, XtaskResul
     let _ = writeln!(out, "| lockstep | {build:.0} | {update:.0} | {:.0} |", ours.question.median());
     for (name, measured) in tools {
         let _ = match measured {
-            Ok(it) => {
-                let kept = |ms: Option<f64>| ms.map_or("keeps nothing".to_owned(), |ms| format!("{ms:.0}"));
-                writeln!(out, "| {name} | {} | {} | {:.0} |", kept(it.build), kept(it.update), it.question)
+            Ok(candidate) => {
+                let display =
+                    |ms: Option<f64>| ms.map_or("keeps nothing".to_owned(), |ms| format!("{ms:.0}"));
+                writeln!(
+                    out,
+                    "| {name} | {} | {} | {:.0} |",
+                    display(candidate.build),
+                    display(candidate.update),
+                    candidate.question
+                )
             }
             Err(error) => {
                 writeln!(out, "| {name} | not measured: {} | | |", error.to_string().replace('\n', " "))

@@ -94,7 +94,10 @@ pub(super) fn run(
                 agent.as_str(),
                 answer["status"]
             );
-            problems.iter().take(3).for_each(|it| eprintln!("  {}:{} {}", it.file, it.line, it.message));
+            problems
+                .iter()
+                .take(3)
+                .for_each(|problem| eprintln!("  {}:{} {}", problem.file, problem.line, problem.message));
             eprintln!("  {} {}", answer["unresolved"], String::from_utf8_lossy(&output.stderr));
         }
         verdicts.push(verdict);
@@ -128,28 +131,30 @@ pub(super) fn table(verdicts: &[Verdict]) -> String {
     if verdicts.is_empty() {
         return String::new();
     }
-    let mut shown = String::new();
-    let repositories: BTreeSet<&str> = verdicts.iter().map(|it| it.repository.as_str()).collect();
-    let by_repository = repositories.iter().map(|name| (*name, of(verdicts, |it| it.repository == *name)));
-    add_rows(&mut shown, "repository", by_repository);
-    let by_agent = Agent::ALL.iter().map(|agent| (agent.as_str(), of(verdicts, |it| it.agent == *agent)));
-    add_rows(&mut shown, "agent", by_agent);
-    shown
+    let mut table = String::new();
+    let repositories: BTreeSet<&str> = verdicts.iter().map(|verdict| verdict.repository.as_str()).collect();
+    let by_repository =
+        repositories.iter().map(|name| (*name, of(verdicts, |candidate| candidate.repository == *name)));
+    add_rows(&mut table, "repository", by_repository);
+    let by_agent =
+        Agent::ALL.iter().map(|agent| (agent.as_str(), of(verdicts, |candidate| candidate.agent == *agent)));
+    add_rows(&mut table, "agent", by_agent);
+    table
 }
 
 fn of(verdicts: &[Verdict], is_wanted: impl Fn(&Verdict) -> bool) -> Vec<&Verdict> {
     verdicts.iter().filter(|verdict| is_wanted(verdict)).collect()
 }
 
-fn add_rows<'v>(shown: &mut String, of_what: &str, rows: impl Iterator<Item = (&'v str, Vec<&'v Verdict>)>) {
+fn add_rows<'v>(table: &mut String, of_what: &str, rows: impl Iterator<Item = (&'v str, Vec<&'v Verdict>)>) {
     let _ = writeln!(
-        shown,
+        table,
         "\n| {of_what} | cascades | right | converged, and something is left | not converged, and nothing is left |\n|---|--:|--:|--:|--:|"
     );
     for (name, verdicts) in rows {
-        let early = verdicts.iter().filter(|it| it.says_converged && !it.is_content).count();
-        let late = verdicts.iter().filter(|it| !it.says_converged && it.is_content).count();
+        let early = verdicts.iter().filter(|verdict| verdict.says_converged && !verdict.is_content).count();
+        let late = verdicts.iter().filter(|verdict| !verdict.says_converged && verdict.is_content).count();
         let right = verdicts.len() - early - late;
-        let _ = writeln!(shown, "| {name} | {} | {right} | {early} | {late} |", verdicts.len());
+        let _ = writeln!(table, "| {name} | {} | {right} | {early} | {late} |", verdicts.len());
     }
 }

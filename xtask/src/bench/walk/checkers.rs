@@ -108,7 +108,7 @@ fn check_rust(checkout: &Checkout, scratch: &Path) -> XtaskResult<Vec<Problem>> 
         if message["level"] != "error" {
             continue;
         }
-        let said = message["message"].as_str().unwrap_or_default();
+        let text = message["message"].as_str().unwrap_or_default();
         for span in
             message["spans"].as_array().into_iter().flatten().filter(|span| span["is_primary"] == true)
         {
@@ -117,7 +117,7 @@ fn check_rust(checkout: &Checkout, scratch: &Path) -> XtaskResult<Vec<Problem>> 
             problems.extend(file.zip(line).map(|(file, line)| Problem {
                 file,
                 line,
-                message: said.to_owned(),
+                message: text.to_owned(),
             }));
         }
     }
@@ -168,7 +168,8 @@ fn present(checkout: &Checkout, ending: &str) -> Vec<String> {
 
 /// Compiles every file by itself, and compares which symbols are missed with which are there.
 fn check_c(checkout: &Checkout, scratch: &Path) -> XtaskResult<Vec<Problem>> {
-    let mut includes: Vec<String> = present(checkout, ".h").iter().map(|it| parent_of(it)).collect();
+    let mut includes: Vec<String> =
+        present(checkout, ".h").iter().map(|candidate| parent_of(candidate)).collect();
     includes.sort();
     includes.dedup();
     let mut problems = Vec::new();
@@ -232,8 +233,11 @@ fn check_python(checkout: &Checkout, _scratch: &Path) -> XtaskResult<Vec<Problem
     let (out, err) = checked?;
     let report: Value = serde_json::from_str(&out).map_err(|error| format!("pyright: {error}: {err}"))?;
     let mut problems = Vec::new();
-    for item in
-        report["generalDiagnostics"].as_array().into_iter().flatten().filter(|it| it["severity"] == "error")
+    for item in report["generalDiagnostics"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|candidate| candidate["severity"] == "error")
     {
         let file = item["file"].as_str().and_then(|path| relative(checkout, path));
         let line = item["range"]["start"]["line"].as_u64().and_then(|line| usize::try_from(line).ok());
@@ -269,7 +273,7 @@ fn uncompiled_files(checkout: &Checkout) -> XtaskResult<Vec<String>> {
     let mut read = std::collections::BTreeSet::new();
     for entry in fs::read_dir(lists)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|it| it == "d") {
+        if path.extension().is_some_and(|extension| extension == "d") {
             let list = fs::read_to_string(path)?;
             let names = list.lines().filter_map(|line| line.strip_suffix(':'));
             read.extend(names.filter_map(|path| relative(checkout, path)));

@@ -160,7 +160,9 @@ fn main_language<'p>(paths: impl Iterator<Item = &'p String>) -> Language {
     for path in paths {
         match Language::of(path) {
             Language::Markdown => documents += 1,
-            language => family(language).into_iter().for_each(|it| *counts.entry(it).or_default() += 1),
+            language => {
+                family(language).into_iter().for_each(|candidate| *counts.entry(candidate).or_default() += 1)
+            }
         }
     }
     let most = counts.into_iter().max_by_key(|(_, count)| *count);

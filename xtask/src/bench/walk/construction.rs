@@ -17,8 +17,9 @@ pub(super) fn is_unique(checkout: &Checkout, name: &str) -> bool {
         return false;
     }
     let facts = checkout.world.containing(name).into_iter().filter_map(|file| checkout.world.facts(file));
-    let definitions: usize =
-        facts.map(|facts| facts.definitions.iter().filter(|it| &*it.name == name).count()).sum();
+    let definitions: usize = facts
+        .map(|facts| facts.definitions.iter().filter(|definition| &*definition.name == name).count())
+        .sum();
     definitions == 1
 }
 

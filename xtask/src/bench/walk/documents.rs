@@ -77,9 +77,9 @@ fn rename_heading(checkout: &Checkout, path: &str) -> Option<Edit> {
 }
 
 fn slug(heading: &str) -> String {
-    let kept = heading.trim().to_lowercase();
-    let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    let text = heading.trim().to_lowercase();
+    let text = text.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    text.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 /// The files that break by an edit of a document, each with a reason.

@@ -172,9 +172,10 @@ pub(super) fn choose(checkout: &Checkout, judge: &Judge<'_>, seed: u64, cases: u
             continue;
         }
         let fitting = candidates.iter().filter(|(_, definition)| kind.fits(definition)).collect();
-        let made = shuffle(fitting, &mut random).into_iter();
+        let edits_of_kind = shuffle(fitting, &mut random).into_iter();
         edits.extend(
-            made.filter_map(|(file, definition)| edit_definition(checkout, kind, file, definition))
+            edits_of_kind
+                .filter_map(|(file, definition)| edit_definition(checkout, kind, file, definition))
                 .take(cases),
         );
     }
@@ -235,7 +236,8 @@ fn edit_definition(checkout: &Checkout, kind: Kind, file: &str, definition: &Def
         }
         _ => change_parameters(kind, text, definition, language)?,
     };
-    let container = definition.container.as_deref().map(|it| format!("{it}.")).unwrap_or_default();
+    let container =
+        definition.container.as_deref().map(|container| format!("{container}.")).unwrap_or_default();
     Some(Edit {
         kind,
         what: format!("{container}{} of {file}:{}", definition.name, definition.line),

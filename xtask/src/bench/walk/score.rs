@@ -50,7 +50,7 @@ impl Judgement {
 
     /// The wrong parts of the answer, for people.
     pub(super) fn describe(&self) -> String {
-        let mut shown = format!(
+        let mut text = format!(
             "{} {}: {}, {} right\n",
             self.repository,
             self.kind.as_str(),
@@ -58,12 +58,12 @@ impl Judgement {
             self.right.len()
         );
         for (file, message) in &self.missed {
-            let _ = writeln!(shown, "  missed {file}: {message}");
+            let _ = writeln!(text, "  missed {file}: {message}");
         }
         for (file, place) in &self.noise {
-            let _ = writeln!(shown, "  noise {file}: {place}");
+            let _ = writeln!(text, "  noise {file}: {place}");
         }
-        shown
+        text
     }
 }
 
@@ -126,11 +126,11 @@ pub(super) fn tables(judgements: &[Judgement]) -> String {
             "| {first} | edits | files that break | found | not analysed, and said so | missed | noise | recall | share of noise |\n|---|---|---|---|---|---|---|---|---|\n"
         )
     };
-    let mut shown = head("repository");
-    repositories.iter().for_each(|(name, sum)| shown.push_str(&sum.row(name)));
-    shown.push_str(&all.row("**all**"));
-    shown.push('\n');
-    shown.push_str(&head("kind of edit"));
-    kinds.iter().for_each(|(kind, sum)| shown.push_str(&sum.row(kind.as_str())));
-    shown
+    let mut table = head("repository");
+    repositories.iter().for_each(|(name, sum)| table.push_str(&sum.row(name)));
+    table.push_str(&all.row("**all**"));
+    table.push('\n');
+    table.push_str(&head("kind of edit"));
+    kinds.iter().for_each(|(kind, sum)| table.push_str(&sum.row(kind.as_str())));
+    table
 }

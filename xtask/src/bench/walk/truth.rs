@@ -54,7 +54,10 @@ impl<'c> Judge<'c> {
         }
         // A type checker has messages about many files that run.
         let is_strict = !matches!(checkout.language, Language::Python | Language::TypeScript);
-        let rejected = baseline.iter().filter(|it| is_strict && it.line > 0).map(|it| it.file.clone());
+        let rejected = baseline
+            .iter()
+            .filter(|candidate| is_strict && candidate.line > 0)
+            .map(|candidate| candidate.file.clone());
         let mut rejected: BTreeSet<String> = rejected.collect();
         if checker.is_some() {
             rejected.extend(unchecked_files(checkout)?);
@@ -86,8 +89,9 @@ impl<'c> Judge<'c> {
         problems.sort_by_key(is_new);
         problems.retain(|problem| {
             let is_new = is_new(problem);
-            let same = known.iter().position(|it| {
-                (it.file == problem.file || is_new) && gist(&it.message) == gist(&problem.message)
+            let same = known.iter().position(|candidate| {
+                (candidate.file == problem.file || is_new)
+                    && gist(&candidate.message) == gist(&problem.message)
             });
             same.map(|at| known.swap_remove(at)).is_none()
         });

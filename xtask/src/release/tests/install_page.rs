@@ -74,7 +74,7 @@ impl Home {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let packages = match std::env::var_os("LOCKSTEP_PACKAGES") {
-            Some(made) => PathBuf::from(made),
+            Some(created) => PathBuf::from(created),
             None => {
                 let out = folder.path().join("out");
                 write(&out, packed("file:///packages")).unwrap();
@@ -115,8 +115,8 @@ impl Home {
             .env_remove("LOCKSTEP_BASE_URL")
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{commands}\n{said}");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{commands}\n{text}");
         String::from_utf8(output.stdout).unwrap()
     }
 }
@@ -129,8 +129,8 @@ fn install_and_remove(way: &Way) {
     let home = Home::new();
     let (install, remove) = blocks(way.heading);
     let started = Instant::now();
-    let said = home.run(&install, home.folder.path());
-    assert!(said.contains("lockstep 0.1.0"), "{said}");
+    let output = home.run(&install, home.folder.path());
+    assert!(output.contains("lockstep 0.1.0"), "{output}");
     let program = home.path(way.program);
     if std::env::var_os("LOCKSTEP_PACKAGES").is_some() {
         use_project(way, &home, &program, started);

@@ -94,7 +94,7 @@ impl FileTableReader<'_> {
     fn each<const BYTES: usize, T>(
         &mut self,
         count: usize,
-        made: impl Fn(&[u8; BYTES]) -> Option<T>,
+        convert: impl Fn(&[u8; BYTES]) -> Option<T>,
     ) -> Option<Vec<T>> {
         if count as u64 > self.left / BYTES as u64 {
             return None;
@@ -106,7 +106,7 @@ impl FileTableReader<'_> {
             let bytes = buffer.get_mut(..CHUNK.min(count - all.len()) * BYTES)?;
             self.fill(bytes)?;
             for bytes in bytes.as_chunks::<BYTES>().0 {
-                all.push(made(bytes)?);
+                all.push(convert(bytes)?);
             }
         }
         Some(all)

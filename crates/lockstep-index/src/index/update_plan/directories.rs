@@ -17,15 +17,15 @@ pub(crate) struct DirectoryDiff {
 impl DirectoryDiff {
     /// Returns the differences from the directories of `files` to `all`.
     pub(super) fn between(files: &FileTable, mut all: BTreeMap<String, DirectoryRow>) -> Self {
-        let mut gone = BTreeSet::new();
+        let mut removed = BTreeSet::new();
         for (path, known) in files.directory_paths.iter().zip(&files.directories) {
             match all.get(path) {
                 Some(present) if present == known => drop(all.remove(path)),
                 Some(_) => {}
-                None => drop(gone.insert(path.to_owned())),
+                None => drop(removed.insert(path.to_owned())),
             }
         }
-        Self { put: all, gone }
+        Self { put: all, gone: removed }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -84,8 +84,8 @@ impl<'a> DirectoryDiffBuilder<'a> {
     /// Returns all differences. Directories below a removed one are removed too: it may have been replaced by
     /// a link through which they still seem to exist.
     pub(super) fn finish(mut self) -> DirectoryDiff {
-        for gone in self.found.gone.clone() {
-            self.known_below(&gone).for_each(|below| self.remove(below));
+        for removed in self.found.gone.clone() {
+            self.known_below(&removed).for_each(|below| self.remove(below));
         }
         for new in self.found.put.keys().cloned().collect::<Vec<_>>() {
             if !new.is_empty() && !self.has(parent(&new)) {

@@ -34,7 +34,7 @@ fn is_used(line: &str, manifest: &str) -> bool {
     let Some(used) = line.strip_prefix("uses:") else { return false };
     let used = used.split(" #").next().unwrap_or(used).trim().trim_matches(['"', '\'']);
     let target = if base(manifest).starts_with("action.") { parent(manifest) } else { manifest };
-    used.strip_prefix("./").is_some_and(|it| it.trim_end_matches('/') == target)
+    used.strip_prefix("./").is_some_and(|strip_prefix| strip_prefix.trim_end_matches('/') == target)
 }
 
 /// The line below `uses:` that gives an input: a key of the map `with:` of the same step or job.
@@ -50,7 +50,9 @@ fn input_below(lines: &[&str], at: usize, name: &str) -> Option<usize> {
         let line = lines[at];
         if indent(line) == own {
             is_with = line.trim() == "with:";
-        } else if is_with && line.trim().strip_prefix(name).is_some_and(|it| it.starts_with(':')) {
+        } else if is_with
+            && line.trim().strip_prefix(name).is_some_and(|strip_prefix| strip_prefix.starts_with(':'))
+        {
             return Some(at);
         }
     }

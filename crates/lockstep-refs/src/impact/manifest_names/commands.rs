@@ -17,7 +17,7 @@ const VALUED_FLAGS: &[&str] =
 /// The commands of a line, each as its words.
 fn commands(line: &str) -> Vec<Vec<&str>> {
     let is_end = |c: char| matches!(c, ';' | '|' | '&' | '"' | '\'' | '`' | '(' | ')' | '[' | ']' | ',');
-    line.split(is_end).map(|it| it.split_whitespace().collect()).collect()
+    line.split(is_end).map(|part| part.split_whitespace().collect()).collect()
 }
 
 /// Returns true if a line runs a script: `npm run NAME`, `yarn NAME`, `npm:NAME`.
@@ -26,9 +26,9 @@ pub(super) fn is_run(line: &str, name: &str) -> bool {
     let joined = line.replace("\", \"", " ").replace("\",\"", " ").replace("', '", " ");
     let together = format!("npm:{name}");
     commands(&joined).into_iter().any(|words| {
-        let runs_many = words.iter().any(|it| LIST_RUNNERS.contains(it));
-        let at = words.iter().position(|it| RUNNERS.contains(it));
-        let is_script = |at: usize| script(&words[at..]).is_some_and(|it| it == name);
+        let runs_many = words.iter().any(|word| LIST_RUNNERS.contains(word));
+        let at = words.iter().position(|word| RUNNERS.contains(word));
+        let is_script = |at: usize| script(&words[at..]).is_some_and(|script| script == name);
         words.contains(&&*together) || runs_many && words.contains(&name) || at.is_some_and(is_script)
     })
 }
@@ -57,14 +57,14 @@ fn script<'w>(words: &[&'w str]) -> Option<&'w str> {
 pub(super) fn makes(path: &str, line: &str, name: &str, is_own: bool) -> bool {
     let line = line.replace("$(MAKE)", "make").replace("${MAKE}", "make");
     if is_own && !line.starts_with(['\t', ' ', '#', '.']) {
-        let prerequisites = line.split_once(':').map(|(_, rest)| rest).filter(|it| !it.starts_with('='));
+        let prerequisites = line.split_once(':').map(|(_, rest)| rest).filter(|text| !text.starts_with('='));
         let prerequisites = prerequisites.unwrap_or_default().split('#').next().unwrap_or_default();
-        return prerequisites.split_whitespace().any(|it| it == name);
+        return prerequisites.split_whitespace().any(|word| word == name);
     }
     let is_prose = Language::of(path) == Language::Markdown && !is_command_line(&line);
-    let shown = |at: usize| !line[..at].matches('`').count().is_multiple_of(2);
+    let is_outside_code = |at: usize| !line[..at].matches('`').count().is_multiple_of(2);
     commands(&line).into_iter().any(|words| {
-        let at = words.iter().position(|it| matches!(*it, "make" | "gmake"));
+        let at = words.iter().position(|word| matches!(*word, "make" | "gmake"));
         let Some((at, first)) = at.map(|at| (at, words[at])) else { return false };
         let start = first.as_ptr() as usize - line.as_ptr() as usize;
         let mut rest = words[at + 1..].iter();
@@ -79,7 +79,7 @@ pub(super) fn makes(path: &str, line: &str, name: &str, is_own: bool) -> bool {
             }
             is_made |= *word == name;
         }
-        is_made && (!is_prose || shown(start))
+        is_made && (!is_prose || is_outside_code(start))
     })
 }
 
@@ -96,7 +96,7 @@ pub(super) fn lists_feature(line: &str, name: &str) -> bool {
     while let Some((_, after)) = ["--features", " -F "].iter().find_map(|flag| rest.split_once(flag)) {
         let list = after.trim_start_matches(['=', ' ', '"', '\'']);
         let list = list.split([' ', '"', '\'', '`', ')']).next().unwrap_or_default();
-        if list.split(',').any(|it| it.rsplit('/').next() == Some(name)) {
+        if list.split(',').any(|part| part.rsplit('/').next() == Some(name)) {
             return true;
         }
         rest = after;
@@ -109,16 +109,18 @@ pub(super) fn lists_feature(line: &str, name: &str) -> bool {
 pub(super) fn asks_for_extra(line: &str, name: &str) -> bool {
     const INSTALLERS: &[&str] = &["pip", "uv", "pdm", "poetry", "pipx"];
     let mut words = line.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '='));
-    if !INSTALLERS.iter().any(|it| words.clone().any(|word| word == *it)) {
+    if !INSTALLERS.iter().any(|text| words.clone().any(|word| word == *text)) {
         return false;
     }
     let lists = |word: &str| {
         let list = word.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-        list.is_some_and(|(list, _)| list.split(',').any(|it| it.trim() == name))
+        list.is_some_and(|(list, _)| list.split(',').any(|part| part.trim() == name))
     };
-    let pairs: Vec<&str> = words.clone().filter(|it| !it.is_empty()).collect();
+    let pairs: Vec<&str> = words.clone().filter(|word| !word.is_empty()).collect();
     words.any(lists)
-        || pairs.windows(2).any(|it| matches!(it[0], "--extra" | "--extras" | "-E") && it[1] == name)
+        || pairs
+            .windows(2)
+            .any(|window| matches!(window[0], "--extra" | "--extras" | "-E") && window[1] == name)
 }
 
 /// Returns true if a line of Rust names something in a crate: `NAME::a`, `use NAME;`.
@@ -136,7 +138,7 @@ pub(super) fn names_package(line: &str, name: &str) -> bool {
     const FLAGS: &[&str] =
         &["-p", "--package", "--filter", "-F", "-w", "--workspace", "workspace", "--scope"];
     let words: Vec<&str> =
-        line.split([' ', '=', '"', '\'', '`', ',', '[', ']']).filter(|it| !it.is_empty()).collect();
+        line.split([' ', '=', '"', '\'', '`', ',', '[', ']']).filter(|part| !part.is_empty()).collect();
     words.windows(2).any(|pair| FLAGS.contains(&pair[0]) && pair[1].trim_end_matches("...") == name)
 }
 
@@ -149,6 +151,6 @@ pub(super) fn waits(line: &str, section: &str, name: &str) -> bool {
         let mut words = text.split([' ', ',', '[', ']', '"', '\'']);
         words.any(|word| word == name)
     };
-    let is_item = line.strip_prefix('-').is_some_and(|it| is_key(section) && names(it));
+    let is_item = line.strip_prefix('-').is_some_and(|strip_prefix| is_key(section) && names(strip_prefix));
     is_key(line) && names(line) || is_item || line.contains(&format!("needs.{name}."))
 }

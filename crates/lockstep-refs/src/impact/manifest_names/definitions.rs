@@ -32,15 +32,15 @@ pub(super) fn definitions(path: &str, text: &str) -> BTreeSet<Name> {
 
 fn json(text: &str, section: &str, has_package: bool) -> BTreeSet<Name> {
     let Ok(manifest) = serde_json::from_str::<serde_json::Value>(text) else { return BTreeSet::new() };
-    let scripts = manifest.get(section).and_then(|it| it.as_object());
-    let scripts = scripts.into_iter().flat_map(|it| it.keys());
+    let scripts = manifest.get(section).and_then(|manifest| manifest.as_object());
+    let scripts = scripts.into_iter().flat_map(|table| table.keys());
     let mut found: BTreeSet<Name> =
-        scripts.map(|it| Name { kind: NameKind::Script, name: it.clone() }).collect();
-    let package = manifest.get("name").and_then(|it| it.as_str()).filter(|_| has_package);
-    found.extend(package.map(|it| Name { kind: NameKind::Package, name: it.to_owned() }));
-    let exports = manifest.get("exports").and_then(|it| it.as_object()).filter(|_| has_package);
-    let paths = exports.into_iter().flat_map(|it| it.keys()).filter_map(|key| key.strip_prefix("./"));
-    for (package, path) in package.into_iter().flat_map(|it| paths.clone().map(move |path| (it, path))) {
+        scripts.map(|script| Name { kind: NameKind::Script, name: script.clone() }).collect();
+    let package = manifest.get("name").and_then(|manifest| manifest.as_str()).filter(|_| has_package);
+    found.extend(package.map(|package| Name { kind: NameKind::Package, name: package.to_owned() }));
+    let exports = manifest.get("exports").and_then(|manifest| manifest.as_object()).filter(|_| has_package);
+    let paths = exports.into_iter().flat_map(|table| table.keys()).filter_map(|key| key.strip_prefix("./"));
+    for (package, path) in package.into_iter().flat_map(|name| paths.clone().map(move |path| (name, path))) {
         if !path.contains('*') {
             found.insert(Name { kind: NameKind::Subpath, name: format!("{package}/{path}") });
         }
@@ -51,11 +51,12 @@ fn json(text: &str, section: &str, has_package: bool) -> BTreeSet<Name> {
 /// The groups of optional dependencies of a package of Python.
 fn extras(text: &str) -> BTreeSet<Name> {
     let Ok(manifest) = DeTable::parse(text) else { return BTreeSet::new() };
-    let project = manifest.get_ref().get("project").and_then(|it| it.get_ref().as_table());
-    let groups =
-        project.and_then(|it| it.get("optional-dependencies")).and_then(|it| it.get_ref().as_table());
-    let names = groups.into_iter().flat_map(|it| it.keys());
-    names.map(|it| Name { kind: NameKind::Extra, name: it.get_ref().to_string() }).collect()
+    let project = manifest.get_ref().get("project").and_then(|value| value.get_ref().as_table());
+    let groups = project
+        .and_then(|table| table.get("optional-dependencies"))
+        .and_then(|value| value.get_ref().as_table());
+    let names = groups.into_iter().flat_map(|table| table.keys());
+    names.map(|name| Name { kind: NameKind::Extra, name: name.get_ref().to_string() }).collect()
 }
 
 fn inputs_and_outputs(text: &str) -> BTreeSet<Name> {
@@ -65,13 +66,14 @@ fn inputs_and_outputs(text: &str) -> BTreeSet<Name> {
 
 fn cargo(text: &str) -> BTreeSet<Name> {
     let Ok(manifest) = DeTable::parse(text) else { return BTreeSet::new() };
-    let table = |key: &str| manifest.get_ref().get(key).and_then(|it| it.get_ref().as_table());
-    let features = table("features").into_iter().flat_map(|it| it.keys());
-    let mut found: BTreeSet<Name> =
-        features.map(|it| Name { kind: NameKind::Feature, name: it.get_ref().to_string() }).collect();
-    let package = table("package").and_then(|it| it.get("name")).map(|it| it.get_ref());
+    let table = |key: &str| manifest.get_ref().get(key).and_then(|value| value.get_ref().as_table());
+    let features = table("features").into_iter().flat_map(|candidate| candidate.keys());
+    let mut found: BTreeSet<Name> = features
+        .map(|feature| Name { kind: NameKind::Feature, name: feature.get_ref().to_string() })
+        .collect();
+    let package = table("package").and_then(|table| table.get("name")).map(|value| value.get_ref());
     let package = package.and_then(DeValue::as_str);
-    found.extend(package.map(|it| Name { kind: NameKind::Crate, name: it.to_owned() }));
+    found.extend(package.map(|package| Name { kind: NameKind::Crate, name: package.to_owned() }));
     found
 }
 
@@ -90,7 +92,7 @@ fn targets(text: &str, kind: NameKind) -> BTreeSet<Name> {
         // The words behind the name of a recipe are its parameters.
         let count = if kind == NameKind::Script { 1 } else { usize::MAX };
         let words = head.split_whitespace().take(count).filter(is_plain);
-        found.extend(words.map(|it| Name { kind, name: it.to_owned() }));
+        found.extend(words.map(|word| Name { kind, name: word.to_owned() }));
     }
     found
 }

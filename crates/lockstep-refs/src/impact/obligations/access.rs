@@ -28,8 +28,9 @@ pub(super) fn find(search: &Search<'_>, former: &str, new: &Facts, found: &mut V
         if was.get(&(class.clone(), name.clone())).is_none_or(|was| was <= access) || *access == PUBLIC {
             continue;
         }
-        let is_member =
-            |it: &&Definition| *it.name == **name && it.container.as_deref().map(last) == Some(class);
+        let is_member = |definition: &&Definition| {
+            *definition.name == **name && definition.container.as_deref().map(last) == Some(class)
+        };
         let members: Vec<Definition> = new.definitions.iter().filter(is_member).cloned().collect();
         let Some(member) = members.first() else { continue };
         for reference in search.references(search.file, &members) {
@@ -37,15 +38,20 @@ pub(super) fn find(search: &Search<'_>, former: &str, new: &Facts, found: &mut V
             let within = reference.within.and_then(|at| facts.definitions.get(at as usize));
             let holders: BTreeSet<&str> = within
                 .into_iter()
-                .flat_map(|it| {
-                    it.container.as_deref().into_iter().flat_map(|path| path.split('.')).chain([&*it.name])
+                .flat_map(|definition| {
+                    definition
+                        .container
+                        .as_deref()
+                        .into_iter()
+                        .flat_map(|path| path.split('.'))
+                        .chain([&*definition.name])
                 })
                 .collect();
             // Derived classes may use protected members, and friends any member.
             let is_inside = holders.contains(class.as_str())
                 || *access == PROTECTED
                     && !holders.is_empty()
-                    && within.is_some_and(|it| it.container.is_some());
+                    && within.is_some_and(|definition| definition.container.is_some());
             if !is_inside && !has_friends(&now, class) {
                 found.push(Unmet {
                     file: reference.file,
@@ -86,7 +92,7 @@ fn accesses(source: &Source) -> Accesses {
             }
             for declarator in part.children_by_field_name("declarator", &mut part.walk()) {
                 let names = descendants(declarator);
-                let Some(member) = names.into_iter().find(|it| it.kind() == "field_identifier") else {
+                let Some(member) = names.into_iter().find(|node| node.kind() == "field_identifier") else {
                     continue;
                 };
                 let key = (source.text(name).to_owned(), source.text(member).to_owned());
@@ -102,6 +108,7 @@ fn has_friends(source: &Source, class: &str) -> bool {
     let classes = source.nodes(&["class_specifier", "struct_specifier"]);
     let own = classes
         .into_iter()
-        .filter(|it| it.child_by_field_name("name").is_some_and(|it| source.text(it) == class));
-    own.into_iter().any(|it| descendants(it).into_iter().any(|it| it.kind() == "friend_declaration"))
+        .filter(|node| node.child_by_field_name("name").is_some_and(|name| source.text(name) == class));
+    own.into_iter()
+        .any(|node| descendants(node).into_iter().any(|descendant| descendant.kind() == "friend_declaration"))
 }

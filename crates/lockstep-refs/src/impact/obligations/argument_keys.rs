@@ -28,10 +28,11 @@ pub(super) fn find(
     if language::family(new.language) != Language::TypeScript {
         return decided;
     }
-    let is_changed = |it: &&Definition| {
-        let same = |was: &&Definition| path_of(was) == path_of(it) && was.kind == it.kind;
+    let is_changed = |definition: &&Definition| {
+        let same = |was: &&Definition| path_of(was) == path_of(definition) && was.kind == definition.kind;
         let was = old.definitions.iter().find(same);
-        it.arity.is_some() && was.is_some_and(|was| was.header != it.header && was.header.contains('{'))
+        definition.arity.is_some()
+            && was.is_some_and(|was| was.header != definition.header && was.header.contains('{'))
     };
     let functions: Vec<&Definition> = new.definitions.iter().filter(is_changed).collect();
     if functions.is_empty() {
@@ -40,7 +41,11 @@ pub(super) fn find(
     let before = Source::new(old.language, former.into());
     let Some((before, now)) = before.zip(search.trees.get(search.file)) else { return decided };
     for function in functions {
-        let line = old.definitions.iter().find(|it| path_of(it) == path_of(function)).map_or(0, |it| it.line);
+        let line = old
+            .definitions
+            .iter()
+            .find(|definition| path_of(definition) == path_of(function))
+            .map_or(0, |definition| definition.line);
         let was = keys_of_parameters(&before, &function.name, line);
         let is = keys_of_parameters(&now, &function.name, function.line);
         if was.len() != is.len() || was == is {
@@ -63,7 +68,7 @@ pub(super) fn find(
                 fits.try_fold(true, |all, one| Some(all & one?))
             };
             let answers: Option<Vec<bool>> = calls.iter().map(fits).collect();
-            let Some(answers) = answers.filter(|it| !it.is_empty()) else { continue };
+            let Some(answers) = answers.filter(|answer| !answer.is_empty()) else { continue };
             decided.push((reference.file, reference.line));
             if answers.contains(&false) {
                 found.push(Unmet {
@@ -99,7 +104,7 @@ fn fits(source: &Source, call: Node<'_>, at: usize, (was, is): (&Keys, &Keys)) -
     }
     let is_known = |key: &String| is.contains_key(key) || !is_typed && !was.contains_key(key);
     let is_lacking = |(key, required): (&String, &bool)| {
-        let was_required = was.get(key).is_some_and(|it| *it);
+        let was_required = was.get(key).is_some_and(|flag| *flag);
         *required && (is_typed || !was_required) && !given.contains(key)
     };
     Some(given.iter().all(is_known) && !is.iter().any(is_lacking))
@@ -108,17 +113,17 @@ fn fits(source: &Source, call: Node<'_>, at: usize, (was, is): (&Keys, &Keys)) -
 /// The properties of each parameter of a function; `None` for a parameter that does not name its properties.
 fn keys_of_parameters(source: &Source, name: &str, line: u32) -> Vec<Option<Keys>> {
     let leaf = source.leaves(line, name).into_iter().next();
-    let declaration = leaf.and_then(|it| it.parent());
-    let value = declaration.and_then(|it| it.child_by_field_name("value"));
+    let declaration = leaf.and_then(|leaf| leaf.parent());
+    let value = declaration.and_then(|declaration| declaration.child_by_field_name("value"));
     let function =
-        [declaration, value].into_iter().flatten().find_map(|it| it.child_by_field_name("parameters"));
+        [declaration, value].into_iter().flatten().find_map(|node| node.child_by_field_name("parameters"));
     let Some(list) = function else { return Vec::new() };
-    let parameters = children(list).into_iter().filter(|it| it.kind() != "comment");
-    parameters.map(|it| keys_of_parameter(source, it)).collect()
+    let parameters = children(list).into_iter().filter(|child| child.kind() != "comment");
+    parameters.map(|parameter| keys_of_parameter(source, parameter)).collect()
 }
 
 fn keys_of_parameter(source: &Source, parameter: Node<'_>) -> Option<Keys> {
-    let annotation = parameter.child_by_field_name("type").and_then(|it| it.named_child(0));
+    let annotation = parameter.child_by_field_name("type").and_then(|annotation| annotation.named_child(0));
     if let Some(declared) = annotation {
         return if declared.kind() == "object_type" { keys_of_type(source, declared) } else { None };
     }
@@ -133,8 +138,9 @@ fn keys_of_parameter(source: &Source, parameter: Node<'_>) -> Option<Keys> {
             "shorthand_property_identifier_pattern" => (part, true),
             "object_assignment_pattern" => (part.child_by_field_name("left")?, false),
             "pair_pattern" => {
-                let has_default =
-                    part.child_by_field_name("value").is_some_and(|it| it.kind() == "assignment_pattern");
+                let has_default = part
+                    .child_by_field_name("value")
+                    .is_some_and(|value| value.kind() == "assignment_pattern");
                 (part.child_by_field_name("key")?, !has_default)
             }
             "comment" => continue,
@@ -151,7 +157,7 @@ fn keys_of_type(source: &Source, type_: Node<'_>) -> Option<Keys> {
         match part.kind() {
             "property_signature" | "method_signature" => {
                 let key = part.child_by_field_name("name")?;
-                let is_optional = part.children(&mut part.walk()).any(|it| it.kind() == "?");
+                let is_optional = part.children(&mut part.walk()).any(|child| child.kind() == "?");
                 keys.insert(source.text(key).to_owned(), !is_optional);
             }
             "comment" => {}

@@ -15,8 +15,10 @@ pub(super) fn typed_values<'s>(
     reference: &Reference,
 ) -> Vec<Node<'s>> {
     let declared = source.leaves(reference.line, &reference.pattern).into_iter().filter_map(declaration);
-    let values = declared.filter_map(|it| it.child_by_field_name("value"));
-    values.filter(|it| it.kind() == "object" && !expected::is_loose(search.world, source, *it)).collect()
+    let values = declared.filter_map(|node| node.child_by_field_name("value"));
+    values
+        .filter(|value| value.kind() == "object" && !expected::is_loose(search.world, source, *value))
+        .collect()
 }
 
 /// Calls `found` with each empty object that is passed for a parameter of a type.
@@ -27,7 +29,7 @@ pub(super) fn passed(
     found: &mut dyn FnMut(FileId, Node<'_>),
 ) {
     let leaves = source.leaves(reference.line, &reference.pattern).into_iter();
-    for parameter in leaves.filter_map(declaration).filter(|it| it.kind().ends_with("_parameter")) {
+    for parameter in leaves.filter_map(declaration).filter(|node| node.kind().ends_with("_parameter")) {
         arguments_for(search, reference.file, source, parameter, &mut |file, _, value| {
             if value.kind() == "object" && value.named_child_count() == 0 {
                 found(file, value);

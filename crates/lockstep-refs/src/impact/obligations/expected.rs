@@ -29,19 +29,23 @@ pub(super) fn is_loose(world: &dyn World, source: &Source, object: Node<'_>) -> 
             | "required_parameter"
             | "optional_parameter"
             | "public_field_definition" => {
-                return is_loose_type(node.child_by_field_name("type").map_or("", |it| source.text(it)));
+                return is_loose_type(
+                    node.child_by_field_name("type").map_or("", |annotation| source.text(annotation)),
+                );
             }
             "function_declaration" | "method_definition" | "function_expression" | "arrow_function" => {
                 let gives = node.child_by_field_name("return_type");
                 if gives.is_some() || node.kind() != "arrow_function" {
-                    return is_loose_type(gives.map_or("", |it| source.text(it)));
+                    return is_loose_type(gives.map_or("", |gives| source.text(gives)));
                 }
             }
             "call_expression" | "new_expression" => {
                 let callee =
                     node.child_by_field_name("function").or_else(|| node.child_by_field_name("constructor"));
-                let held = node.child_by_field_name("type_arguments").map_or("", |it| source.text(it));
-                let name = callee.and_then(|it| words(source.text(it)).last()).unwrap_or_default();
+                let held = node
+                    .child_by_field_name("type_arguments")
+                    .map_or("", |type_arguments| source.text(type_arguments));
+                let name = callee.and_then(|callee| words(source.text(callee)).last()).unwrap_or_default();
                 return is_loose_type(held) || takes_loose(world, name);
             }
             _ => {}
@@ -79,17 +83,17 @@ fn is_no_object(text: &str) -> bool {
 
 /// Returns true if a function or constructor of this name takes one of several types, or a part of one.
 fn takes_loose(world: &dyn World, name: &str) -> bool {
-    let is_meant = |it: &Definition| {
-        let owner = it.container.as_deref().and_then(|path| path.rsplit('.').next());
-        *it.name == *name || &*it.name == "constructor" && owner == Some(name)
+    let is_meant = |definition: &Definition| {
+        let owner = definition.container.as_deref().and_then(|path| path.rsplit('.').next());
+        *definition.name == *name || &*definition.name == "constructor" && owner == Some(name)
     };
-    let is_loose = |it: &Definition| {
-        let tokens: Vec<&str> = it.header.split(TOKEN_END).collect();
+    let is_loose = |definition: &Definition| {
+        let tokens: Vec<&str> = definition.header.split(TOKEN_END).collect();
         let is_union =
-            |three: &[&str]| three[1] == "|" && ![three[0], three[2]].iter().any(|it| is_no_object(it));
+            |three: &[&str]| three[1] == "|" && ![three[0], three[2]].iter().any(|text| is_no_object(text));
         tokens.iter().any(|token| LOOSE.contains(token) || *token == "in") || tokens.windows(3).any(is_union)
     };
     let files = Limit::Files.take(world.containing(name), MAX_FILES);
     let mut facts = files.filter_map(|file| world.facts(file));
-    facts.any(|facts| facts.definitions.iter().any(|it| is_meant(it) && is_loose(it)))
+    facts.any(|facts| facts.definitions.iter().any(|definition| is_meant(definition) && is_loose(definition)))
 }

@@ -71,9 +71,11 @@ struct FunctionType<'d> {
 pub(super) fn find(search: &Search<'_>, (old, former): (&Facts, &str), new: &Facts, found: &mut Vec<Unmet>) {
     let mut before = None;
     let present = search.world.text(search.file).unwrap_or_default();
-    for owner in new.definitions.iter().filter(|it| is_type(it)) {
-        let same = |it: &&Definition| {
-            it.kind == owner.kind && it.name == owner.name && it.container == owner.container
+    for owner in new.definitions.iter().filter(|definition| is_type(definition)) {
+        let same = |definition: &&Definition| {
+            definition.kind == owner.kind
+                && definition.name == owner.name
+                && definition.container == owner.container
         };
         let was = old.definitions.iter().find(same);
         let lines = text_of(&present, owner);
@@ -88,7 +90,7 @@ pub(super) fn find(search: &Search<'_>, (old, former): (&Facts, &str), new: &Fac
         let before = before.get_or_insert_with(|| Source::new(now.language, former.into()));
         let taken = before.as_ref().and_then(|before| parameters_of(before, was));
         let gave = before.as_ref().and_then(|before| result_of(before, was));
-        let gives = result_of(&now, owner).filter(|it| gave.is_some_and(|gave| gave != *it));
+        let gives = result_of(&now, owner).filter(|result_of| gave.is_some_and(|gave| gave != *result_of));
         if taken.is_some_and(|taken| taken != takes) || gives.is_some() {
             FunctionType { owner, takes, gives, language: new.language }.check(search, found);
         }
@@ -122,13 +124,13 @@ impl FunctionType<'_> {
             let Some(source) = search.trees.get(reference.file) else { continue };
             for leaf in source.leaves(reference.line, &reference.pattern) {
                 let returned = returned_values(leaf).into_iter();
-                let misfits = returned.filter(|it| self.is_misfit(search, &source, *it));
-                found.extend(misfits.map(|it| self.unmet(reference.file, it)));
+                let misfits = returned.filter(|returned| self.is_misfit(search, &source, *returned));
+                found.extend(misfits.map(|misfit| self.unmet(reference.file, misfit)));
                 let Some(place) = declaration(leaf) else { continue };
                 let Some(name) = declared_name(self.language, leaf, place) else { continue };
                 let mut misfits = self.misfitting_calls(&source, place, source.text(name));
                 misfits.extend(self.misfitting_values(search, &source, place));
-                found.extend(misfits.into_iter().map(|it| self.unmet(reference.file, it)));
+                found.extend(misfits.into_iter().map(|misfit| self.unmet(reference.file, misfit)));
                 match PARAMETERS.contains(&place.kind()) {
                     true => self.check_arguments(search, reference.file, &source, place, found),
                     false => {
@@ -163,14 +165,16 @@ impl FunctionType<'_> {
             return Vec::new();
         }
         let is_parameter = PARAMETERS.contains(&place.kind());
-        let function = ancestors(place).find(|it| {
-            FUNCTIONS.contains(&it.kind()) || LAMBDAS.contains(&it.kind()) || it.kind() == "source_file"
+        let function = ancestors(place).find(|ancestor| {
+            FUNCTIONS.contains(&ancestor.kind())
+                || LAMBDAS.contains(&ancestor.kind())
+                || ancestor.kind() == "source_file"
         });
         let scope = function.filter(|_| is_parameter).unwrap_or(source.root());
         let is_misfit = |call: &Node<'_>| {
-            callee(*call).is_some_and(|it| source.text(it) == name) && !self.fits_call(*call)
+            callee(*call).is_some_and(|node| source.text(node) == name) && !self.fits_call(*call)
         };
-        let calls = descendants(scope).into_iter().filter(|it| CALLS.contains(&it.kind()));
+        let calls = descendants(scope).into_iter().filter(|descendant| CALLS.contains(&descendant.kind()));
         calls.filter(is_misfit).collect()
     }
 
@@ -181,19 +185,24 @@ impl FunctionType<'_> {
         source: &'s Source,
         place: Node<'s>,
     ) -> Vec<Node<'s>> {
-        let whole = ancestors(place).take(2).find(|it| it.kind() == "property_declaration").unwrap_or(place);
-        let is_outermost = |it: &Node<'_>| {
-            let mut around = ancestors(*it).take_while(|around| *around != whole);
+        let whole = ancestors(place)
+            .take(2)
+            .find(|ancestor| ancestor.kind() == "property_declaration")
+            .unwrap_or(place);
+        let is_outermost = |node: &Node<'_>| {
+            let mut around = ancestors(*node).take_while(|around| *around != whole);
             !around.any(|around| CALLS.contains(&around.kind()) || LAMBDAS.contains(&around.kind()))
         };
-        let is_value = |it: &Node<'_>| {
-            let around = it.parent();
+        let is_value = |node: &Node<'_>| {
+            let around = node.parent();
             let given = around.and_then(|around| around.child_by_field_name("value"));
-            LAMBDAS.contains(&it.kind())
-                || it.kind() == "method_reference"
-                || NAMES.contains(&it.kind()) && given == Some(*it)
+            LAMBDAS.contains(&node.kind())
+                || node.kind() == "method_reference"
+                || NAMES.contains(&node.kind()) && given == Some(*node)
         };
-        let values = descendants(whole).into_iter().filter(|it| is_value(it) && is_outermost(it));
+        let values = descendants(whole)
+            .into_iter()
+            .filter(|descendant| is_value(descendant) && is_outermost(descendant));
         values.filter(|value| self.is_misfit(search, source, *value)).collect()
     }
 
@@ -222,26 +231,26 @@ impl FunctionType<'_> {
         found: &mut Vec<Unmet>,
     ) {
         let Some(facts) = search.world.facts(file) else { return };
-        let is_field = |it: &&Definition| {
-            matches!(it.kind, DefinitionKind::Field | DefinitionKind::Value)
-                && *it.name == *name
-                && (it.line..=it.end_line).contains(&line)
+        let is_field = |definition: &&Definition| {
+            matches!(definition.kind, DefinitionKind::Field | DefinitionKind::Value)
+                && *definition.name == *name
+                && (definition.line..=definition.end_line).contains(&line)
         };
         let Some(field) = facts.definitions.iter().find(is_field) else { return };
         for reference in search.references(file, std::slice::from_ref(field)) {
             let Some(source) = search.trees.get(reference.file) else { continue };
             for leaf in source.leaves(reference.line, name) {
-                let given = given_to(leaf).filter(|it| self.is_misfit(search, &source, *it));
-                let call = ancestors(leaf).take(3).find(|it| CALLS.contains(&it.kind()));
-                let call = call.filter(|it| callee(*it) == Some(leaf) && !self.fits_call(*it));
+                let given = given_to(leaf).filter(|node| self.is_misfit(search, &source, *node));
+                let call = ancestors(leaf).take(3).find(|ancestor| CALLS.contains(&ancestor.kind()));
+                let call = call.filter(|call| callee(*call) == Some(leaf) && !self.fits_call(*call));
                 let call = call.filter(|_| self.language != Language::Java);
-                found.extend(given.or(call).map(|it| self.unmet(reference.file, it)));
+                found.extend(given.or(call).map(|node| self.unmet(reference.file, node)));
             }
         }
     }
 
     fn fits_call(&self, call: Node<'_>) -> bool {
-        let is_statement = call.parent().is_some_and(|it| it.kind() == "expression_statement");
+        let is_statement = call.parent().is_some_and(|parent| parent.kind() == "expression_statement");
         if self.gives.is_some() && !is_statement {
             return false;
         }
@@ -252,7 +261,7 @@ impl FunctionType<'_> {
     fn is_misfit(&self, search: &Search<'_>, source: &Source, value: Node<'_>) -> bool {
         if LAMBDAS.contains(&value.kind()) {
             let gives = written_result(source, value);
-            if self.gives.as_ref().is_some_and(|it| *it != gives) {
+            if self.gives.as_ref().is_some_and(|name| *name != gives) {
                 return true;
             }
             return lambda_parameters(value)
@@ -270,21 +279,22 @@ impl FunctionType<'_> {
         }
         let files = Limit::Files.take(search.world.containing(name), MAX_FILES);
         let facts: Vec<_> = files.filter_map(|file| search.world.facts(file)).collect();
-        let functions = facts.iter().flat_map(|it| &it.definitions).filter(|it| {
-            *it.name == *name && matches!(it.kind, DefinitionKind::Function | DefinitionKind::Method)
+        let functions = facts.iter().flat_map(|candidate| &candidate.definitions).filter(|definition| {
+            *definition.name == *name
+                && matches!(definition.kind, DefinitionKind::Function | DefinitionKind::Method)
         });
         let functions: Vec<&Definition> = functions.collect();
         if let (Some(gives), [function]) = (&self.gives, functions.as_slice()) {
             let result = signature::result_type(self.language, function);
-            let result = result.map(|it| it.split_whitespace().collect::<String>());
-            let result = result.map(|it| it.trim_matches(['(', ')', ',']).to_owned());
-            if result.is_some_and(|it| it != *gives) {
+            let result = result.map(|result| result.split_whitespace().collect::<String>());
+            let result = result.map(|result| result.trim_matches(['(', ')', ',']).to_owned());
+            if result.is_some_and(|result| result != *gives) {
                 return true;
             }
         }
-        let arities: Vec<Option<Arity>> = functions.iter().map(|it| it.arity).collect();
+        let arities: Vec<Option<Arity>> = functions.iter().map(|definition| definition.arity).collect();
         let known = arities.first().copied().flatten();
-        arities.iter().all(|it| *it == known) && known.is_some_and(|it| !self.accepts(it))
+        arities.iter().all(|arity| *arity == known) && known.is_some_and(|arity| !self.accepts(arity))
     }
 
     /// Returns true if no method of the name in `Type::name` takes as many parameters. A method of the type itself takes the object first.
@@ -293,24 +303,32 @@ impl FunctionType<'_> {
         let (owner, name) = (owner.trim(), name.trim());
         let files = Limit::Files.take(search.world.containing(name), MAX_FILES);
         let facts: Vec<_> = files.filter_map(|file| search.world.facts(file)).collect();
-        let methods = facts.iter().flat_map(|it| &it.definitions);
-        let methods = methods.filter(|it| *it.name == *name && it.kind == DefinitionKind::Method);
-        let arities: Vec<Arity> = methods.filter_map(|it| it.arity).collect();
+        let methods = facts.iter().flat_map(|candidate| &candidate.definitions);
+        let methods = methods
+            .filter(|definition| *definition.name == *name && definition.kind == DefinitionKind::Method);
+        let arities: Vec<Arity> = methods.filter_map(|definition| definition.arity).collect();
         let last = owner.rsplit('.').next().unwrap_or(owner);
         let counts = match last.starts_with(char::is_uppercase) {
             true => vec![self.takes.least, self.takes.least.saturating_sub(1)],
             false => vec![self.takes.least],
         };
         let is_own = !last.starts_with(char::is_uppercase)
-            || facts.iter().any(|it| it.definitions.iter().any(|it| is_type(it) && *it.name == *last));
-        is_own && !arities.is_empty() && !arities.iter().any(|it| counts.iter().any(|count| it.takes(*count)))
+            || facts.iter().any(|candidate| {
+                candidate
+                    .definitions
+                    .iter()
+                    .any(|definition| is_type(definition) && *definition.name == *last)
+            });
+        is_own
+            && !arities.is_empty()
+            && !arities.iter().any(|arity| counts.iter().any(|count| arity.takes(*count)))
     }
 
     /// Returns true if a function with this number of parameters is one of the type. TypeScript accepts one with fewer.
     fn accepts(&self, function: Arity) -> bool {
         let is_script = matches!(self.language, Language::TypeScript | Language::Tsx);
         let most = self.takes.most.unwrap_or(u16::MAX);
-        function.least <= most && (is_script || function.most.is_none_or(|it| it >= self.takes.least))
+        function.least <= most && (is_script || function.most.is_none_or(|most| most >= self.takes.least))
     }
 }
 
@@ -324,14 +342,15 @@ pub(super) fn arguments_for(
 ) {
     let Some(list) = parameter.parent() else { return };
     let mut siblings = children(list);
-    siblings.retain(|it| PARAMETERS.contains(&it.kind()));
-    let Some(position) = siblings.iter().position(|it| *it == parameter) else { return };
-    let lines = ancestors(parameter).find(|it| FUNCTIONS.contains(&it.kind()) || it.kind() == "declaration");
+    siblings.retain(|sibling| PARAMETERS.contains(&sibling.kind()));
+    let Some(position) = siblings.iter().position(|sibling| *sibling == parameter) else { return };
+    let lines = ancestors(parameter)
+        .find(|ancestor| FUNCTIONS.contains(&ancestor.kind()) || ancestor.kind() == "declaration");
     let (Some(facts), Some(function)) = (search.world.facts(file), lines) else { return };
-    let is_meant = |it: &&Definition| {
-        matches!(it.kind, DefinitionKind::Function | DefinitionKind::Method)
-            && (line_of(function)..=line_of(parameter)).contains(&it.line)
-            && source.text(function).contains(&*it.name)
+    let is_meant = |definition: &&Definition| {
+        matches!(definition.kind, DefinitionKind::Function | DefinitionKind::Method)
+            && (line_of(function)..=line_of(parameter)).contains(&definition.line)
+            && source.text(function).contains(&*definition.name)
     };
     let Some(definition) = facts.definitions.iter().find(is_meant) else { return };
     for reference in search.references(file, std::slice::from_ref(definition)) {
@@ -339,9 +358,9 @@ pub(super) fn arguments_for(
             continue;
         };
         for leaf in source.leaves(reference.line, &reference.pattern) {
-            let is_call = |it: &Node<'_>| CALLS.contains(&it.kind()) || it.kind() == "new_expression";
+            let is_call = |node: &Node<'_>| CALLS.contains(&node.kind()) || node.kind() == "new_expression";
             let Some(call) = ancestors(leaf).find(is_call) else { continue };
-            let call = call.parent().filter(|it| is_continued(*it)).unwrap_or(call);
+            let call = call.parent().filter(|parent| is_continued(*parent)).unwrap_or(call);
             if let Some(value) = arguments(call).get(position) {
                 found(reference.file, &source, *value);
             }
@@ -351,16 +370,16 @@ pub(super) fn arguments_for(
 
 /// Returns true if an interface of Java is declared to be one of functions.
 fn has_mark(owner: &Definition) -> bool {
-    owner.header.split(TOKEN_END).any(|it| it == "FunctionalInterface")
+    owner.header.split(TOKEN_END).any(|token| token == "FunctionalInterface")
 }
 
 /// Returns true if a file has a variable or parameter of a name.
 fn is_variable(source: &Source, name: &str) -> bool {
     let kinds = [PARAMETERS, VARIABLES].concat();
-    let is_declared = |it: Node<'_>| {
+    let is_declared = |node: Node<'_>| {
         let fields = ["name", "pattern", "declarator"].into_iter();
-        let mut names = fields.filter_map(|field| it.child_by_field_name(field));
-        names.any(|it| source.text(it) == name)
+        let mut names = fields.filter_map(|field| node.child_by_field_name(field));
+        names.any(|node| source.text(node) == name)
     };
     source.nodes(&kinds).into_iter().any(is_declared)
 }

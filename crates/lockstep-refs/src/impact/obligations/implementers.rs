@@ -92,8 +92,9 @@ pub(super) fn find(
                 Implementer::Abstract(heir) => open.push((reference.file, heir, depth + 1)),
                 // Python reports a class that lacks a member where an object of it is made.
                 Implementer::Lacking(Some(class)) if facts.language == Language::Python => {
-                    let made = search.references(reference.file, &[class]);
-                    found.extend(made.iter().filter(|it| it.role == Role::Call).map(unmet));
+                    let creations = search.references(reference.file, &[class]);
+                    found
+                        .extend(creations.iter().filter(|candidate| candidate.role == Role::Call).map(unmet));
                 }
                 Implementer::Lacking(_) => found.push(unmet(&reference)),
             }
@@ -115,20 +116,22 @@ fn check(search: &Search<'_>, obligation: &Obligation, reference: &Reference) ->
     let names = source.leaves(reference.line, &reference.pattern);
     let class = names.iter().copied().find_map(heir)?;
     let is_delegated =
-        |name: &Node<'_>| ancestors(*name).take(4).any(|it| it.kind() == "explicit_delegation");
+        |name: &Node<'_>| ancestors(*name).take(4).any(|ancestor| ancestor.kind() == "explicit_delegation");
     if names.iter().any(is_delegated) || has_member(&source, class, &obligation.member) {
         return Some(Implementer::Having);
     }
     let facts = search.world.facts(reference.file)?;
-    let is_same = |it: &&Definition| {
-        is_type(it) && (line_of(class)..=end_line_of(class)).contains(&it.line) && it.line <= reference.line
+    let is_same = |definition: &&Definition| {
+        is_type(definition)
+            && (line_of(class)..=end_line_of(class)).contains(&definition.line)
+            && definition.line <= reference.line
     };
     let definition = facts.definitions.iter().find(is_same).filter(|_| class.kind() != "impl_item");
     if is_abstract(&source, class) {
         return definition.cloned().map(Implementer::Abstract);
     }
-    let own = definition.map(|it| &*it.name).into_iter();
-    let bases = definition.iter().flat_map(|it| &it.extends).map(|base| last(base));
+    let own = definition.map(|definition| &*definition.name).into_iter();
+    let bases = definition.iter().flat_map(|candidate| &candidate.extends).map(|base| last(base));
     let bases = bases.filter(|base| *base != &*obligation.owner.name);
     let holders: Vec<&str> = own.chain(bases).collect();
     match is_defined(search.world, &obligation.member, &holders) {
@@ -151,7 +154,8 @@ fn heir(name: Node<'_>) -> Option<Node<'_>> {
             let named = match kind {
                 "impl_item" => node.child_by_field_name("trait") == Some(inner),
                 "object_creation_expression" => {
-                    let has_body = |it: Node<'_>| matches!(it.kind(), "class_body" | "declaration_list");
+                    let has_body =
+                        |child: Node<'_>| matches!(child.kind(), "class_body" | "declaration_list");
                     node.children(&mut node.walk()).any(has_body)
                         && node.child_by_field_name("type") == Some(inner)
                 }
@@ -180,11 +184,13 @@ fn has_member(source: &Source, class: Node<'_>, member: &str) -> bool {
         "property_element",
         "assignment",
     ];
-    let declares = |it: &Node<'_>| {
-        let parent = it.parent().map_or("", |parent| parent.kind());
+    let declares = |node: &Node<'_>| {
+        let parent = node.parent().map_or("", |parent| parent.kind());
         DECLARING.iter().any(|part| parent.contains(part))
     };
-    descendants(class).iter().any(|it| it.child_count() == 0 && source.text(*it) == member && declares(it))
+    descendants(class).iter().any(|descendant| {
+        descendant.child_count() == 0 && source.text(*descendant) == member && declares(descendant)
+    })
 }
 
 fn is_abstract(source: &Source, class: Node<'_>) -> bool {
@@ -196,7 +202,7 @@ fn is_abstract(source: &Source, class: Node<'_>) -> bool {
     let mut words = crate::world::words(head);
     match source.language {
         Language::Python => head.contains("ABC") || head.contains("Protocol"),
-        _ => declares || words.any(|it| matches!(it, "abstract" | "interface" | "sealed")),
+        _ => declares || words.any(|word| matches!(word, "abstract" | "interface" | "sealed")),
     }
 }
 
@@ -205,10 +211,10 @@ fn is_defined(world: &dyn World, member: &str, holders: &[&str]) -> bool {
     let files = Limit::Files.take(world.containing(member), MAX_FILES);
     let facts = files.filter_map(|file| world.facts(file));
     facts.into_iter().any(|facts| {
-        facts.definitions.iter().any(|it| {
-            let holder = it.container.as_deref().map(last);
-            let is_whole = !is_empty_digest(it.body) || it.kind == DefinitionKind::Field;
-            *it.name == *member && is_whole && holder.is_some_and(|name| holders.contains(&name))
+        facts.definitions.iter().any(|definition| {
+            let holder = definition.container.as_deref().map(last);
+            let is_whole = !is_empty_digest(definition.body) || definition.kind == DefinitionKind::Field;
+            *definition.name == *member && is_whole && holder.is_some_and(|name| holders.contains(&name))
         })
     })
 }

@@ -16,9 +16,15 @@ pub(super) fn find(search: &Search<'_>, old: &Facts, new: &Facts, found: &mut Ve
     if !matches!(new.language, Language::CSharp | Language::Java) {
         return;
     }
-    let same = |it: &Definition, was: &Definition| it.name == was.name && it.container == was.container;
-    for owner in new.definitions.iter().filter(|it| is_type(it)) {
-        let Some(was) = old.definitions.iter().find(|it| is_type(it) && same(it, owner)) else { continue };
+    let same = |definition: &Definition, was: &Definition| {
+        definition.name == was.name && definition.container == was.container
+    };
+    for owner in new.definitions.iter().filter(|definition| is_type(definition)) {
+        let Some(was) =
+            old.definitions.iter().find(|definition| is_type(definition) && same(definition, owner))
+        else {
+            continue;
+        };
         let adds = |word: &str| has_word(owner, word) && !has_word(was, word);
         let elements = new_elements(old, new, owner);
         let restriction = Restriction {
@@ -34,7 +40,7 @@ pub(super) fn find(search: &Search<'_>, old: &Facts, new: &Facts, found: &mut Ve
         for reference in search.references(search.file, std::slice::from_ref(owner)) {
             let Some(source) = search.trees.get(reference.file) else { continue };
             let leaves = source.leaves(reference.line, &reference.pattern);
-            if let Some(reason) = leaves.into_iter().find_map(|it| restriction.reason(&source, it)) {
+            if let Some(reason) = leaves.into_iter().find_map(|leaf| restriction.reason(&source, leaf)) {
                 found.push(Unmet {
                     file: reference.file,
                     line: reference.line,
@@ -48,7 +54,7 @@ pub(super) fn find(search: &Search<'_>, old: &Facts, new: &Facts, found: &mut Ve
 }
 
 fn has_word(definition: &Definition, word: &str) -> bool {
-    definition.header.split(TOKEN_END).any(|it| it == word)
+    definition.header.split(TOKEN_END).any(|token| token == word)
 }
 
 /// The elements that every use of an annotation must give now and did not have to before.
@@ -57,13 +63,14 @@ fn new_elements<'f>(old: &Facts, new: &'f Facts, owner: &Definition) -> Vec<&'f 
         return Vec::new();
     }
     let path = path_of(owner);
-    let is_required = |it: &&Definition| {
-        it.kind == DefinitionKind::Method
-            && it.container.as_deref() == Some(&*path)
-            && !has_word(it, "default")
+    let is_required = |definition: &&Definition| {
+        definition.kind == DefinitionKind::Method
+            && definition.container.as_deref() == Some(&*path)
+            && !has_word(definition, "default")
     };
-    let before: Vec<&str> = old.definitions.iter().filter(is_required).map(|it| &*it.name).collect();
-    let now = new.definitions.iter().filter(is_required).map(|it| &*it.name);
+    let before: Vec<&str> =
+        old.definitions.iter().filter(is_required).map(|definition| &*definition.name).collect();
+    let now = new.definitions.iter().filter(is_required).map(|definition| &*definition.name);
     now.filter(|name| !before.contains(name)).collect()
 }
 
@@ -71,10 +78,10 @@ fn new_elements<'f>(old: &Facts, new: &'f Facts, owner: &Definition) -> Vec<&'f 
 fn changes_parameters(old: &Facts, new: &Facts, owner: &Definition) -> bool {
     let path = path_of(owner);
     let only = |facts: &Facts| {
-        let mut own = facts.definitions.iter().filter(|it| {
-            it.kind == DefinitionKind::Method
-                && it.name == owner.name
-                && it.container.as_deref() == Some(&*path)
+        let mut own = facts.definitions.iter().filter(|definition| {
+            definition.kind == DefinitionKind::Method
+                && definition.name == owner.name
+                && definition.container.as_deref() == Some(&*path)
         });
         let first = own.next()?;
         first.arity.filter(|_| own.next().is_none())
@@ -128,7 +135,7 @@ pub(in crate::impact) fn is_anonymous_base(leaf: Node<'_>) -> bool {
     let mut inner = leaf;
     for node in ancestors(leaf).take(3) {
         if node.kind() == "object_creation_expression" {
-            let has_body = children(node).iter().any(|it| it.kind() == "class_body");
+            let has_body = children(node).iter().any(|child| child.kind() == "class_body");
             return has_body && node.child_by_field_name("type") == Some(inner);
         }
         inner = node;
@@ -139,17 +146,18 @@ pub(in crate::impact) fn is_anonymous_base(leaf: Node<'_>) -> bool {
 /// Returns true for `Type::new`.
 fn is_constructor_reference(source: &Source, leaf: Node<'_>) -> bool {
     let mut around = ancestors(leaf).take(3);
-    let reference = around.find(|it| it.kind() == "method_reference");
-    reference.is_some_and(|it| source.text(it).trim_end().ends_with("new"))
+    let reference = around.find(|node| node.kind() == "method_reference");
+    reference.is_some_and(|reference| source.text(reference).trim_end().ends_with("new"))
 }
 
 /// Returns true if a name is that of an annotation which does not give an element.
 fn lacks_element(source: &Source, leaf: Node<'_>, element: &str) -> bool {
-    let is_annotation = |it: &Node<'_>| matches!(it.kind(), "annotation" | "marker_annotation");
+    let is_annotation = |node: &Node<'_>| matches!(node.kind(), "annotation" | "marker_annotation");
     let Some(annotation) = ancestors(leaf).take(2).find(is_annotation) else { return false };
-    let is_named = annotation.child_by_field_name("name").is_some_and(|it| it.end_byte() == leaf.end_byte());
+    let is_named =
+        annotation.child_by_field_name("name").is_some_and(|name| name.end_byte() == leaf.end_byte());
     let arguments = annotation.child_by_field_name("arguments").map(children).unwrap_or_default();
-    let gives = |it: &Node<'_>| match it.child_by_field_name("key") {
+    let gives = |node: &Node<'_>| match node.child_by_field_name("key") {
         Some(key) => source.text(key) == element,
         None => element == "value",
     };

@@ -30,10 +30,10 @@ pub(super) fn find(search: &Search<'_>, obligation: &Obligation, found: &mut Vec
         reason: format!("{} now requires {}", obligation.owner.name, obligation.member),
         owner: path_of(&obligation.owner),
     };
-    if let Some(source) = search.trees.get(search.file).filter(|it| it.language == Language::Rust) {
+    if let Some(source) = search.trees.get(search.file).filter(|source| source.language == Language::Rust) {
         let lacking = own_structs(&source, &obligation.owner.name);
-        let lacking = lacking.into_iter().filter(|it| !sets_field(&source, *it, &obligation.member));
-        found.extend(lacking.map(|it| unmet(search.file, it, "Self")));
+        let lacking = lacking.into_iter().filter(|node| !sets_field(&source, *node, &obligation.member));
+        found.extend(lacking.map(|lacking| unmet(search.file, lacking, "Self")));
     }
     for reference in search.references(search.file, &symbols) {
         let Some(source) = search.trees.get(reference.file) else { continue };
@@ -55,7 +55,7 @@ pub(super) fn find(search: &Search<'_>, obligation: &Obligation, found: &mut Vec
             _ if is_read(&source, &reference) => continue,
             _ => {
                 let given = objects(&source, reference.line, &reference.pattern).into_iter();
-                given.filter(|it| !expected::is_loose(search.world, &source, *it)).collect()
+                given.filter(|node| !expected::is_loose(search.world, &source, *node)).collect()
             }
         };
         for literal in literals {
@@ -85,7 +85,7 @@ fn objects<'s>(source: &'s Source, line: u32, key: &str) -> Vec<Node<'s>> {
             _ => None,
         }
     });
-    given.filter(|it| it.kind().starts_with("jsx_") || it.kind() == "object").collect()
+    given.filter(|node| node.kind().starts_with("jsx_") || node.kind() == "object").collect()
 }
 
 /// The objects without a written type that variables hold which are passed on this line.
@@ -93,13 +93,14 @@ fn passed_variables<'s>(search: &Search<'_>, source: &'s Source, line: u32) -> V
     let declarators = source.nodes(&["variable_declarator"]);
     let is_passed = |name: &str| {
         let leaves = source.leaves(line, name).into_iter();
-        let mut passed = leaves.filter(|it| it.parent().is_some_and(|it| it.kind() == "arguments"));
-        passed.any(|it| !expected::is_loose(search.world, source, it))
+        let mut passed =
+            leaves.filter(|leaf| leaf.parent().is_some_and(|parent| parent.kind() == "arguments"));
+        passed.any(|node| !expected::is_loose(search.world, source, node))
     };
-    let object = |it: Node<'s>| {
-        let name = it.child_by_field_name("name").map(|it| source.text(it))?;
-        let is_open = it.child_by_field_name("type").is_none() && is_passed(name);
-        it.child_by_field_name("value").filter(|it| is_open && it.kind() == "object")
+    let object = |node: Node<'s>| {
+        let name = node.child_by_field_name("name").map(|name| source.text(name))?;
+        let is_open = node.child_by_field_name("type").is_none() && is_passed(name);
+        node.child_by_field_name("value").filter(|value| is_open && value.kind() == "object")
     };
     declarators.into_iter().filter_map(object).collect()
 }
@@ -114,31 +115,32 @@ fn is_read(source: &Source, reference: &Reference) -> bool {
 fn structs<'s>(source: &'s Source, line: u32, owner: &str) -> Vec<Node<'s>> {
     let names = source.leaves(line, owner).into_iter();
     names
-        .filter_map(|leaf| ancestors(leaf).take(2).find(|it| it.kind() == "struct_expression"))
-        .filter_map(|it| it.child_by_field_name("body"))
+        .filter_map(|leaf| ancestors(leaf).take(2).find(|ancestor| ancestor.kind() == "struct_expression"))
+        .filter_map(|node| node.child_by_field_name("body"))
         .collect()
 }
 
 /// The literals of Rust that call the type `Self`, inside its own implementations.
 fn own_structs<'s>(source: &'s Source, owner: &str) -> Vec<Node<'s>> {
-    let is_own = |it: &Node<'_>| {
-        let name = it.child_by_field_name("name").map(|name| source.text(name));
-        let of = ancestors(*it).find(|it| it.kind() == "impl_item");
-        let of = of.and_then(|it| it.child_by_field_name("type")).map(|it| source.text(it));
-        name == Some("Self") && of.and_then(|it| it.split('<').next()) == Some(owner)
+    let is_own = |node: &Node<'_>| {
+        let name = node.child_by_field_name("name").map(|name| source.text(name));
+        let of = ancestors(*node).find(|ancestor| ancestor.kind() == "impl_item");
+        let of =
+            of.and_then(|node| node.child_by_field_name("type")).map(|annotation| source.text(annotation));
+        name == Some("Self") && of.and_then(|text| text.split('<').next()) == Some(owner)
     };
     let own = source.nodes(&["struct_expression"]).into_iter().filter(is_own);
-    own.filter_map(|it| it.child_by_field_name("body")).collect()
+    own.filter_map(|node| node.child_by_field_name("body")).collect()
 }
 
 /// The bodies of the composite literals of Go with this type on this line, those inside `[]T{{…}}` included.
 fn composites<'s>(source: &'s Source, line: u32, owner: &str) -> Vec<Node<'s>> {
     let mut found = Vec::new();
     for leaf in source.leaves(line, owner) {
-        let around = ancestors(leaf).take_while(|it| it.kind() != "literal_value");
-        let literal = around.into_iter().find(|it| it.kind() == "composite_literal");
-        let type_ = literal.and_then(|it| it.child_by_field_name("type"));
-        let body = literal.and_then(|it| it.child_by_field_name("body"));
+        let around = ancestors(leaf).take_while(|ancestor| ancestor.kind() != "literal_value");
+        let literal = around.into_iter().find(|node| node.kind() == "composite_literal");
+        let type_ = literal.and_then(|literal| literal.child_by_field_name("type"));
+        let body = literal.and_then(|literal| literal.child_by_field_name("body"));
         if let (Some(type_), Some(body)) = (type_, body) {
             add_bodies(type_, body, leaf, &mut found);
         }
@@ -152,7 +154,7 @@ fn add_bodies<'s>(type_: Node<'s>, body: Node<'s>, leaf: Node<'s>, found: &mut V
         "slice_type" | "array_type" | "implicit_length_array_type" => type_.child_by_field_name("element"),
         "map_type" => type_.child_by_field_name("value"),
         "pointer_type" => {
-            return type_.named_child(0).into_iter().for_each(|it| add_bodies(it, body, leaf, found));
+            return type_.named_child(0).into_iter().for_each(|child| add_bodies(child, body, leaf, found));
         }
         "type_identifier" if type_ == leaf => return found.push(body),
         "qualified_type" if type_.child_by_field_name("name") == Some(leaf) => return found.push(body),
@@ -160,21 +162,21 @@ fn add_bodies<'s>(type_: Node<'s>, body: Node<'s>, leaf: Node<'s>, found: &mut V
             return type_
                 .child_by_field_name("type")
                 .into_iter()
-                .for_each(|it| add_bodies(it, body, leaf, found));
+                .for_each(|node| add_bodies(node, body, leaf, found));
         }
         _ => None,
     };
     let Some(inner) = inner else { return };
     for element in body.named_children(&mut body.walk()) {
         let value = element.child_by_field_name("value").unwrap_or(element);
-        let value = value.named_child(0).filter(|it| it.kind() == "literal_value");
-        value.into_iter().for_each(|it| add_bodies(inner, it, leaf, found));
+        let value = value.named_child(0).filter(|child| child.kind() == "literal_value");
+        value.into_iter().for_each(|node| add_bodies(inner, node, leaf, found));
     }
 }
 
 /// Returns true if a composite literal of Go lists values without their fields.
 fn is_unkeyed(body: Node<'_>) -> bool {
-    body.named_children(&mut body.walk()).any(|it| it.kind() == "literal_element")
+    body.named_children(&mut body.walk()).any(|child| child.kind() == "literal_element")
 }
 
 /// Returns true if a literal gives a field, or takes the rest from another value.

@@ -31,9 +31,13 @@ pub(super) fn find(
         return;
     }
     let same = |a: &Definition, b: &Definition| a.name == b.name && a.container == b.container;
-    for owner in new.definitions.iter().filter(|it| is_type(it)) {
-        let Some(was) = old.definitions.iter().find(|it| is_type(it) && same(it, owner)) else { continue };
-        for base in was.extends.iter().filter(|it| !owner.extends.contains(it)) {
+    for owner in new.definitions.iter().filter(|definition| is_type(definition)) {
+        let Some(was) =
+            old.definitions.iter().find(|definition| is_type(definition) && same(definition, owner))
+        else {
+            continue;
+        };
+        for base in was.extends.iter().filter(|extend| !owner.extends.contains(extend)) {
             let (facts, text) = (Arc::new(old.clone()), Some(Arc::from(former)));
             let before = Overlay::new(search.world, edit.former_path(), facts, text);
             let name = base.rsplit(['.', ':', '*']).next().unwrap_or(base).trim();
@@ -52,29 +56,32 @@ pub(super) fn find(
 
 /// The uses of a type's members that only the former files resolve.
 fn lost_uses(before: &dyn World, after: &dyn World, language: Language, base: &str) -> Vec<Reference> {
-    let now: BTreeSet<(FileId, u32, Box<str>)> =
-        uses(after, language, base).into_iter().map(|it| (it.file, it.line, it.pattern)).collect();
+    let now: BTreeSet<(FileId, u32, Box<str>)> = uses(after, language, base)
+        .into_iter()
+        .map(|reference| (reference.file, reference.line, reference.pattern))
+        .collect();
     let mut then = uses(before, language, base);
     // A member may stay without the base, unless it must say that it overrides one.
     let is_own = |role: Role| matches!(role, Role::Override | Role::Redefine | Role::Implement);
-    then.retain(|it| {
-        it.certainty == Certainty::Resolved
-            && !(is_own(it.role) && language != Language::Kotlin)
-            && !now.contains(&(it.file, it.line, it.pattern.clone()))
+    then.retain(|reference| {
+        reference.certainty == Certainty::Resolved
+            && !(is_own(reference.role) && language != Language::Kotlin)
+            && !now.contains(&(reference.file, reference.line, reference.pattern.clone()))
     });
     then
 }
 
 fn uses(world: &dyn World, language: Language, base: &str) -> Vec<Reference> {
     let mut found = Vec::new();
-    let is_same = |it: Language| language::family(it) == language::family(language);
+    let is_same = |candidate: Language| language::family(candidate) == language::family(language);
     for file in world.defining(base) {
-        let Some(facts) = world.facts(file).filter(|it| is_same(it.language)) else { continue };
-        let types = facts.definitions.iter().filter(|it| is_type(it) && *it.name == *base);
+        let Some(facts) = world.facts(file).filter(|facts| is_same(facts.language)) else { continue };
+        let types =
+            facts.definitions.iter().filter(|definition| is_type(definition) && *definition.name == *base);
         let paths: BTreeSet<String> = types.map(path_of).collect();
-        let is_member = |it: &&Definition| {
-            matches!(it.kind, DefinitionKind::Method | DefinitionKind::Field)
-                && it.container.as_ref().is_some_and(|path| paths.contains(&**path))
+        let is_member = |definition: &&Definition| {
+            matches!(definition.kind, DefinitionKind::Method | DefinitionKind::Field)
+                && definition.container.as_ref().is_some_and(|path| paths.contains(&**path))
         };
         let symbols: Vec<Definition> =
             Limit::Names.take(facts.definitions.iter().filter(is_member), MAX_MEMBERS).cloned().collect();
@@ -84,7 +91,7 @@ fn uses(world: &dyn World, language: Language, base: &str) -> Vec<Reference> {
         for own_file in [false, true] {
             let target = Target { file, symbols: &symbols, module: false, now: None, own_file };
             let references = language::rules(language).referrers(world, &target);
-            found.extend(references.into_iter().filter(|it| !own_file || it.file == file));
+            found.extend(references.into_iter().filter(|reference| !own_file || reference.file == file));
         }
     }
     found

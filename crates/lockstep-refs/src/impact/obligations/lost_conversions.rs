@@ -31,18 +31,18 @@ pub(super) fn find(search: &Search<'_>, old: &Facts, new: &Facts, found: &mut Ve
     if !matches!(new.language, Language::Java | Language::CSharp) {
         return;
     }
-    for owner in new.definitions.iter().filter(|it| is_type(it)) {
-        let same = |it: &&Definition| is_type(it) && path_of(it) == path_of(owner);
+    for owner in new.definitions.iter().filter(|definition| is_type(definition)) {
+        let same = |definition: &&Definition| is_type(definition) && path_of(definition) == path_of(owner);
         let Some(was) = old.definitions.iter().find(same) else { continue };
-        let names = |it: &Definition| -> BTreeSet<Box<str>> {
-            it.extends.iter().map(|base| simple(base).into()).collect()
+        let names = |definition: &Definition| -> BTreeSet<Box<str>> {
+            definition.extends.iter().map(|base| simple(base).into()).collect()
         };
         let bases = Bases { lost: names(was), kept: names(owner) };
         if bases.lost.is_subset(&bases.kept) {
             continue;
         }
-        let (lost, kept) = (closure(search.world, bases.lost), closure(search.world, bases.kept));
-        let lost: BTreeSet<Box<str>> = lost.difference(&kept).cloned().collect();
+        let (lost, remaining) = (closure(search.world, bases.lost), closure(search.world, bases.kept));
+        let lost: BTreeSet<Box<str>> = lost.difference(&remaining).cloned().collect();
         let unmet = |file: FileId, line: u32, name: &str, reason: String| Unmet {
             file,
             line,
@@ -50,14 +50,15 @@ pub(super) fn find(search: &Search<'_>, old: &Facts, new: &Facts, found: &mut Ve
             reason,
             owner: path_of(owner),
         };
-        for (line, name) in orphans(search.world, new, owner, &kept) {
+        for (line, name) in orphans(search.world, new, owner, &remaining) {
             found.push(unmet(search.file, line, &name, format!("{name} overrides nothing any more")));
         }
         for reference in search.references(search.file, std::slice::from_ref(owner)) {
             let Some(source) = search.trees.get(reference.file) else { continue };
             for leaf in source.leaves(reference.line, &owner.name) {
                 let values = values(&source, leaf).into_iter();
-                let misfit = values.filter_map(|it| Some((it, expected(search.world, &source, it)?)));
+                let misfit =
+                    values.filter_map(|value| Some((value, expected(search.world, &source, value)?)));
                 let mut misfit = misfit.filter(|(_, type_)| lost.contains(&**type_));
                 if let Some((value, type_)) = misfit.next() {
                     let reason = format!("{} is no {type_} any more", owner.name);
@@ -83,8 +84,13 @@ fn closure(world: &dyn World, names: BTreeSet<Box<str>>) -> BTreeSet<Box<str>> {
             for facts in
                 Limit::Files.take(world.defining(&name), MAX_FILES).filter_map(|file| world.facts(file))
             {
-                let types = facts.definitions.iter().filter(|it| is_type(it) && it.name == name);
-                next.extend(types.flat_map(|it| &it.extends).map(|base| Box::from(simple(base))));
+                let types = facts
+                    .definitions
+                    .iter()
+                    .filter(|definition| is_type(definition) && definition.name == name);
+                next.extend(
+                    types.flat_map(|definition| &definition.extends).map(|base| Box::from(simple(base))),
+                );
             }
         }
         next.retain(|name| all.insert(name.clone()));
@@ -101,32 +107,38 @@ fn orphans(
     world: &dyn World,
     facts: &Facts,
     owner: &Definition,
-    kept: &BTreeSet<Box<str>>,
+    remaining: &BTreeSet<Box<str>>,
 ) -> Vec<(u32, Box<str>)> {
     let is_known = |name: &str| {
         let files = world.defining(name).into_iter().filter_map(|file| world.facts(file));
-        files.into_iter().any(|facts| facts.definitions.iter().any(|it| is_type(it) && *it.name == *name))
+        files.into_iter().any(|facts| {
+            facts.definitions.iter().any(|definition| is_type(definition) && *definition.name == *name)
+        })
     };
-    if !kept.iter().all(|name| is_known(name)) {
+    if !remaining.iter().all(|name| is_known(name)) {
         return Vec::new();
     }
     let is_inherited = |member: &Definition| {
         let files = Limit::Files.take(world.defining(&member.name), MAX_FILES);
         files.filter_map(|file| world.facts(file)).any(|facts| {
-            facts.definitions.iter().any(|it| {
-                it.name == member.name
-                    && it.container.as_deref().is_some_and(|path| kept.contains(simple(path)))
+            facts.definitions.iter().any(|definition| {
+                definition.name == member.name
+                    && definition.container.as_deref().is_some_and(|path| remaining.contains(simple(path)))
             })
         })
     };
     let path = path_of(owner);
-    let is_marked =
-        |it: &Definition| it.header.split(TOKEN_END).any(|word| matches!(word, "Override" | "override"));
-    let marked = facts.definitions.iter().filter(|it| {
-        it.kind == DefinitionKind::Method && it.container.as_deref() == Some(&*path) && is_marked(it)
+    let is_marked = |definition: &Definition| {
+        definition.header.split(TOKEN_END).any(|word| matches!(word, "Override" | "override"))
+    };
+    let marked = facts.definitions.iter().filter(|definition| {
+        definition.kind == DefinitionKind::Method
+            && definition.container.as_deref() == Some(&*path)
+            && is_marked(definition)
     });
-    let orphans = marked.filter(|it| !INHERITED.contains(&&*it.name) && !is_inherited(it));
-    orphans.map(|it| (it.line, it.name.clone())).collect()
+    let orphans =
+        marked.filter(|definition| !INHERITED.contains(&&*definition.name) && !is_inherited(definition));
+    orphans.map(|definition| (definition.line, definition.name.clone())).collect()
 }
 
 /// The expressions with a value of the type that a leaf names: its creation, or the uses of a variable that is declared with it.
@@ -145,20 +157,20 @@ fn values<'s>(source: &'s Source, leaf: Node<'s>) -> Vec<Node<'s>> {
             | "variable_declaration"
                 if node.child_by_field_name("type") == Some(inner) =>
             {
-                let scope = ancestors(node).find(|it| {
-                    FUNCTIONS.contains(&it.kind())
-                        || it.kind() == "class_body"
-                        || it.kind() == "declaration_list"
-                        || it.kind() == "constructor_declaration"
+                let scope = ancestors(node).find(|ancestor| {
+                    FUNCTIONS.contains(&ancestor.kind())
+                        || ancestor.kind() == "class_body"
+                        || ancestor.kind() == "declaration_list"
+                        || ancestor.kind() == "constructor_declaration"
                 });
                 let declared = node.child_by_field_name("name").or_else(|| {
                     let declarator =
-                        children(node).into_iter().find(|it| it.kind() == "variable_declarator")?;
+                        children(node).into_iter().find(|child| child.kind() == "variable_declarator")?;
                     declarator.child_by_field_name("name").or_else(|| declarator.named_child(0))
                 });
                 let (Some(scope), Some(name)) = (scope, declared) else { return Vec::new() };
                 let name = source.text(name);
-                let is_use = |it: &Node<'_>| it.kind() == "identifier" && source.text(*it) == name;
+                let is_use = |child: &Node<'_>| child.kind() == "identifier" && source.text(*child) == name;
                 return descendants(scope).into_iter().filter(is_use).collect();
             }
             _ => return Vec::new(),
@@ -184,7 +196,7 @@ fn expected(world: &dyn World, source: &Source, value: Node<'_>) -> Option<Strin
                 return type_of(source, node.child_by_field_name("left")?);
             }
             "return_statement" => {
-                let function = ancestors(node).find(|it| FUNCTIONS.contains(&it.kind()))?;
+                let function = ancestors(node).find(|ancestor| FUNCTIONS.contains(&ancestor.kind()))?;
                 let type_ = function
                     .child_by_field_name("type")
                     .or_else(|| function.child_by_field_name("returns"))?;
@@ -203,13 +215,15 @@ fn parameter(world: &dyn World, source: &Source, list: Node<'_>, argument: Node<
     let call = list.parent()?;
     let callee = ["name", "type", "function"].iter().find_map(|field| call.child_by_field_name(field))?;
     let name = simple(source.text(callee));
-    let given: Vec<Node<'_>> = children(list).into_iter().filter(|it| !it.is_extra()).collect();
-    let at = given.iter().position(|it| *it == argument)?;
+    let given: Vec<Node<'_>> = children(list).into_iter().filter(|child| !child.is_extra()).collect();
+    let at = given.iter().position(|node| *node == argument)?;
     let count = u16::try_from(given.len()).ok()?;
     let mut types = BTreeSet::new();
     for facts in Limit::Files.take(world.defining(name), MAX_FILES).filter_map(|file| world.facts(file)) {
-        let functions = facts.definitions.iter().filter(|it| {
-            *it.name == *name && it.arity.is_some_and(|arity| arity.takes(count)) && !is_type(it)
+        let functions = facts.definitions.iter().filter(|definition| {
+            *definition.name == *name
+                && definition.arity.is_some_and(|arity| arity.takes(count))
+                && !is_type(definition)
         });
         for function in functions {
             let parameters = signature::parameters(facts.language, function);

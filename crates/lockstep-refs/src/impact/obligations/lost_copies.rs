@@ -20,7 +20,7 @@ pub(super) fn find(search: &Search<'_>, owner: &Definition, found: &mut Vec<Unme
         }
         let Some(facts) = search.world.facts(file) else { continue };
         let fields: Vec<Definition> =
-            facts.definitions.iter().filter(|it| is_field_of(it, owner)).cloned().collect();
+            facts.definitions.iter().filter(|definition| is_field_of(definition, owner)).cloned().collect();
         for reference in search.references(file, &fields) {
             let Some(source) = search.trees.get(reference.file) else { continue };
             let mut members = source.leaves(reference.line, &reference.pattern).into_iter();
@@ -48,9 +48,9 @@ fn is_field_of(field: &Definition, owner: &Definition) -> bool {
 
 /// Returns true if a field of something borrowed is used as a value.
 fn is_moved_out(source: &Source, leaf: Node<'_>) -> bool {
-    let member = leaf
-        .parent()
-        .filter(|it| it.kind() == "field_expression" && it.child_by_field_name("field") == Some(leaf));
+    let member = leaf.parent().filter(|parent| {
+        parent.kind() == "field_expression" && parent.child_by_field_name("field") == Some(leaf)
+    });
     let Some(member) = member else { return false };
     let Some(around) = member.parent() else { return false };
     let is_taken = match around.kind() {
@@ -58,7 +58,7 @@ fn is_moved_out(source: &Source, leaf: Node<'_>) -> bool {
         "let_declaration" | "field_initializer" => around.child_by_field_name("value") == Some(member),
         "assignment_expression" => around.child_by_field_name("right") == Some(member),
         "block" => {
-            let is_body = around.parent().is_some_and(|it| it.kind() == "function_item");
+            let is_body = around.parent().is_some_and(|parent| parent.kind() == "function_item");
             is_body && member.next_named_sibling().is_none()
         }
         _ => false,
@@ -72,15 +72,16 @@ fn is_borrowed(source: &Source, member: Node<'_>) -> bool {
     while let Some(inner) = root.child_by_field_name("value").filter(|_| root.kind() == "field_expression") {
         root = inner;
     }
-    let function = ancestors(member).find(|it| matches!(it.kind(), "function_item" | "closure_expression"));
-    let parameters = function.and_then(|it| it.child_by_field_name("parameters"));
+    let function =
+        ancestors(member).find(|ancestor| matches!(ancestor.kind(), "function_item" | "closure_expression"));
+    let parameters = function.and_then(|function| function.child_by_field_name("parameters"));
     let Some(parameters) = parameters else { return false };
     let mut list = parameters.named_children(&mut parameters.walk()).collect::<Vec<_>>().into_iter();
     match root.kind() {
-        "self" => list.any(|it| it.kind() == "self_parameter" && source.text(it).starts_with('&')),
-        "identifier" => list.any(|it| {
-            let pattern = it.child_by_field_name("pattern").map(|it| source.text(it));
-            let type_ = it.child_by_field_name("type").map(|it| it.kind());
+        "self" => list.any(|node| node.kind() == "self_parameter" && source.text(node).starts_with('&')),
+        "identifier" => list.any(|node| {
+            let pattern = node.child_by_field_name("pattern").map(|pattern| source.text(pattern));
+            let type_ = node.child_by_field_name("type").map(|annotation| annotation.kind());
             pattern == Some(source.text(root)) && type_ == Some("reference_type")
         }),
         _ => false,

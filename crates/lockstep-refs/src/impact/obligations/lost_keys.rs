@@ -29,24 +29,27 @@ pub(super) fn find(
     changes: &[SymbolChange],
     found: &mut Vec<Unmet>,
 ) {
-    let is_other = |it: &SymbolChange| {
+    let is_other = |change: &SymbolChange| {
         matches!(
-            it.what,
+            change.what,
             DefinitionChangeKind::BodyChanged
                 | DefinitionChangeKind::SignatureChanged { .. }
                 | DefinitionChangeKind::Compatible
                 | DefinitionChangeKind::ParametersRenamed { .. }
-        ) && may_return_object(old, former, &it.was)
+        ) && may_return_object(old, former, &change.was)
     };
     if language::family(new.language) != Language::TypeScript || !changes.iter().any(is_other) {
         return;
     }
     let before = Source::new(old.language, former.into());
     let Some((before, now)) = before.zip(search.trees.get(search.file)) else { return };
-    for change in changes.iter().filter(|it| is_other(it)) {
+    for change in changes.iter().filter(|change| is_other(change)) {
         let was = &change.was;
-        let same =
-            |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+        let same = |definition: &&Definition| {
+            definition.name == was.name
+                && definition.kind == was.kind
+                && definition.container == was.container
+        };
         let Some(function) = new.definitions.iter().find(same) else { continue };
         if let Some(lost) = lost_keys((&before, was), (&now, function)) {
             lost.report(search, found);
@@ -56,12 +59,12 @@ pub(super) fn find(
 
 /// Returns true if the text of a function without a written result may return an object literal.
 fn may_return_object(facts: &Facts, text: &str, function: &Definition) -> bool {
-    if signature::result_type(facts.language, function).is_none_or(|it| !it.is_empty()) {
+    if signature::result_type(facts.language, function).is_none_or(|result_type| !result_type.is_empty()) {
         return false;
     }
     let length = function.end_line.saturating_sub(function.line) as usize + 1;
     let lines = text.lines().skip(function.line.saturating_sub(1) as usize).take(length);
-    let code: String = lines.flat_map(str::chars).filter(|it| !it.is_whitespace()).collect();
+    let code: String = lines.flat_map(str::chars).filter(|c| !c.is_whitespace()).collect();
     code.contains("return{") || code.contains("=>({") || code.contains("return") && code.contains("={")
 }
 
@@ -71,9 +74,9 @@ fn lost_keys<'a>(
 ) -> Option<Lost<'a>> {
     let (former, present) = (node_of(before, was)?, node_of(now, function)?);
     let mut keys = returned_keys(before, former)?.names;
-    let kept = returned_keys(now, present).filter(|it| !it.is_open)?;
+    let kept = returned_keys(now, present).filter(|key| !key.is_open)?;
     keys.retain(|key| !kept.names.contains(key));
-    let is_async = present.children(&mut present.walk()).any(|it| it.kind() == "async");
+    let is_async = present.children(&mut present.walk()).any(|child| child.kind() == "async");
     (!keys.is_empty()).then_some(Lost { function, keys, is_async })
 }
 
@@ -82,7 +85,7 @@ fn node_of<'s>(source: &'s Source, definition: &Definition) -> Option<Node<'s>> 
     let leaf = source.leaves(definition.line, &definition.name).into_iter().next()?;
     let around = leaf.parent()?;
     let value = around.child_by_field_name("value").or_else(|| around.child_by_field_name("right"));
-    let function = value.filter(|it| *it != leaf).unwrap_or(around);
+    let function = value.filter(|value| *value != leaf).unwrap_or(around);
     let is_untyped = function.child_by_field_name("return_type").is_none();
     (function.child_by_field_name("body").is_some() && is_untyped).then_some(function)
 }
@@ -103,12 +106,13 @@ fn returned_keys(source: &Source, function: Node<'_>) -> Option<Keys> {
         keys.add(source, object_of(source, body, function)?);
         return Some(keys);
     }
-    let is_function = |it: &Node<'_>| {
+    let is_function = |node: &Node<'_>| {
         let takes = ["parameters", "parameter"];
-        it.kind() != "catch_clause" && takes.iter().any(|field| it.child_by_field_name(field).is_some())
+        node.kind() != "catch_clause" && takes.iter().any(|field| node.child_by_field_name(field).is_some())
     };
     let mut objects = 0;
-    for returned in descendants(body).into_iter().filter(|it| it.kind() == "return_statement") {
+    for returned in descendants(body).into_iter().filter(|descendant| descendant.kind() == "return_statement")
+    {
         let is_own = ancestors(returned).find(is_function) == Some(function);
         let Some(value) = returned.named_child(0).filter(|_| is_own) else { continue };
         keys.add(source, object_of(source, value, function)?);
@@ -127,18 +131,22 @@ fn object_of<'n>(source: &Source, value: Node<'n>, function: Node<'n>) -> Option
         }
         "identifier" => {
             let name = source.text(value);
-            let is_written = |it: &Node<'_>| {
-                it.kind() == "assignment_expression"
-                    && it.child_by_field_name("left").is_some_and(|it| source.text(it).starts_with(name))
+            let is_written = |node: &Node<'_>| {
+                node.kind() == "assignment_expression"
+                    && node
+                        .child_by_field_name("left")
+                        .is_some_and(|left_node| source.text(left_node).starts_with(name))
             };
             let inside = descendants(function);
-            let is_it = |it: &Node<'_>| {
-                it.kind() == "variable_declarator"
-                    && it.child_by_field_name("type").is_none()
-                    && it.child_by_field_name("name").is_some_and(|it| source.text(it) == name)
+            let is_it = |node: &Node<'_>| {
+                node.kind() == "variable_declarator"
+                    && node.child_by_field_name("type").is_none()
+                    && node
+                        .child_by_field_name("name")
+                        .is_some_and(|name_node| source.text(name_node) == name)
             };
             let declarator = inside.iter().copied().find(is_it)?;
-            let object = declarator.child_by_field_name("value").filter(|it| it.kind() == "object");
+            let object = declarator.child_by_field_name("value").filter(|value| value.kind() == "object");
             object.filter(|_| !inside.iter().any(is_written))
         }
         _ => None,
@@ -155,7 +163,7 @@ impl Keys {
                 "comment" => continue,
                 _ => None,
             };
-            match key.filter(|it| it.kind() != "computed_property_name") {
+            match key.filter(|key| key.kind() != "computed_property_name") {
                 Some(key) => {
                     self.names.insert(source.text(key).trim_matches(['"', '\'']).to_owned());
                 }
@@ -215,7 +223,7 @@ impl Lost<'_> {
 
     fn uses_of_member<'n>(&self, source: &Source, member: Node<'n>, uses: &mut Vec<Node<'n>>) {
         let key = member.child_by_field_name("property");
-        uses.extend(key.filter(|it| self.keys.contains(source.text(*it))));
+        uses.extend(key.filter(|key| self.keys.contains(source.text(*key))));
     }
 
     /// Adds the places that take a lost key from a variable, or the parts of a pattern that do.
@@ -227,21 +235,23 @@ impl Lost<'_> {
                     "object_assignment_pattern" => part.child_by_field_name("left"),
                     _ => Some(part),
                 };
-                uses.extend(key.filter(|it| self.keys.contains(source.text(*it))));
+                uses.extend(key.filter(|key| self.keys.contains(source.text(*key))));
             }
             return;
         }
-        let is_scope = |it: &Node<'_>| matches!(it.kind(), "statement_block" | "program" | "arrow_function");
+        let is_scope =
+            |node: &Node<'_>| matches!(node.kind(), "statement_block" | "program" | "arrow_function");
         let Some(scope) = ancestors(binding).find(is_scope) else { return };
-        let is_it = |it: Node<'_>| it.kind() == "identifier" && source.text(it) == source.text(binding);
+        let is_it = |node: Node<'_>| node.kind() == "identifier" && source.text(node) == source.text(binding);
         for node in descendants(scope) {
             match node.kind() {
                 "member_expression" if node.child_by_field_name("object").is_some_and(is_it) => {
                     self.uses_of_member(source, node, uses);
                 }
                 "variable_declarator" if node.child_by_field_name("value").is_some_and(is_it) => {
-                    let pattern = node.child_by_field_name("name").filter(|it| it.kind() == "object_pattern");
-                    pattern.into_iter().for_each(|it| self.uses_of_binding(source, it, uses));
+                    let pattern =
+                        node.child_by_field_name("name").filter(|name| name.kind() == "object_pattern");
+                    pattern.into_iter().for_each(|child| self.uses_of_binding(source, child, uses));
                 }
                 _ => {}
             }
@@ -251,11 +261,12 @@ impl Lost<'_> {
 
 /// The parameter of the function that a promise is given: `p.then(r => …)`.
 fn callback_parameter<'n>(source: &Source, member: Node<'n>) -> Option<Node<'n>> {
-    let is_then = member.child_by_field_name("property").is_some_and(|it| source.text(it) == "then");
-    let call = member.parent().filter(|it| it.kind() == "call_expression" && is_then)?;
+    let is_then =
+        member.child_by_field_name("property").is_some_and(|property| source.text(property) == "then");
+    let call = member.parent().filter(|parent| parent.kind() == "call_expression" && is_then)?;
     let callback = call.child_by_field_name("arguments")?.named_child(0)?;
     let single = callback.child_by_field_name("parameter");
-    let first = callback.child_by_field_name("parameters").and_then(|it| it.named_child(0));
-    let first = first.map(|it| it.child_by_field_name("pattern").unwrap_or(it));
+    let first = callback.child_by_field_name("parameters").and_then(|parameters| parameters.named_child(0));
+    let first = first.map(|node| node.child_by_field_name("pattern").unwrap_or(node));
     single.or(first)
 }

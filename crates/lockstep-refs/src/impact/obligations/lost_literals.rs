@@ -39,7 +39,7 @@ impl Lost<'_> {
         let is_quoted = |(at, _): (usize, &str)| {
             let before = text[..at].chars().next_back();
             let after = text[at + self.literal.len()..].chars().next();
-            before == after && before.is_some_and(|it| "\"'`".contains(it))
+            before == after && before.is_some_and(|c| "\"'`".contains(c))
         };
         let is_declared = is_keyed_by(&text) && text.contains(&*self.literal);
         is_declared || text.match_indices(&*self.literal).any(is_quoted)
@@ -89,22 +89,24 @@ fn lost_literals<'a>(
 ) -> Vec<Lost<'a>> {
     let mut found = Vec::new();
     for owner in &new.definitions {
-        let same = |it: &&Definition| {
-            it.kind == owner.kind && it.name == owner.name && it.container == owner.container
+        let same = |definition: &&Definition| {
+            definition.kind == owner.kind
+                && definition.name == owner.name
+                && definition.container == owner.container
         };
         let after = literals(now, owner);
         let was = old.definitions.iter().find(same).filter(|_| !after.is_empty());
         let before = was.map(|was| literals(former, was)).unwrap_or_default();
-        let lost = before.into_iter().filter(|it| !after.contains(it));
-        found.extend(lost.map(|it| Lost { owner, literal: it.into(), is_key: false }));
+        let lost = before.into_iter().filter(|name| !after.contains(name));
+        found.extend(lost.map(|name| Lost { owner, literal: name.into(), is_key: false }));
         let path = path_of(owner);
-        let is_gone = |it: &&SymbolChange| {
-            matches!(it.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_))
-                && it.was.container.as_deref() == Some(&*path)
-                && matches!(it.was.kind, DefinitionKind::Field | DefinitionKind::Method)
+        let is_gone = |change: &&SymbolChange| {
+            matches!(change.what, DefinitionChangeKind::Removed | DefinitionChangeKind::Renamed(_))
+                && change.was.container.as_deref() == Some(&*path)
+                && matches!(change.was.kind, DefinitionKind::Field | DefinitionKind::Method)
         };
         let keys = changes.iter().filter(is_gone).filter(|_| new.language != Language::Python);
-        found.extend(keys.map(|it| Lost { owner, literal: it.was.name.clone(), is_key: true }));
+        found.extend(keys.map(|change| Lost { owner, literal: change.was.name.clone(), is_key: true }));
     }
     found
 }
@@ -184,10 +186,10 @@ impl Places {
         for (user, lines) in lines {
             let Some(facts) = search.world.facts(user) else { continue };
             let Some(text) = search.world.text(user) else { continue };
-            for it in &facts.definitions {
-                let is_near = lines.iter().any(|line| (it.line..=it.end_line).contains(line));
-                if is_near && self.is_carried(user, it, &text) {
-                    carriers.push((user, it.clone(), false));
+            for definition in &facts.definitions {
+                let is_near = lines.iter().any(|line| (definition.line..=definition.end_line).contains(line));
+                if is_near && self.is_carried(user, definition, &text) {
+                    carriers.push((user, definition.clone(), false));
                 }
             }
         }
@@ -203,17 +205,19 @@ impl Places {
     }
 
     /// Returns true if the declared type of a definition contains the type.
-    fn is_carried(&self, file: FileId, it: &Definition, text: &str) -> bool {
+    fn is_carried(&self, file: FileId, definition: &Definition, text: &str) -> bool {
         use DefinitionKind::{Field, Function, Method, Type, Value};
         let Some(names) = self.files.get(&file) else { return false };
-        match it.kind {
-            Function | Method => names.have_type(&it.header.replace(crate::syntax::TOKEN_END, " ")),
+        match definition.kind {
+            Function | Method => names.have_type(&definition.header.replace(crate::syntax::TOKEN_END, " ")),
             Field | Value | Type => {
-                let lines = text.lines().skip(it.line.saturating_sub(1) as usize);
-                let own: Vec<&str> = lines.take((it.end_line - it.line + 1) as usize).collect();
+                let lines = text.lines().skip(definition.line.saturating_sub(1) as usize);
+                let own: Vec<&str> =
+                    lines.take((definition.end_line - definition.line + 1) as usize).collect();
                 let is_alias = own.first().is_some_and(|line| words(line).any(|word| word == "type"));
-                let is_member = it.kind == Field || it.kind == Value;
-                (is_alias || is_member) && names.have_type(&declared_part(&own.join(" "), &it.name, is_alias))
+                let is_member = definition.kind == Field || definition.kind == Value;
+                (is_alias || is_member)
+                    && names.have_type(&declared_part(&own.join(" "), &definition.name, is_alias))
             }
             _ => false,
         }
@@ -231,11 +235,11 @@ impl Places {
 }
 
 /// Returns true if a definition of Python is an alias of a type: `Mode = Literal["r", "w"]`.
-fn is_alias(search: &Search<'_>, file: FileId, it: &Definition) -> bool {
+fn is_alias(search: &Search<'_>, file: FileId, definition: &Definition) -> bool {
     let text = search.world.text(file);
-    let line = text.as_ref().and_then(|text| text.lines().nth(it.line.saturating_sub(1) as usize));
+    let line = text.as_ref().and_then(|text| text.lines().nth(definition.line.saturating_sub(1) as usize));
     Language::of(search.world.path(file)) == Language::Python
-        && it.kind == DefinitionKind::Value
+        && definition.kind == DefinitionKind::Value
         && line.is_some_and(|line| line.contains("Literal["))
 }
 
@@ -264,7 +268,7 @@ impl Names {
                     let key = node.child_by_field_name("key");
                     is_key |= key == Some(inner);
                     if !is_key {
-                        let is_field = key.is_some_and(|it| self.is_value(source, it));
+                        let is_field = key.is_some_and(|key| self.is_value(source, key));
                         if is_field {
                             return true;
                         }
@@ -285,14 +289,17 @@ impl Names {
                     let is_compared = source.text(node).contains("==") || source.text(node).contains("!=");
                     if is_compared {
                         let others = node.named_children(&mut node.walk()).collect::<Vec<_>>();
-                        return others.into_iter().any(|it| it != inner && self.has_value(source, it));
+                        return others
+                            .into_iter()
+                            .any(|other| other != inner && self.has_value(source, other));
                     }
                 }
                 "switch_case" | "case_clause" => return self.is_matched(source, node),
                 "case_pattern" | "literal_pattern" | "switch_body" | "block" => {}
                 "assignment_expression" => {
                     let left = node.child_by_field_name("left");
-                    return !is_key && left.is_some_and(|it| it != inner && self.has_value(source, it));
+                    return !is_key
+                        && left.is_some_and(|child| child != inner && self.has_value(source, child));
                 }
                 "variable_declarator"
                 | "public_field_definition"
@@ -300,21 +307,25 @@ impl Names {
                 | "optional_parameter"
                 | "assignment"
                 | "typed_default_parameter" => {
-                    let declared = node.child_by_field_name("type").map_or("", |it| source.text(it));
+                    let declared =
+                        node.child_by_field_name("type").map_or("", |annotation| source.text(annotation));
                     let left = node.child_by_field_name("left").filter(|_| declared.is_empty());
-                    let is_assigned = !is_key && left.is_some_and(|it| self.has_value(source, it));
+                    let is_assigned = !is_key && left.is_some_and(|child| self.has_value(source, child));
                     return is_assigned || self.have_type(declared) && (!is_key || is_keyed_by(declared));
                 }
                 "return_statement" | "arrow_function" => {
                     let function = match node.kind() {
                         "arrow_function" => Some(node),
-                        _ => ancestors(node).find(|it| it.child_by_field_name("parameters").is_some()),
+                        _ => ancestors(node)
+                            .find(|ancestor| ancestor.child_by_field_name("parameters").is_some()),
                     };
-                    let result = function.and_then(|it| it.child_by_field_name("return_type"));
-                    return !is_key && result.is_some_and(|it| self.have_type(source.text(it)));
+                    let result = function.and_then(|function| function.child_by_field_name("return_type"));
+                    return !is_key && result.is_some_and(|result| self.have_type(source.text(result)));
                 }
                 "jsx_attribute" => {
-                    return node.named_child(0).is_some_and(|it| it != inner && self.is_value(source, it));
+                    return node
+                        .named_child(0)
+                        .is_some_and(|child| child != inner && self.is_value(source, child));
                 }
                 _ => return false,
             }
@@ -330,7 +341,7 @@ impl Names {
 
     /// Returns true if an expression is a value of the type: a use of one, or a variable that is declared so.
     fn has_value(&self, source: &Source, expression: Node<'_>) -> bool {
-        let is_leaf = |it: &Node<'_>| it.child_count() == 0 && it.is_named();
+        let is_leaf = |node: &Node<'_>| node.child_count() == 0 && node.is_named();
         let Some(last) = descendants(expression).into_iter().rfind(is_leaf) else { return false };
         let name = source.text(last);
         if self.is_value(source, last) {
@@ -338,9 +349,10 @@ impl Names {
         }
         let kinds = ["required_parameter", "optional_parameter", "variable_declarator", "typed_parameter"];
         expression == last
-            && source.nodes(&kinds).into_iter().any(|it| {
-                let declared = it.child_by_field_name("type").map_or("", |it| source.text(it));
-                source.text(it).trim_start().starts_with(name) && self.have_type(declared)
+            && source.nodes(&kinds).into_iter().any(|node| {
+                let declared =
+                    node.child_by_field_name("type").map_or("", |annotation| source.text(annotation));
+                source.text(node).trim_start().starts_with(name) && self.have_type(declared)
             })
     }
 
@@ -349,11 +361,11 @@ impl Names {
         let Some(call) = list.parent() else { return false };
         let callee = call.child_by_field_name("function").or_else(|| call.child_by_field_name("constructor"));
         let leaves = callee.map(descendants).unwrap_or_default();
-        let Some(name) = leaves.into_iter().rfind(|it| it.child_count() == 0 && it.is_named()) else {
+        let Some(name) = leaves.into_iter().rfind(|leaf| leaf.child_count() == 0 && leaf.is_named()) else {
             return false;
         };
-        let at = list.named_children(&mut list.walk()).position(|it| it == argument);
-        let keyword = argument.child_by_field_name("name").map(|it| source.text(it));
+        let at = list.named_children(&mut list.walk()).position(|child| child == argument);
+        let keyword = argument.child_by_field_name("name").map(|name| source.text(name));
         let is_it = |(position, named): &Slot| match keyword {
             Some(keyword) => **named == *keyword,
             None => Some(*position) == at,
@@ -365,11 +377,15 @@ impl Names {
 
     fn is_matched(&self, source: &Source, case: Node<'_>) -> bool {
         let kinds = ["switch_statement", "match_statement"];
-        let Some(matched) = ancestors(case).find(|it| kinds.contains(&it.kind())) else { return false };
+        let Some(matched) = ancestors(case).find(|ancestor| kinds.contains(&ancestor.kind())) else {
+            return false;
+        };
         let value = matched.child_by_field_name("value").or_else(|| matched.child_by_field_name("subject"));
-        let inside = |it: Node<'_>| match it.kind() {
-            "parenthesized_expression" => it.named_child(0).is_some_and(|it| self.has_value(source, it)),
-            _ => self.has_value(source, it),
+        let inside = |node: Node<'_>| match node.kind() {
+            "parenthesized_expression" => {
+                node.named_child(0).is_some_and(|child| self.has_value(source, child))
+            }
+            _ => self.has_value(source, node),
         };
         value.is_some_and(inside)
     }
@@ -387,7 +403,7 @@ fn takes_keys(search: &Search<'_>, name: &str) -> bool {
     let mut functions = facts
         .iter()
         .flat_map(|facts| &facts.definitions)
-        .filter(|it| *it.name == *name && it.arity.is_some())
+        .filter(|definition| *definition.name == *name && definition.arity.is_some())
         .peekable();
-    functions.peek().is_some() && functions.all(|it| it.header.contains("keyof"))
+    functions.peek().is_some() && functions.all(|definition| definition.header.contains("keyof"))
 }

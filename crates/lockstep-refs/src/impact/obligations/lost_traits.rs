@@ -67,17 +67,19 @@ pub(super) fn find(
     }
     let Some(now) = search.trees.get(search.file) else { return };
     let (types_before, types_now) = (types(before), types(&now));
-    for owner in new.definitions.iter().filter(|it| it.kind == DefinitionKind::Type) {
-        let is_same = |it: &Definition| it.name == owner.name && it.container == owner.container;
+    for owner in new.definitions.iter().filter(|definition| definition.kind == DefinitionKind::Type) {
+        let is_same = |definition: &Definition| {
+            definition.name == owner.name && definition.container == owner.container
+        };
         if !old.definitions.iter().any(is_same) {
             continue;
         }
-        let kept = traits((&now, &types_now), new, &owner.name);
+        let remaining = traits((&now, &types_now), new, &owner.name);
         let lost: Vec<Box<str>> = traits((before, &types_before), old, &owner.name)
             .into_iter()
-            .filter(|it| !kept.contains(it))
+            .filter(|name| !remaining.contains(name))
             .collect();
-        for needed in TRAITS.iter().filter(|it| lost.iter().any(|name| **name == *it.name)) {
+        for needed in TRAITS.iter().filter(|needed| lost.iter().any(|name| **name == *needed.name)) {
             if !is_implemented_elsewhere(search.world, &owner.name, needed.name) {
                 find_uses(search, owner, needed, found);
                 if needed.name == "Copy" {
@@ -99,7 +101,7 @@ fn find_uses(search: &Search<'_>, owner: &Definition, needed: &Needed, found: &m
     for reference in search.references(search.file, std::slice::from_ref(owner)) {
         let Some(source) = search.trees.get(reference.file) else { continue };
         let mut places = source.leaves(reference.line, &reference.pattern).into_iter();
-        if places.any(|it| needs(&source, it, needed.name)) {
+        if places.any(|place| needs(&source, place, needed.name)) {
             found.push(unmet(reference.file, reference.line, &reference.pattern));
         }
     }
@@ -127,11 +129,13 @@ fn types(source: &Source) -> Vec<Node<'_>> {
 
 /// The traits that a file derives or implements for a type.
 fn traits((source, types): (&Source, &[Node<'_>]), facts: &Facts, name: &str) -> BTreeSet<Box<str>> {
-    let implemented = facts.implementations.iter().filter(|it| last(&it.of) == name);
-    let mut found: BTreeSet<Box<str>> =
-        implemented.filter_map(|it| it.interface.as_deref()).map(|it| last(it).into()).collect();
+    let implemented = facts.implementations.iter().filter(|implementation| last(&implementation.of) == name);
+    let mut found: BTreeSet<Box<str>> = implemented
+        .filter_map(|implementation| implementation.interface.as_deref())
+        .map(|text| last(text).into())
+        .collect();
     for &item in types {
-        if item.child_by_field_name("name").is_some_and(|it| source.text(it) == name) {
+        if item.child_by_field_name("name").is_some_and(|name_node| source.text(name_node) == name) {
             found.extend(derived(source, item).into_iter().map(Into::into));
         }
     }
@@ -142,12 +146,14 @@ fn traits((source, types): (&Source, &[Node<'_>]), facts: &Facts, name: &str) ->
 fn derived<'s>(source: &'s Source, item: Node<'_>) -> Vec<&'s str> {
     let before = std::iter::successors(item.prev_sibling(), Node::prev_sibling);
     let attributes =
-        before.take_while(|it| matches!(it.kind(), "attribute_item" | "line_comment" | "block_comment"));
-    let texts = attributes.filter(|it| it.kind() == "attribute_item").map(|it| source.text(it));
+        before.take_while(|node| matches!(node.kind(), "attribute_item" | "line_comment" | "block_comment"));
+    let texts = attributes
+        .filter(|attribute| attribute.kind() == "attribute_item")
+        .map(|attribute| source.text(attribute));
     let lists = texts.filter_map(|text| text.split_once("derive(")).map(|(_, list)| list);
     lists
         .flat_map(|list| list.split(')').next().unwrap_or(list).split(','))
-        .map(|it| last(it.trim()))
+        .map(|name| last(name.trim()))
         .collect()
 }
 
@@ -160,9 +166,9 @@ fn last(path: &str) -> &str {
 fn is_implemented_elsewhere(world: &dyn World, name: &str, interface: &str) -> bool {
     let files = Limit::Files.take(world.containing(name), MAX_FILES);
     files.filter_map(|file| world.facts(file)).any(|facts| {
-        facts.implementations.iter().any(|it| {
-            (last(&it.of) == name || *it.of == *"*")
-                && it.interface.as_deref().is_some_and(|it| last(it) == interface)
+        facts.implementations.iter().any(|implementation| {
+            (last(&implementation.of) == name || *implementation.of == *"*")
+                && implementation.interface.as_deref().is_some_and(|text| last(text) == interface)
         })
     })
 }
@@ -174,7 +180,8 @@ fn needs(source: &Source, place: Node<'_>, needed: &str) -> bool {
     for node in ancestors(place) {
         match node.kind() {
             "generic_type" => {
-                let outer = node.child_by_field_name("type").map_or("", |it| last(source.text(it)));
+                let outer =
+                    node.child_by_field_name("type").map_or("", |annotation| last(source.text(annotation)));
                 if inner.kind() == "type_arguments" {
                     if is_key(source, inner, place, outer, needed) {
                         return true;
@@ -214,23 +221,23 @@ fn reaches(outer: &str, needed: &str) -> bool {
 /// Returns true if a type is the key of a collection that needs the trait.
 fn is_key(source: &Source, arguments: Node<'_>, place: Node<'_>, outer: &str, needed: &str) -> bool {
     let first = arguments.named_child(0);
-    let is_first = first.is_some_and(|it| last(source.text(it)) == source.text(place));
+    let is_first = first.is_some_and(|node| last(source.text(node)) == source.text(place));
     is_first && KEYED.iter().any(|(name, traits)| *name == outer && traits.contains(&needed))
 }
 
 /// Returns true if a literal takes its other fields from `Default::default()`.
 fn has_default_base(source: &Source, literal: Node<'_>) -> bool {
     let body = literal.child_by_field_name("body");
-    let parts = body.map(|it| it.children(&mut it.walk()).collect::<Vec<_>>()).unwrap_or_default();
-    parts
-        .into_iter()
-        .any(|it| it.kind() == "base_field_initializer" && source.text(it).contains("Default::default()"))
+    let parts = body.map(|body| body.children(&mut body.walk()).collect::<Vec<_>>()).unwrap_or_default();
+    parts.into_iter().any(|part| {
+        part.kind() == "base_field_initializer" && source.text(part).contains("Default::default()")
+    })
 }
 
 fn has_attribute(source: &Source, node: Node<'_>, word: &str) -> bool {
     let before = std::iter::successors(node.prev_sibling(), Node::prev_sibling);
-    let mut attributes = before.take_while(|it| it.kind() == "attribute_item");
-    attributes.any(|it| crate::world::words(source.text(it)).any(|it| *it == *word))
+    let mut attributes = before.take_while(|child| child.kind() == "attribute_item");
+    attributes.any(|attribute| crate::world::words(source.text(attribute)).any(|text| *text == *word))
 }
 
 /// The methods and types that an implementation of a standard trait must define.
@@ -293,13 +300,15 @@ pub(super) fn find_incomplete(search: &Search<'_>, before: &Source, new: &Facts,
     let implementations = implementations(before);
     for is in self::implementations(&now) {
         let Some(was) = implementations.iter().find(|was| was.header == is.header) else { continue };
-        let missing: Vec<&str> = was.members.iter().filter(|it| !is.members.contains(it)).copied().collect();
+        let missing: Vec<&str> =
+            was.members.iter().filter(|member| !is.members.contains(member)).copied().collect();
         // A member with another name is reported itself.
-        if is.members.iter().any(|it| !was.members.contains(it)) {
+        if is.members.iter().any(|member| !was.members.contains(member)) {
             continue;
         }
         let required = required_members(search.world, is.interface);
-        let Some(missing) = missing.into_iter().find(|it| required.iter().any(|name| **name == **it)) else {
+        let Some(missing) = missing.into_iter().find(|text| required.iter().any(|name| **name == **text))
+        else {
             continue;
         };
         found.push(Unmet {
@@ -318,17 +327,24 @@ fn required_members(world: &dyn World, interface: &str) -> Vec<Box<str>> {
     let mut found: Vec<Box<str>> = Vec::new();
     let mut is_own = false;
     for facts in world.defining(interface).into_iter().filter_map(|file| world.facts(file)) {
-        let is_trait = |it: &&Definition| it.kind == DefinitionKind::Interface && *it.name == *interface;
+        let is_trait = |definition: &&Definition| {
+            definition.kind == DefinitionKind::Interface && *definition.name == *interface
+        };
         for owner in facts.definitions.iter().filter(is_trait) {
             is_own = true;
             let path = path_of(owner);
-            let members = facts.definitions.iter().filter(|it| it.container.as_deref() == Some(&*path));
-            found.extend(members.filter(|it| is_empty_digest(it.body)).map(|it| it.name.clone()));
+            let members =
+                facts.definitions.iter().filter(|definition| definition.container.as_deref() == Some(&*path));
+            found.extend(
+                members
+                    .filter(|definition| is_empty_digest(definition.body))
+                    .map(|definition| definition.name.clone()),
+            );
         }
     }
     if !is_own {
         let standard = REQUIRED.iter().find(|(name, _)| *name == interface);
-        found.extend(standard.into_iter().flat_map(|(_, names)| *names).map(|it| Box::from(*it)));
+        found.extend(standard.into_iter().flat_map(|(_, names)| *names).map(|name| Box::from(*name)));
     }
     found
 }
@@ -340,20 +356,21 @@ pub(super) fn meeting_new_bounds(search: &Search<'_>, before: &Source, new: &Fac
         return found;
     }
     let Some(now) = search.trees.get(search.file) else { return found };
-    for owner in new.definitions.iter().filter(|it| it.kind == DefinitionKind::Interface) {
+    for owner in new.definitions.iter().filter(|definition| definition.kind == DefinitionKind::Interface) {
         let (was, is) = (bounds(before, &owner.name), bounds(&now, &owner.name));
-        let added: Vec<&String> = is.iter().filter(|it| !was.contains(it)).collect();
-        if added.is_empty() || was.iter().any(|it| !is.contains(it)) {
+        let added: Vec<&String> = is.iter().filter(|name| !was.contains(name)).collect();
+        if added.is_empty() || was.iter().any(|name| !is.contains(name)) {
             continue;
         }
         for reference in search.references(search.file, std::slice::from_ref(owner)) {
             let Some(source) = search.trees.get(reference.file) else { continue };
             let places = source.leaves(reference.line, &reference.pattern);
-            let blocks =
-                places.into_iter().filter_map(|it| ancestors(it).find(|it| it.kind() == "impl_item"));
+            let blocks = places
+                .into_iter()
+                .filter_map(|place| ancestors(place).find(|ancestor| ancestor.kind() == "impl_item"));
             let types: Vec<&str> = blocks
-                .filter_map(|it| it.child_by_field_name("type"))
-                .map(|it| last(source.text(it)))
+                .filter_map(|block| block.child_by_field_name("type"))
+                .map(|annotation| last(source.text(annotation)))
                 .collect();
             let meets = |of: &&str| added.iter().all(|bound| has_trait(search, of, bound));
             if !types.is_empty() && types.iter().all(meets) {
@@ -367,10 +384,13 @@ pub(super) fn meeting_new_bounds(search: &Search<'_>, before: &Source, new: &Fac
 /// The names of the traits that a trait requires.
 fn bounds(source: &Source, name: &str) -> Vec<String> {
     let items = source.nodes(&["trait_item"]).into_iter();
-    let mut own = items.filter(|it| it.child_by_field_name("name").is_some_and(|it| source.text(it) == name));
-    let list = own.next().and_then(|it| it.child_by_field_name("bounds"));
-    let parts = list.map(|it| it.named_children(&mut it.walk()).collect::<Vec<_>>()).unwrap_or_default();
-    parts.into_iter().map(|it| last(source.text(it)).to_owned()).collect()
+    let mut own = items.filter(|item| {
+        item.child_by_field_name("name").is_some_and(|name_node| source.text(name_node) == name)
+    });
+    let list = own.next().and_then(|node| node.child_by_field_name("bounds"));
+    let parts =
+        list.map(|list| list.named_children(&mut list.walk()).collect::<Vec<_>>()).unwrap_or_default();
+    parts.into_iter().map(|part| last(source.text(part)).to_owned()).collect()
 }
 
 /// Returns true if the project derives or implements a trait for a type, or every plain type has it.
@@ -379,7 +399,8 @@ fn has_trait(search: &Search<'_>, of: &str, interface: &str) -> bool {
         return true;
     }
     let defining = search.world.defining(of).into_iter().filter(|file| {
-        let is_type = |it: &Definition| it.kind == DefinitionKind::Type && *it.name == *of;
+        let is_type =
+            |definition: &Definition| definition.kind == DefinitionKind::Type && *definition.name == *of;
         search.world.facts(*file).is_some_and(|facts| facts.definitions.iter().any(is_type))
     });
     let derives = |file: FileId| {
@@ -409,14 +430,14 @@ fn implementations(source: &Source) -> Vec<Implementation<'_>> {
         };
         let parts: Vec<Node<'_>> = body.named_children(&mut body.walk()).collect();
         // A macro may define anything.
-        if parts.iter().any(|it| it.kind() == "macro_invocation") {
+        if parts.iter().any(|part| part.kind() == "macro_invocation") {
             continue;
         }
-        let names = parts.iter().filter_map(|it| it.child_by_field_name("name"));
+        let names = parts.iter().filter_map(|part| part.child_by_field_name("name"));
         found.push(Implementation {
             header: format!("{} for {}", source.text(interface), source.text(of)),
             interface: last(source.text(interface)),
-            members: names.map(|it| source.text(it)).collect(),
+            members: names.map(|name| source.text(name)).collect(),
             line: line_of(node),
         });
     }

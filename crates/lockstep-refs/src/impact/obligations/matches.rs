@@ -16,13 +16,14 @@ use crate::syntax::line_of;
 use crate::world::FileId;
 
 pub(super) fn find(search: &Search<'_>, obligation: &Obligation, found: &mut Vec<Unmet>) {
-    let siblings: BTreeSet<&str> = obligation.siblings.iter().map(|it| &*it.name).collect();
+    let siblings: BTreeSet<&str> = obligation.siblings.iter().map(|definition| &*definition.name).collect();
     if siblings.is_empty() {
         return;
     }
     let mut symbols = vec![obligation.owner.clone()];
-    let is_definition =
-        |it: &&crate::facts::Definition| it.container.is_some() || it.kind != DefinitionKind::Variant;
+    let is_definition = |definition: &&crate::facts::Definition| {
+        definition.container.is_some() || definition.kind != DefinitionKind::Variant
+    };
     symbols.extend(obligation.siblings.iter().filter(is_definition).cloned());
     let mut files: BTreeSet<FileId> = BTreeSet::new();
     let mut named: BTreeSet<(FileId, u32)> = BTreeSet::new();
@@ -43,7 +44,7 @@ pub(super) fn find(search: &Search<'_>, obligation: &Obligation, found: &mut Vec
         ]) {
             let Some(arms) = Arms::of(&source, node, obligation) else { continue };
             let is_open = arms.has_rest
-                || !siblings.iter().all(|it| arms.names.contains(*it))
+                || !siblings.iter().all(|sibling| arms.names.contains(*sibling))
                 || arms.names.contains(&*obligation.member);
             // A variant that is written without its enum is not resolved.
             let is_resolved = arms.lines.iter().any(|line| named.contains(&(file, *line)))
@@ -94,15 +95,15 @@ impl Arms {
             (Language::Kotlin, "when_expression") => {
                 of_kind(node, &["when_entry"])
                     .into_iter()
-                    .for_each(|it| arms.take_until(source, it, "->", "else"));
+                    .for_each(|child| arms.take_until(source, child, "->", "else"));
             }
             (Language::Swift, "switch_statement") => {
                 let entries = of_kind(node, &["switch_entry"]);
-                entries.into_iter().for_each(|it| arms.take_until(source, it, ":", "default_keyword"));
+                entries.into_iter().for_each(|entry| arms.take_until(source, entry, ":", "default_keyword"));
             }
             (Language::Java, "switch_expression") if is_value(node) => {
                 let labels = descendants(node.child_by_field_name("body")?);
-                for label in labels.into_iter().filter(|it| it.kind() == "switch_label") {
+                for label in labels.into_iter().filter(|label| label.kind() == "switch_label") {
                     arms.take_until(source, label, "->", "default");
                 }
             }
@@ -114,7 +115,7 @@ impl Arms {
     }
 
     fn take(&mut self, source: &Source, node: Node<'_>) {
-        for leaf in descendants(node).into_iter().filter(|it| it.child_count() == 0) {
+        for leaf in descendants(node).into_iter().filter(|descendant| descendant.child_count() == 0) {
             self.names.insert(source.text(leaf).to_owned());
             self.lines.insert(line_of(leaf));
         }
@@ -122,7 +123,7 @@ impl Arms {
 
     /// Takes what comes before a token. A child of the kind `rest` takes everything.
     fn take_until(&mut self, source: &Source, arm: Node<'_>, end: &str, rest: &str) {
-        for part in arm.children(&mut arm.walk()).take_while(|it| it.kind() != end) {
+        for part in arm.children(&mut arm.walk()).take_while(|child| child.kind() != end) {
             self.has_rest |= part.kind() == rest;
             self.take(source, part);
         }
@@ -134,13 +135,13 @@ impl Arms {
                 || text.starts_with(|c: char| c.is_lowercase())
                     && !matches!(text, "ref" | "mut" | "true" | "false")
         };
-        let leaves = descendants(pattern).into_iter().filter(|it| it.child_count() == 0);
-        let texts: Vec<&str> = leaves.map(|it| source.text(it)).collect();
-        let names_type = texts
-            .iter()
-            .any(|it| it.starts_with(char::is_uppercase) && *it != "Some" && *it != "Ok" && *it != "Err");
+        let leaves = descendants(pattern).into_iter().filter(|descendant| descendant.child_count() == 0);
+        let texts: Vec<&str> = leaves.map(|leaf| source.text(leaf)).collect();
+        let names_type = texts.iter().any(|text| {
+            text.starts_with(char::is_uppercase) && *text != "Some" && *text != "Ok" && *text != "Err"
+        });
         let has_condition = pattern.child_by_field_name("condition").is_some();
-        self.has_rest |= !names_type && !has_condition && texts.iter().any(|it| is_binding(it));
+        self.has_rest |= !names_type && !has_condition && texts.iter().any(|text| is_binding(text));
         self.take(source, pattern);
     }
 
@@ -159,13 +160,14 @@ impl Arms {
                 self.has_rest = !["never", "exhaust", "unreachable"].iter().any(|word| text.contains(word));
             }
             None => {
-                let function = ancestors(node).find(|it| it.child_by_field_name("parameters").is_some())?;
+                let function =
+                    ancestors(node).find(|ancestor| ancestor.child_by_field_name("parameters").is_some())?;
                 let gives = source.text(function.child_by_field_name("return_type")?);
                 let may_end = ["void", "undefined", "any", "unknown"].iter().any(|word| gives.contains(word));
                 let is_last =
                     node.next_named_sibling().is_none() && node.parent()?.parent() == Some(function);
-                let returns = |it: &Node<'_>| {
-                    let text = source.text(*it);
+                let returns = |child: &Node<'_>| {
+                    let text = source.text(*child);
                     text.contains("return") || text.contains("throw") || text.trim_end().ends_with(':')
                 };
                 self.has_rest = may_end || !is_last || !cases.iter().all(returns);
@@ -177,13 +179,13 @@ impl Arms {
     /// An object that is declared to have every variant as a key: `Record<Color, string>`.
     fn record(&mut self, source: &Source, node: Node<'_>, obligation: &Obligation) -> Option<()> {
         let around = node.parent()?;
-        let declared = around.child_by_field_name("type").map(|it| source.text(it));
-        let said =
+        let declared = around.child_by_field_name("type").map(|annotation| source.text(annotation));
+        let declared_type =
             declared.or_else(|| (around.kind() == "satisfies_expression").then(|| source.text(around)))?;
         let owner = &obligation.owner.name;
         let keys = [format!("Record<{owner},"), format!("in {owner}]")];
-        let is_partial = said.contains("Partial<") || said.contains("]?:");
-        (keys.iter().any(|it| said.contains(it.as_str())) && !is_partial).then_some(())?;
+        let is_partial = declared_type.contains("Partial<") || declared_type.contains("]?:");
+        (keys.iter().any(|key| declared_type.contains(key.as_str())) && !is_partial).then_some(())?;
         for part in node.named_children(&mut node.walk()) {
             self.has_rest |= part.kind() == "spread_element";
             let key =
@@ -201,12 +203,12 @@ fn literal_text<'s>(source: &'s Source, node: Node<'_>) -> &'s str {
 }
 
 fn of_kind<'n>(node: Node<'n>, kinds: &[&str]) -> Vec<Node<'n>> {
-    node.named_children(&mut node.walk()).filter(|it| kinds.contains(&it.kind())).collect()
+    node.named_children(&mut node.walk()).filter(|child| kinds.contains(&child.kind())).collect()
 }
 
 /// Returns true if a `switch` of Java gives a value.
 fn is_value(node: Node<'_>) -> bool {
-    let around = node.parent().map_or("", |it| it.kind());
+    let around = node.parent().map_or("", |parent| parent.kind());
     matches!(around, "return_statement" | "yield_statement" | "throw_statement")
         || !(around.contains("statement") || around.contains("block") || around.contains("body"))
 }

@@ -26,7 +26,7 @@ enum TypeKind {
 pub(super) fn find(search: &Search<'_>, before: &Source, new: &Facts, found: &mut Vec<Unmet>) {
     let Some(now) = search.trees.get(search.file).filter(|_| new.language == Language::Go) else { return };
     let (former, present) = (kinds(before), kinds(&now));
-    for owner in new.definitions.iter().filter(|it| is_type(it)) {
+    for owner in new.definitions.iter().filter(|definition| is_type(definition)) {
         let kind = |kinds: &[(&str, TypeKind)]| {
             kinds.iter().find(|(name, _)| *name == &*owner.name).map(|(_, kind)| *kind)
         };
@@ -40,9 +40,9 @@ pub(super) fn find(search: &Search<'_>, before: &Source, new: &Facts, found: &mu
 /// The named types of a file with their kinds, as far as these are written.
 fn kinds(source: &Source) -> Vec<(&str, TypeKind)> {
     let specs = source.nodes(&["type_spec"]).into_iter();
-    let known = specs.filter_map(|it| {
-        let kind = kind_of(source, it.child_by_field_name("type")?)?;
-        Some((source.text(it.child_by_field_name("name")?), kind))
+    let known = specs.filter_map(|spec| {
+        let kind = kind_of(source, spec.child_by_field_name("type")?)?;
+        Some((source.text(spec.child_by_field_name("name")?), kind))
     });
     known.collect()
 }
@@ -70,7 +70,7 @@ fn check(search: &Search<'_>, owner: &Definition, is: TypeKind, found: &mut Vec<
     for reference in search.references(search.file, std::slice::from_ref(owner)) {
         let Some(source) = search.trees.get(reference.file) else { continue };
         let mut leaves = source.leaves(reference.line, &reference.pattern).into_iter();
-        if leaves.any(|it| is_misfit(&source, it, is)) {
+        if leaves.any(|leaf| is_misfit(&source, leaf, is)) {
             found.push(Unmet {
                 file: reference.file,
                 line: reference.line,
@@ -86,7 +86,7 @@ fn check(search: &Search<'_>, owner: &Definition, is: TypeKind, found: &mut Vec<
 fn is_misfit(source: &Source, leaf: Node<'_>, is: TypeKind) -> bool {
     let mut inner = leaf;
     let mut around = ancestors(leaf);
-    let is_path = |it: &Node<'_>| matches!(it.kind(), "selector_expression" | "qualified_type");
+    let is_path = |node: &Node<'_>| matches!(node.kind(), "selector_expression" | "qualified_type");
     let Some(mut place) = around.next() else { return false };
     if is_path(&place) && place.end_byte() == inner.end_byte() {
         inner = place;
@@ -96,17 +96,17 @@ fn is_misfit(source: &Source, leaf: Node<'_>, is: TypeKind) -> bool {
     let field = |name| place.child_by_field_name(name);
     match place.kind() {
         "composite_literal" if field("type") == Some(inner) => {
-            let is_empty = field("body").is_none_or(|it| it.named_child_count() == 0);
+            let is_empty = field("body").is_none_or(|node| node.named_child_count() == 0);
             !matches!(is, TypeKind::List | TypeKind::Map | TypeKind::Struct) || !is_empty
         }
         "call_expression" if field("function") == Some(inner) => {
             let given = field("arguments").map(children).unwrap_or_default();
-            given.iter().any(|it| rejects(source, *it, is))
+            given.iter().any(|node| rejects(source, *node, is))
         }
-        "type_conversion_expression" => field("operand").is_some_and(|it| rejects(source, it, is)),
+        "type_conversion_expression" => field("operand").is_some_and(|node| rejects(source, node, is)),
         "const_spec" | "var_spec" if field("type") == Some(inner) => {
             let given = field("value").map(children).unwrap_or_default();
-            given.iter().any(|it| literal_kind(source, *it).is_some_and(|kind| kind != is))
+            given.iter().any(|node| literal_kind(source, *node).is_some_and(|kind| kind != is))
         }
         _ => false,
     }
@@ -129,7 +129,7 @@ fn literal_kind(source: &Source, value: Node<'_>) -> Option<TypeKind> {
         "interpreted_string_literal" | "raw_string_literal" => Some(TypeKind::Text),
         "int_literal" | "float_literal" | "iota" => Some(TypeKind::Number),
         "true" | "false" => Some(TypeKind::Truth),
-        "binary_expression" => children(value).into_iter().find_map(|it| literal_kind(source, it)),
+        "binary_expression" => children(value).into_iter().find_map(|child| literal_kind(source, child)),
         "identifier" if source.text(value) == "iota" => Some(TypeKind::Number),
         _ => None,
     }

@@ -60,19 +60,19 @@ pub(super) fn find(search: &Search<'_>, old: &Facts, new: &Facts, found: &mut Ve
     if new.language != Language::Python {
         return;
     }
-    for owner in new.definitions.iter().filter(|it| is_type(it)) {
+    for owner in new.definitions.iter().filter(|definition| is_type(definition)) {
         let path = path_of(owner);
         let special = |facts: &Facts| -> BTreeSet<Box<str>> {
-            let is_own = |it: &&Definition| {
-                it.kind == DefinitionKind::Method
-                    && it.container.as_deref() == Some(&*path)
-                    && it.name.starts_with("__")
+            let is_own = |definition: &&Definition| {
+                definition.kind == DefinitionKind::Method
+                    && definition.container.as_deref() == Some(&*path)
+                    && definition.name.starts_with("__")
             };
-            facts.definitions.iter().filter(is_own).map(|it| it.name.clone()).collect()
+            facts.definitions.iter().filter(is_own).map(|definition| definition.name.clone()).collect()
         };
         let mut lost = special(old);
-        let kept = special(new);
-        lost.retain(|name| !kept.contains(name) && can_be_missed(name, &kept));
+        let remaining = special(new);
+        lost.retain(|name| !remaining.contains(name) && can_be_missed(name, &remaining));
         // A base may have the methods too.
         let is_plain =
             owner.extends.iter().all(|base| matches!(&**base, "object" | "ABC" | "Protocol" | "Generic"));
@@ -102,8 +102,8 @@ pub(super) fn find(search: &Search<'_>, old: &Facts, new: &Facts, found: &mut Ve
 }
 
 /// Returns true if no other method stands in for a lost one.
-fn can_be_missed(name: &str, kept: &BTreeSet<Box<str>>) -> bool {
-    let has = |other: &str| kept.iter().any(|it| &**it == other);
+fn can_be_missed(name: &str, remaining: &BTreeSet<Box<str>>) -> bool {
+    let has = |other: &str| remaining.iter().any(|text| &**text == other);
     match name {
         "__iter__" => !has("__getitem__"),
         "__contains__" => !has("__iter__") && !has("__getitem__"),
@@ -124,7 +124,9 @@ impl<'s> Values<'s> {
         let mut found = Vec::new();
         for node in descendants(self.source.root()) {
             let is_value = match node.kind() {
-                "call" => node.child_by_field_name("function").is_some_and(|it| self.is_class(it)),
+                "call" => {
+                    node.child_by_field_name("function").is_some_and(|function| self.is_class(function))
+                }
                 "identifier" => self.is_variable(node),
                 _ => false,
             };
@@ -143,38 +145,38 @@ impl<'s> Values<'s> {
 
     /// Returns true if a name is read, and its only binding in the nearest scope that binds it gives it an object of the class.
     fn is_variable(&self, name: Node<'s>) -> bool {
-        let is_scope = |it: &Node<'_>| matches!(it.kind(), "function_definition" | "module");
+        let is_scope = |node: &Node<'_>| matches!(node.kind(), "function_definition" | "module");
         ancestors(name).filter(is_scope).find_map(|scope| self.binding_in(scope, name)).unwrap_or(false)
     }
 
     fn binding_in(&self, scope: Node<'s>, name: Node<'s>) -> Option<bool> {
         let written = self.source.text(name);
-        let named = |it: Option<Node<'_>>| it.is_some_and(|it| self.source.text(it) == written);
+        let named = |node: Option<Node<'_>>| node.is_some_and(|node| self.source.text(node) == written);
         let mut bindings = descendants(scope).into_iter().filter_map(|node| {
             let field = |name: &str| node.child_by_field_name(name);
-            let declared = || field("type").is_some_and(|it| self.is_annotation(it));
+            let declared = || field("type").is_some_and(|child| self.is_annotation(child));
             match node.kind() {
                 "assignment" if named(field("left")) => {
-                    let made = field("right").filter(|it| it.kind() == "call");
-                    let made = made.and_then(|it| it.child_by_field_name("function"));
-                    Some(made.is_some_and(|it| self.is_class(it)) || declared())
+                    let made = field("right").filter(|child| child.kind() == "call");
+                    let made = made.and_then(|child| child.child_by_field_name("function"));
+                    Some(made.is_some_and(|child| self.is_class(child)) || declared())
                 }
                 "typed_parameter" if named(node.named_child(0)) => Some(declared()),
                 "typed_default_parameter" if named(field("name")) => Some(declared()),
                 "as_pattern_target" | "for_statement" | "for_in_clause" => {
                     let target = field("left").unwrap_or(node);
-                    let is_named = descendants(target).into_iter().any(|it| named(Some(it)));
+                    let is_named = descendants(target).into_iter().any(|descendant| named(Some(descendant)));
                     is_named.then_some(false)
                 }
                 "parameters" => {
-                    let is_bare = |it: &Node<'_>| it.kind() == "identifier" && named(Some(*it));
+                    let is_bare = |child: &Node<'_>| child.kind() == "identifier" && named(Some(*child));
                     children(node).iter().any(is_bare).then_some(false)
                 }
                 _ => None,
             }
         });
         let first = bindings.next()?;
-        Some(first && bindings.all(|it| it))
+        Some(first && bindings.all(|binding| binding))
     }
 
     fn is_annotation(&self, type_: Node<'_>) -> bool {
@@ -186,20 +188,21 @@ impl<'s> Values<'s> {
     fn methods_called_on(&self, value: Node<'_>) -> Vec<&'static str> {
         let Some(around) = value.parent() else { return Vec::new() };
         let field = |name: &str| around.child_by_field_name(name) == Some(value);
-        let text = |node: Option<Node<'_>>| node.map_or("", |it| self.source.text(it));
+        let text = |node: Option<Node<'_>>| node.map_or("", |node| self.source.text(node));
         match around.kind() {
             "for_statement" | "for_in_clause" if field("right") => vec!["__iter__", "__aiter__"],
             "list_splat" => vec!["__iter__"],
             "with_item" | "as_pattern" => vec!["__enter__", "__exit__", "__aenter__", "__aexit__"],
             "subscript" if field("value") => {
-                let assignment = around.parent().filter(|it| it.kind() == "assignment");
-                let is_target = assignment.is_some_and(|it| it.child_by_field_name("left") == Some(around));
+                let assignment = around.parent().filter(|parent| parent.kind() == "assignment");
+                let is_target = assignment
+                    .is_some_and(|assignment| assignment.child_by_field_name("left") == Some(around));
                 vec![if is_target { "__setitem__" } else { "__getitem__" }]
             }
             "call" if field("function") && value.kind() == "identifier" => vec!["__call__"],
             "await" => vec!["__await__"],
             "argument_list" => {
-                match text(around.parent().and_then(|it| it.child_by_field_name("function"))) {
+                match text(around.parent().and_then(|parent| parent.child_by_field_name("function"))) {
                     "len" => vec!["__len__"],
                     "next" => vec!["__next__"],
                     "hash" => Vec::new(),

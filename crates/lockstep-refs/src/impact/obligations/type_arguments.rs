@@ -23,7 +23,7 @@ pub(super) fn find(
     let mut checked = BTreeSet::new();
     let Some(now) = search.trees.get(search.file) else { return checked };
     let (types_before, types_now) = (types(before), types(&now));
-    for owner in new.definitions.iter().filter(|it| is_type(it)) {
+    for owner in new.definitions.iter().filter(|definition| is_type(definition)) {
         let was = parameters((before, &types_before), &owner.name);
         let is = parameters((&now, &types_now), &owner.name);
         let (Some(was), Some(is)) = (was, is) else { continue };
@@ -44,22 +44,28 @@ pub(super) fn find(
 
 /// Returns true if a type with parameters has another header.
 pub(super) fn may_differ(old: &Facts, new: &Facts) -> bool {
-    let is_common_file_name = |it: &Definition| it.header.split(TOKEN_END).any(|token| token == "<");
-    let differs = |it: &Definition| {
-        let was = old.definitions.iter().find(|was| was.kind == it.kind && path_of(was) == path_of(it));
+    let is_common_file_name =
+        |definition: &Definition| definition.header.split(TOKEN_END).any(|token| token == "<");
+    let differs = |definition: &Definition| {
+        let was = old
+            .definitions
+            .iter()
+            .find(|was| was.kind == definition.kind && path_of(was) == path_of(definition));
         was.is_some_and(|was| {
-            was.header != it.header && (is_common_file_name(was) || is_common_file_name(it))
+            was.header != definition.header && (is_common_file_name(was) || is_common_file_name(definition))
         })
     };
-    let is_function = |it: &Definition| it.arity.is_some() && new.language != Language::Java;
-    new.definitions.iter().any(|it| (is_type(it) || is_function(it)) && differs(it))
+    let is_function = |definition: &Definition| definition.arity.is_some() && new.language != Language::Java;
+    new.definitions
+        .iter()
+        .any(|definition| (is_type(definition) || is_function(definition)) && differs(definition))
 }
 
 fn check(search: &Search<'_>, owner: &Definition, takes: Arity, found: &mut Vec<Unmet>) {
     for reference in search.references(search.file, std::slice::from_ref(owner)) {
         let Some(source) = search.trees.get(reference.file) else { continue };
         let leaves = source.leaves(reference.line, &reference.pattern).into_iter();
-        let mut given = leaves.filter_map(|it| arguments(&source, it));
+        let mut given = leaves.filter_map(|leaf| arguments(&source, leaf));
         let fits = |count: u16| takes.takes(count) || count == 0 && source.language == Language::Java;
         if given.any(|count| !fits(count)) {
             found.push(Unmet {
@@ -75,11 +81,12 @@ fn check(search: &Search<'_>, owner: &Definition, takes: Arity, found: &mut Vec<
 
 /// The number of lifetime parameters of a type of Rust.
 fn count_lifetimes(source: &Source, types: &[Node<'_>], name: &str) -> usize {
-    let mut own =
-        types.iter().filter(|it| it.child_by_field_name("name").is_some_and(|it| source.text(it) == name));
-    let list = own.next().and_then(|it| it.child_by_field_name("type_parameters"));
+    let mut own = types.iter().filter(|node| {
+        node.child_by_field_name("name").is_some_and(|name_node| source.text(name_node) == name)
+    });
+    let list = own.next().and_then(|node| node.child_by_field_name("type_parameters"));
     let parts = list.map(children).unwrap_or_default();
-    parts.iter().filter(|it| matches!(it.kind(), "lifetime_parameter" | "lifetime")).count()
+    parts.iter().filter(|part| matches!(part.kind(), "lifetime_parameter" | "lifetime")).count()
 }
 
 /// Adds the places that name a type without the lifetime that it takes now, where the compiler infers none.
@@ -106,7 +113,7 @@ fn lacks_lifetime(name: Node<'_>) -> bool {
         match node.kind() {
             "generic_type" if node.named_child(0) == Some(inner) => {
                 let list = node.child_by_field_name("type_arguments").map(children).unwrap_or_default();
-                if list.iter().any(|it| it.kind() == "lifetime") {
+                if list.iter().any(|child| child.kind() == "lifetime") {
                     return false;
                 }
             }
@@ -129,7 +136,7 @@ fn lacks_lifetime(name: Node<'_>) -> bool {
 fn types(source: &Source) -> Vec<Node<'_>> {
     if source.language == Language::Cpp {
         let mut types = source.nodes(&["class_specifier", "struct_specifier", "alias_declaration"]);
-        types.retain(|it| it.kind() == "alias_declaration" || it.child_by_field_name("body").is_some());
+        types.retain(|node| node.kind() == "alias_declaration" || node.child_by_field_name("body").is_some());
         return types;
     }
     source.nodes(&[
@@ -149,20 +156,22 @@ fn types(source: &Source) -> Vec<Node<'_>> {
 
 /// The number of types that a generic type takes; `None` if the file does not define it once.
 fn parameters((source, types): (&Source, &[Node<'_>]), name: &str) -> Option<Arity> {
-    let mut own =
-        types.iter().filter(|it| it.child_by_field_name("name").is_some_and(|it| source.text(it) == name));
+    let mut own = types.iter().filter(|node| {
+        node.child_by_field_name("name").is_some_and(|name_node| source.text(name_node) == name)
+    });
     let (Some(item), None) = (own.next(), own.next()) else { return None };
-    let template = item.parent().filter(|it| it.kind() == "template_declaration");
-    let template = template.and_then(|it| it.child_by_field_name("parameters"));
+    let template = item.parent().filter(|parent| parent.kind() == "template_declaration");
+    let template = template.and_then(|template| template.child_by_field_name("parameters"));
     let Some(list) = item.child_by_field_name("type_parameters").or(template) else {
         return Some(Arity { least: 0, most: Some(0) });
     };
     if template.is_some() {
         let parts = children(list);
-        let count = |is_counted: fn(&str) -> bool| parts.iter().filter(|it| is_counted(it.kind())).count();
+        let count =
+            |is_counted: fn(&str) -> bool| parts.iter().filter(|part| is_counted(part.kind())).count();
         let least = u16::try_from(count(|kind| kind.ends_with("declaration") && !is_open(kind))).ok()?;
         let most = u16::try_from(count(|kind| kind.ends_with("declaration"))).ok()?;
-        let takes_any = parts.iter().any(|it| it.kind().starts_with("variadic"));
+        let takes_any = parts.iter().any(|part| part.kind().starts_with("variadic"));
         return Some(Arity { least, most: (!takes_any).then_some(most) });
     }
     let (mut least, mut most) = (0, 0);
@@ -200,7 +209,7 @@ fn arguments(source: &Source, name: Node<'_>) -> Option<u16> {
             "generic_type" | "template_type" if node.named_child(0) == Some(inner) => {
                 let list = children(node).pop()?;
                 let mut given: Vec<Node<'_>> = list.named_children(&mut list.walk()).collect();
-                given.retain(|it| !matches!(it.kind(), "lifetime" | "type_binding" | "line_comment"));
+                given.retain(|child| !matches!(child.kind(), "lifetime" | "type_binding" | "line_comment"));
                 return u16::try_from(given.len()).ok();
             }
             _ => break,
@@ -249,11 +258,13 @@ fn bounds_of_parameters(source: &Source) -> BTreeMap<&str, Vec<Option<&str>>> {
     let mut found = BTreeMap::new();
     for list in source.nodes(&["type_parameters"]) {
         let owner = list.parent();
-        let named = owner.into_iter().chain(owner.and_then(|it| it.parent()));
-        let Some(name) = named.into_iter().find_map(|it| it.child_by_field_name("name")) else { continue };
-        let bound = |it: Node<'_>| {
-            let constraint = it.child_by_field_name("constraint");
-            constraint.map(|it| source.text(it).trim_start_matches("extends").trim())
+        let named = owner.into_iter().chain(owner.and_then(|owner| owner.parent()));
+        let Some(name) = named.into_iter().find_map(|node| node.child_by_field_name("name")) else {
+            continue;
+        };
+        let bound = |node: Node<'_>| {
+            let constraint = node.child_by_field_name("constraint");
+            constraint.map(|constraint| source.text(constraint).trim_start_matches("extends").trim())
         };
         found.insert(source.text(name), children(list).into_iter().map(bound).collect());
     }
@@ -270,7 +281,9 @@ fn check_bounds(search: &Search<'_>, before: &Source, (now, new): (&Source, &Fac
         let owners: Vec<Definition> = new
             .definitions
             .iter()
-            .filter(|it| *it.name == *name && (it.arity.is_some() || is_type(it)))
+            .filter(|definition| {
+                *definition.name == *name && (definition.arity.is_some() || is_type(definition))
+            })
             .cloned()
             .collect();
         for reference in search.references(search.file, &owners) {
@@ -279,7 +292,7 @@ fn check_bounds(search: &Search<'_>, before: &Source, (now, new): (&Source, &Fac
             let lists = leaves.into_iter().filter_map(type_arguments_behind);
             let is_misfit = |list: Node<'_>| {
                 children(list).into_iter().zip(bounds.iter().zip(was)).any(|(given, (bound, before))| {
-                    bound != before && bound.is_some_and(|it| is_outside(new, source.text(given), it))
+                    bound != before && bound.is_some_and(|bound| is_outside(new, source.text(given), bound))
                 })
             };
             if lists.into_iter().any(is_misfit) {
@@ -299,7 +312,7 @@ fn check_bounds(search: &Search<'_>, before: &Source, (now, new): (&Source, &Fac
 fn type_arguments_behind(name: Node<'_>) -> Option<Node<'_>> {
     let around = name.parent()?;
     let list = around.child_by_field_name("type_arguments");
-    list.or_else(|| children(around).into_iter().find(|it| it.kind() == "type_arguments"))
+    list.or_else(|| children(around).into_iter().find(|child| child.kind() == "type_arguments"))
 }
 
 /// Returns true if a primitive type evidently does not fit a bound.
@@ -307,7 +320,9 @@ fn is_outside(facts: &Facts, given: &str, bound: &str) -> bool {
     const PRIMITIVES: &[&str] = &["string", "number", "boolean", "bigint", "symbol", "null", "undefined"];
     let is_object = |part: &str| {
         let name = part.split('<').next().unwrap_or(part).trim();
-        let has_members = |it: &Definition| *it.name == *name && is_type(it) && it.gives.is_none();
+        let has_members = |definition: &Definition| {
+            *definition.name == *name && is_type(definition) && definition.gives.is_none()
+        };
         part == "object" || name == "Record" || facts.definitions.iter().any(has_members)
     };
     PRIMITIVES.contains(&given)

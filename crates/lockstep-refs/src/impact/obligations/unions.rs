@@ -18,20 +18,22 @@ pub(super) fn grown((old, former): (&Facts, &str), (new, now): (&Facts, &str)) -
         return Vec::new();
     }
     let mut found = Vec::new();
-    for owner in new.definitions.iter().filter(|it| is_type(it)) {
-        let same = |it: &&Definition| {
-            it.kind == owner.kind && it.name == owner.name && it.container == owner.container
+    for owner in new.definitions.iter().filter(|definition| is_type(definition)) {
+        let same = |definition: &&Definition| {
+            definition.kind == owner.kind
+                && definition.name == owner.name
+                && definition.container == owner.container
         };
         let Some(was) = old.definitions.iter().find(same) else { continue };
         let (before, after) = (literals(former, was), literals(now, owner));
-        for added in after.iter().filter(|it| before.len() > 1 && !before.contains(it)) {
+        for added in after.iter().filter(|name| before.len() > 1 && !before.contains(name)) {
             let sibling =
                 |name: &&str| Definition::new(name, DefinitionKind::Variant, owner.line, owner.line);
             found.push(Obligation {
                 owner: owner.clone(),
                 member: (*added).into(),
                 action: Action::Handle,
-                siblings: before.iter().filter(|it| after.contains(it)).map(sibling).collect(),
+                siblings: before.iter().filter(|name| after.contains(name)).map(sibling).collect(),
                 is_met: false,
             });
         }
@@ -56,38 +58,40 @@ pub(in crate::impact) fn is_one_of_others(
                 | DefinitionChangeKind::SignatureChanged { .. }
         );
     let Some(after) =
-        after.filter(|it| is_affected && matches!(it.language, Language::TypeScript | Language::Tsx))
+        after.filter(|facts| is_affected && matches!(facts.language, Language::TypeScript | Language::Tsx))
     else {
         return false;
     };
-    let is_other =
-        |it: &&Definition| it.kind == was.kind && it.name == was.name && it.container == was.container;
+    let is_other = |definition: &&Definition| {
+        definition.kind == was.kind && definition.name == was.name && definition.container == was.container
+    };
     let others: Vec<&Definition> = after.definitions.iter().filter(is_other).collect();
-    let has_literal = |it: &&Definition| it.header.contains(['"', '\'']);
+    let has_literal = |definition: &&Definition| definition.header.contains(['"', '\'']);
     if others.is_empty() || !others.iter().all(has_literal) || !was.header.contains(['"', '\'']) {
         return false;
     }
     let Some(source) = trees.get(reference.file) else { return false };
-    let is_given =
-        |literal: &str| others.iter().any(|it| it.header.split(TOKEN_END).any(|token| token == literal));
+    let is_given = |literal: &str| {
+        others.iter().any(|definition| definition.header.split(TOKEN_END).any(|token| token == literal))
+    };
     let leaves = source.leaves(reference.line, &reference.pattern);
     let strings = |of: Node<'_>| -> Vec<String> {
-        let found = children(of).into_iter().filter(|it| it.kind() == "string");
-        found.map(|it| source.text(it).trim_matches(['"', '\'']).to_owned()).collect()
+        let found = children(of).into_iter().filter(|child| child.kind() == "string");
+        found.map(|node| source.text(node).trim_matches(['"', '\'']).to_owned()).collect()
     };
     let literals: Vec<String> = match reference.role {
         // The key and its value.
-        Role::Construct => leaves.into_iter().filter_map(|it| it.parent()).flat_map(strings).collect(),
+        Role::Construct => leaves.into_iter().filter_map(|leaf| leaf.parent()).flat_map(strings).collect(),
         Role::Value => {
-            let is_compared = |it: &Node<'_>| it.kind() == "binary_expression";
-            let around = leaves.into_iter().filter_map(|it| it.parent()?.parent());
+            let is_compared = |node: &Node<'_>| node.kind() == "binary_expression";
+            let around = leaves.into_iter().filter_map(|leaf| leaf.parent()?.parent());
             let compared = around.filter(is_compared).flat_map(strings).collect::<Vec<_>>();
             // Without a comparison, the value is only read.
-            return compared.iter().all(|it| is_given(it)) && !source.text.contains("switch");
+            return compared.iter().all(|name| is_given(name)) && !source.text.contains("switch");
         }
         _ => return false,
     };
-    !literals.is_empty() && literals.iter().all(|it| is_given(it))
+    !literals.is_empty() && literals.iter().all(|literal| is_given(literal))
 }
 
 /// The string literals of a union: of an alias or a field in TypeScript, of `Literal` in Python.
@@ -99,7 +103,7 @@ pub(super) fn literals<'t>(text: &'t str, alias: &Definition) -> Vec<&'t str> {
         DefinitionKind::Field => first.contains(':') && !first.contains('{'),
         _ => is_type(alias) && crate::world::words(first).any(|word| word == "type"),
     };
-    let is_union = is_union && lines.iter().any(|it| it.contains('|'));
+    let is_union = is_union && lines.iter().any(|line| line.contains('|'));
     if !is_union && !first.contains("Literal[") {
         return Vec::new();
     }

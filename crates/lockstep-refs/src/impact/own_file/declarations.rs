@@ -24,18 +24,24 @@ pub(super) fn conflicting_definitions(
     if !matches!(facts.language, Language::C | Language::Cpp) {
         return Vec::new();
     }
-    let is_function = |it: &Definition| matches!(it.kind, DefinitionKind::Function | DefinitionKind::Method);
-    let is_changed = |it: &SymbolChange| {
+    let is_function = |definition: &Definition| {
+        matches!(definition.kind, DefinitionKind::Function | DefinitionKind::Method)
+    };
+    let is_changed = |change: &SymbolChange| {
         matches!(
-            it.what,
+            change.what,
             DefinitionChangeKind::SignatureChanged { .. }
                 | DefinitionChangeKind::VisibilityReduced
                 | DefinitionChangeKind::Compatible
         )
     };
-    let resigned = changes.iter().filter(|it| is_function(&it.was) && is_changed(it));
-    let now =
-        |was: &Definition| facts.definitions.iter().find(|it| is_same(it, was) && !is_empty_digest(it.body));
+    let resigned = changes.iter().filter(|change| is_function(&change.was) && is_changed(change));
+    let now = |was: &Definition| {
+        facts
+            .definitions
+            .iter()
+            .find(|definition| is_same(definition, was) && !is_empty_digest(definition.body))
+    };
     let conflicts = resigned.filter_map(|change| now(&change.was)).filter_map(|definition| {
         let header = conflicting_prototype(facts, definition)
             .or_else(|| conflicting_header(world, facts, definition))?;
@@ -50,18 +56,18 @@ pub(super) fn conflicting_definitions(
 
 /// The file itself, if it declares a function of C in another way than it defines it.
 fn conflicting_prototype(facts: &Facts, definition: &Definition) -> Option<String> {
-    let conflicts = |it: &&Definition| {
-        let agreement = signature::agreement(facts.language, definition, it);
-        is_same(it, definition)
-            && is_empty_digest(it.body)
-            && agreement.is_some_and(|it| it != Agreement::Types)
+    let conflicts = |candidate: &&Definition| {
+        let agreement = signature::agreement(facts.language, definition, candidate);
+        is_same(candidate, definition)
+            && is_empty_digest(candidate.body)
+            && agreement.is_some_and(|agreement| agreement != Agreement::Types)
     };
     let is_c = facts.language == Language::C && definition.kind == DefinitionKind::Function;
     facts.definitions.iter().filter(|_| is_c).find(conflicts).map(|_| "the same file".to_owned())
 }
 
-fn is_same(it: &Definition, other: &Definition) -> bool {
-    it.kind == other.kind && it.name == other.name && it.container == other.container
+fn is_same(definition: &Definition, other: &Definition) -> bool {
+    definition.kind == other.kind && definition.name == other.name && definition.container == other.container
 }
 
 /// The included header with a declaration that does not agree; `None` if one agrees.
@@ -71,8 +77,10 @@ fn conflicting_header(world: &dyn World, facts: &Facts, definition: &Definition)
     for file in world.defining(&definition.name) {
         let path = world.path(file);
         let Some(header) = world.facts(file).filter(|_| is_included(path)) else { continue };
-        for declared in
-            header.definitions.iter().filter(|it| is_same(it, definition) && is_empty_digest(it.body))
+        for declared in header
+            .definitions
+            .iter()
+            .filter(|candidate| is_same(candidate, definition) && is_empty_digest(candidate.body))
         {
             // The header of a method outside its class contains the class.
             if definition.kind == DefinitionKind::Method && definition.arity == declared.arity {
@@ -92,5 +100,5 @@ fn conflicting_header(world: &dyn World, facts: &Facts, definition: &Definition)
 }
 
 fn is_static(function: &Definition) -> bool {
-    function.header.split(TOKEN_END).any(|it| it == "static")
+    function.header.split(TOKEN_END).any(|token| token == "static")
 }

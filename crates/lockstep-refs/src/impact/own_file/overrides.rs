@@ -69,12 +69,15 @@ fn disagreeing<'f>(world: &dyn World, facts: &'f Facts, change: &SymbolChange) -
         return None;
     }
     let was = &change.was;
-    let same = |it: &&Definition| it.kind == was.kind && it.name == was.name && it.container == was.container;
+    let same = |definition: &&Definition| {
+        definition.kind == was.kind && definition.name == was.name && definition.container == was.container
+    };
     let mut own = facts.definitions.iter().filter(same);
     let (Some(is), None) = (own.next(), own.next()) else { return None };
     let bases = bases(facts, is);
-    let agrees =
-        |base: &Definition, it| matches!(agreement(Language::Rust, base, it), Some(Agreement::Types));
+    let agrees = |base: &Definition, definition| {
+        matches!(agreement(Language::Rust, base, definition), Some(Agreement::Types))
+    };
     let defining = world.defining(&is.name).into_iter().filter_map(|file| world.facts(file));
     let is_lost = defining.into_iter().any(|other| {
         other.definitions.iter().any(|base| {
@@ -99,18 +102,21 @@ fn successor<'f>(facts: &'f Facts, change: &SymbolChange) -> Option<&'f Definiti
         }
         _ => return None,
     };
-    facts.definitions.iter().find(|it| {
-        it.kind == change.was.kind
-            && *it.name == *name
-            && it.container == change.was.container
-            && (arity.is_none() || it.arity == arity)
+    facts.definitions.iter().find(|definition| {
+        definition.kind == change.was.kind
+            && *definition.name == *name
+            && definition.container == change.was.container
+            && (arity.is_none() || definition.arity == arity)
     })
 }
 
 /// Returns true if the text marks a member as an override: an implementation of a Rust trait, `override`, `@Override`.
 fn is_override(facts: &Facts, lines: &[&str], is: &Definition) -> bool {
     let implements = |at: u32, name: &str| {
-        facts.uses.iter().any(|it| it.role == Role::Override && it.line == at && *it.name == *name)
+        facts
+            .uses
+            .iter()
+            .any(|usage| usage.role == Role::Override && usage.line == at && *usage.name == *name)
     };
     if implements(is.line, &is.name) {
         return true;
@@ -133,12 +139,15 @@ fn has_member(world: &dyn World, facts: &Facts, is: &Definition, arity: Option<A
     let bases = bases(facts, is);
     let (mut in_bases, mut elsewhere) = (Vec::new(), Vec::new());
     for other in world.defining(&is.name).into_iter().filter_map(|file| world.facts(file)) {
-        let named = other.definitions.iter().filter(|it| {
-            it.kind == DefinitionKind::Method && it.name == is.name && it.container != is.container
+        let named = other.definitions.iter().filter(|definition| {
+            definition.kind == DefinitionKind::Method
+                && definition.name == is.name
+                && definition.container != is.container
         });
-        for it in named {
-            let fits = arity.is_none() || it.arity == arity;
-            let is_base = it.container.as_deref().is_some_and(|path| bases.contains(&last_part(path)));
+        for definition in named {
+            let fits = arity.is_none() || definition.arity == arity;
+            let is_base =
+                definition.container.as_deref().is_some_and(|path| bases.contains(&last_part(path)));
             if is_base { &mut in_bases } else { &mut elsewhere }.push(fits);
         }
     }
@@ -154,19 +163,26 @@ fn are_known(world: &dyn World, names: &[&str]) -> bool {
         let facts: Vec<_> = files.collect();
         let mut types = facts
             .iter()
-            .flat_map(|it| &it.definitions)
-            .filter(|it| is_type(it) && *it.name == **name)
+            .flat_map(|candidate| &candidate.definitions)
+            .filter(|definition| is_type(definition) && *definition.name == **name)
             .peekable();
-        types.peek().is_some() && types.all(|it| it.extends.is_empty())
+        types.peek().is_some() && types.all(|definition| definition.extends.is_empty())
     })
 }
 
 /// The names of the types that the type of a member extends or implements, as the file writes them.
 fn bases<'f>(facts: &'f Facts, is: &Definition) -> Vec<&'f str> {
     let Some(container) = is.container.as_deref() else { return Vec::new() };
-    let extends = facts.definitions.iter().filter(|it| path_of(it) == container).flat_map(|it| &it.extends);
-    let own = facts.implementations.iter().filter(|it| last_part(&it.of) == last_part(container));
-    let implemented = own.filter_map(|it| it.interface.as_ref());
+    let extends = facts
+        .definitions
+        .iter()
+        .filter(|definition| path_of(definition) == container)
+        .flat_map(|definition| &definition.extends);
+    let own = facts
+        .implementations
+        .iter()
+        .filter(|implementation| last_part(&implementation.of) == last_part(container));
+    let implemented = own.filter_map(|implementation| implementation.interface.as_ref());
     extends.chain(implemented).map(|path| last_part(path)).collect()
 }
 

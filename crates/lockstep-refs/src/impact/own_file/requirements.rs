@@ -43,36 +43,42 @@ fn unmet(world: &dyn World, facts: &Facts, change: &SymbolChange) -> Option<Unma
     let is_script = matches!(facts.language, Language::TypeScript | Language::Tsx);
     let is_kind = was.kind == DefinitionKind::Method || is_script && was.kind == DefinitionKind::Field;
     let container = was.container.as_deref().filter(|_| is_concerned && is_kind)?;
-    let owner = facts.definitions.iter().find(|it| is_type(it) && path_of(it) == container)?;
+    let owner = facts
+        .definitions
+        .iter()
+        .find(|definition| is_type(definition) && path_of(definition) == container)?;
     if is_abstract(owner) || owner.extends.is_empty() {
         return None;
     }
     let bases = bases(world, owner);
     let files = Limit::Files.take(world.containing(&was.name), MAX_FILES);
     let others: Vec<_> = files.filter_map(|file| world.facts(file)).collect();
-    let inherited = others.iter().flat_map(|it| &it.definitions).filter(|it| {
-        let holder = it.container.as_deref().map(last_part);
-        it.name == was.name
-            && it.kind == was.kind
-            && it.container != was.container
+    let inherited = others.iter().flat_map(|other| &other.definitions).filter(|definition| {
+        let holder = definition.container.as_deref().map(last_part);
+        definition.name == was.name
+            && definition.kind == was.kind
+            && definition.container != was.container
             && holder.is_some_and(|holder| bases.iter().any(|base| **base == *holder))
     });
     let (required, provided): (Vec<&Definition>, Vec<&Definition>) =
-        inherited.partition(|it| is_empty_digest(it.body) || is_marked(it, ABSTRACT));
+        inherited.partition(|definition| is_empty_digest(definition.body) || is_marked(definition, ABSTRACT));
     // Every method of these languages must fit the one that it overrides, and says nothing about it.
     let is_override = (facts.language == Language::Php || is_script)
         && was.kind == DefinitionKind::Method
         && matches!(change.what, DefinitionChangeKind::SignatureChanged { .. })
         && !matches!(&*was.name, "__construct" | "constructor");
-    let required = required.into_iter().find(|it| !is_marked(it, OPTIONAL));
+    let required = required.into_iter().find(|definition| !is_marked(definition, OPTIONAL));
     let required = required.or_else(|| provided.first().copied().filter(|_| is_override))?;
     let provided = if is_override { Vec::new() } else { provided };
-    let own = facts.definitions.iter().filter(|it| {
-        it.name == was.name && it.kind == was.kind && it.container.as_deref() == Some(container)
+    let own = facts.definitions.iter().filter(|definition| {
+        definition.name == was.name
+            && definition.kind == was.kind
+            && definition.container.as_deref() == Some(container)
     });
     let mut left = own.chain(provided);
     let language = facts.language;
-    let is_unmet = agrees(language, required, was) && !left.any(|it| agrees(language, required, it));
+    let is_unmet =
+        agrees(language, required, was) && !left.any(|definition| agrees(language, required, definition));
     // A class of Python without the member fails where an object of it is made.
     let is_reported =
         language != Language::Python || matches!(change.what, DefinitionChangeKind::SignatureChanged { .. });
@@ -89,7 +95,7 @@ fn unmet(world: &dyn World, facts: &Facts, change: &SymbolChange) -> Option<Unma
 
 /// The names of the types that a type extends, with those behind them.
 pub(super) fn bases(world: &dyn World, owner: &Definition) -> Vec<Box<str>> {
-    let mut found: Vec<Box<str>> = owner.extends.iter().map(|it| last_part(it).into()).collect();
+    let mut found: Vec<Box<str>> = owner.extends.iter().map(|extend| last_part(extend).into()).collect();
     let mut at = 0;
     for _ in 0..MAX_DEPTH {
         let more: Vec<Box<str>> = found[at..].iter().flat_map(|name| extended_by(world, name)).collect();
@@ -109,28 +115,29 @@ fn extended_by(world: &dyn World, name: &str) -> Vec<Box<str>> {
     let files = Limit::Files.take(world.containing(name), MAX_FILES);
     let mut found = Vec::new();
     for facts in files.filter_map(|file| world.facts(file)) {
-        let types = facts.definitions.iter().filter(|it| is_type(it) && *it.name == *name);
-        found.extend(types.flat_map(|it| &it.extends).map(|it| Box::from(last_part(it))));
+        let types =
+            facts.definitions.iter().filter(|definition| is_type(definition) && *definition.name == *name);
+        found.extend(types.flat_map(|definition| &definition.extends).map(|text| Box::from(last_part(text))));
     }
     found
 }
 
 fn is_abstract(owner: &Definition) -> bool {
     owner.kind == DefinitionKind::Interface
-        || owner.header.split(TOKEN_END).any(|it| matches!(it, "abstract" | "sealed"))
-        || owner.extends.iter().any(|it| matches!(last_part(it), "ABC" | "Protocol"))
+        || owner.header.split(TOKEN_END).any(|token| matches!(token, "abstract" | "sealed"))
+        || owner.extends.iter().any(|extend| matches!(last_part(extend), "ABC" | "Protocol"))
 }
 
 fn is_marked(definition: &Definition, mark: &str) -> bool {
-    definition.extends.iter().any(|it| &**it == mark)
-        || mark == ABSTRACT && definition.header.split(TOKEN_END).any(|it| it == "abstractmethod")
+    definition.extends.iter().any(|extend| &**extend == mark)
+        || mark == ABSTRACT && definition.header.split(TOKEN_END).any(|token| token == "abstractmethod")
 }
 
 /// Returns true if a member meets what a base requires.
 fn agrees(language: Language, required: &Definition, member: &Definition) -> bool {
     use Language::{Php, Python, Tsx, TypeScript};
     let (Some(wanted), Some(given)) = (required.arity, member.arity) else { return true };
-    let most = |it: Arity| it.most.unwrap_or(u16::MAX);
+    let most = |arity: Arity| arity.most.unwrap_or(u16::MAX);
     match language {
         TypeScript | Tsx => given.least <= most(wanted),
         Php | Python => given.least <= wanted.least && most(given) >= most(wanted),

@@ -44,15 +44,18 @@ pub(super) fn unfit_returns(
     if !matches!(present.language, Language::Go | Language::Rust) {
         return Vec::new();
     }
-    let is_concerned = |it: &&SymbolChange| {
-        matches!(it.what, DefinitionChangeKind::SignatureChanged { .. })
-            && matches!(it.was.kind, DefinitionKind::Function | DefinitionKind::Method)
+    let is_concerned = |change: &&SymbolChange| {
+        matches!(change.what, DefinitionChangeKind::SignatureChanged { .. })
+            && matches!(change.was.kind, DefinitionKind::Function | DefinitionKind::Method)
     };
     let resigned = changed.iter().filter(is_concerned);
     let unfit = resigned.filter_map(|change| {
         let was = &change.was;
-        let same =
-            |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+        let same = |definition: &&Definition| {
+            definition.name == was.name
+                && definition.kind == was.kind
+                && definition.container == was.container
+        };
         let mut now = present.definitions.iter().filter(same);
         let (Some(is), None) = (now.next(), now.next()) else { return None };
         let line = match present.language {
@@ -66,8 +69,8 @@ pub(super) fn unfit_returns(
 }
 
 fn body_of<'s>(source: &'s Source, function: &Definition) -> Option<Node<'s>> {
-    let named = |it: &Node<'_>| {
-        let name = it.child_by_field_name("name");
+    let named = |node: &Node<'_>| {
+        let name = node.child_by_field_name("name");
         name.is_some_and(|name| line_of(name) == function.line && source.text(name) == &*function.name)
     };
     let kinds = ["function_declaration", "method_declaration", "function_item"];
@@ -79,25 +82,25 @@ fn unfit_in_go(trees: &Trees<'_>, file: FileId, was: &Definition, is: &Definitio
     let (before, now) = (result_count(was)?, result_count(is)?);
     let source = trees.get(file)?;
     let body = body_of(&source, is)?;
-    let is_own = |it: &Node<'_>| {
-        let mut around = ancestors(*it).skip(1).take_while(|it| *it != body);
-        it.kind() == "return_statement" && !around.any(|it| it.kind() == "func_literal")
+    let is_own = |node: &Node<'_>| {
+        let mut around = ancestors(*node).skip(1).take_while(|ancestor| *ancestor != body);
+        node.kind() == "return_statement" && !around.any(|node| node.kind() == "func_literal")
     };
     let returns: Vec<Node<'_>> = descendants(body).into_iter().filter(is_own).collect();
     if before == now {
         return unfit_value_in_go(trees.world, &source, (was, is), &returns);
     }
     let is_named = || {
-        let result = body.parent().and_then(|it| it.child_by_field_name("result"));
-        let first = result.and_then(|it| it.named_child(0));
-        first.is_some_and(|it| it.child_by_field_name("name").is_some())
+        let result = body.parent().and_then(|parent| parent.child_by_field_name("result"));
+        let first = result.and_then(|result| result.named_child(0));
+        first.is_some_and(|node| node.child_by_field_name("name").is_some())
     };
-    let is_unfit = |it: &&Node<'_>| {
-        let Some(list) = it.named_child(0).filter(|it| it.kind() == "expression_list") else {
+    let is_unfit = |node: &&Node<'_>| {
+        let Some(list) = node.named_child(0).filter(|child| child.kind() == "expression_list") else {
             return now > 0 && !is_named();
         };
         let is_call = list.named_child_count() == 1
-            && list.named_child(0).is_some_and(|it| it.kind() == "call_expression");
+            && list.named_child(0).is_some_and(|child| child.kind() == "call_expression");
         // The called function may have several results.
         list.named_child_count() != now && !(is_call && now > 1)
     };
@@ -135,7 +138,7 @@ fn unfit_value_in_go(
             && call.kind() == "call_expression"
             && now.len() > 1
         {
-            let name = call.child_by_field_name("function").map_or("", |it| source.text(it));
+            let name = call.child_by_field_name("function").map_or("", |function| source.text(function));
             let name = words(name).last().unwrap_or_default();
             return was.body == is.body && pairs().next().is_some() && !gives(world, name, &now);
         }
@@ -148,15 +151,18 @@ fn unfit_value_in_go(
                     || loses && (text == "nil" || text.starts_with('&') && text.ends_with('}'))
             })
     };
-    returns.iter().find(is_unfit).map(|it| line_of(*it))
+    returns.iter().find(is_unfit).map(|node| line_of(*node))
 }
 
 /// Returns true if a function of a name has these results.
 fn gives(world: &dyn World, name: &str, results: &[String]) -> bool {
     let mut files = world.defining(name).into_iter().filter_map(|file| world.facts(file));
     files.any(|facts| {
-        let mut functions = facts.definitions.iter().filter(|it| *it.name == *name);
-        functions.any(|it| result_type(Language::Go, it).is_some_and(|it| result_types(&it) == results))
+        let mut functions = facts.definitions.iter().filter(|definition| *definition.name == *name);
+        functions.any(|definition| {
+            result_type(Language::Go, definition)
+                .is_some_and(|result_type| result_types(&result_type) == results)
+        })
     })
 }
 
@@ -172,10 +178,12 @@ fn unfit_in_rust(trees: &Trees<'_>, file: FileId, was: &Definition, is: &Definit
     let body = body_of(&source, is)?;
     let last = last_child(body)?;
     let is_flexible = || {
-        descendants(last).into_iter().any(|it| {
-            it.kind() == "macro_invocation"
-                && it.child_by_field_name("macro").is_some_and(|it| DIVERGING.contains(&source.text(it)))
-                || it.kind().ends_with("identifier") && FLEXIBLE.contains(&source.text(it))
+        descendants(last).into_iter().any(|descendant| {
+            descendant.kind() == "macro_invocation"
+                && descendant
+                    .child_by_field_name("macro")
+                    .is_some_and(|macro_node| DIVERGING.contains(&source.text(macro_node)))
+                || descendant.kind().ends_with("identifier") && FLEXIBLE.contains(&source.text(descendant))
         })
     };
     let is_value = last.kind().ends_with("expression")
@@ -186,10 +194,10 @@ fn unfit_in_rust(trees: &Trees<'_>, file: FileId, was: &Definition, is: &Definit
 
 /// Returns true if a type is a wrapper around another one.
 fn holds(outer: &str, inner: &str) -> bool {
-    let Some((head, held)) = outer.split_once('<') else { return false };
+    let Some((head, arguments)) = outer.split_once('<') else { return false };
     let name = head.rsplit("::").next().unwrap_or(head).trim();
-    let rest = held.trim().strip_prefix(inner.trim());
-    let is_whole = rest.is_some_and(|it| it.trim_start().starts_with(['>', ',']));
+    let rest = arguments.trim().strip_prefix(inner.trim());
+    let is_whole = rest.is_some_and(|text| text.trim_start().starts_with(['>', ',']));
     WRAPPERS.contains(&name) && is_whole && !inner.trim().is_empty()
 }
 

@@ -131,9 +131,12 @@ fn unused_imports(versions: &Versions<'_>, old: &Facts, new: &Facts) -> Vec<Unbo
         code.into_iter().any(|line| line.match_indices(&*member).any(|(at, _)| is_end(&line[..at])))
     };
     let mut found = Vec::new();
-    for import in new.imports.iter().filter(|it| !it.glob && it.alias.as_deref() != Some("_")) {
+    for import in new.imports.iter().filter(|import| !import.glob && import.alias.as_deref() != Some("_")) {
         let name = import.alias.as_deref().unwrap_or_else(|| package_name(&import.module));
-        let was_there = old.imports.iter().any(|it| it.module == import.module && it.alias == import.alias);
+        let was_there = old
+            .imports
+            .iter()
+            .any(|candidate| candidate.module == import.module && candidate.alias == import.alias);
         // Only the path of a package of the standard library surely ends with its name.
         let is_standard = !import.module.split('/').next().unwrap_or_default().contains('.');
         let was_used = if was_there { uses(versions.former.1, name) } else { is_standard };
@@ -153,7 +156,7 @@ fn unused_imports(versions: &Versions<'_>, old: &Facts, new: &Facts) -> Vec<Unbo
 fn package_name(module: &str) -> &str {
     let is_version = |part: &&str| {
         part.strip_prefix('v')
-            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|it| it.is_ascii_digit()))
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
     };
     let last = module.rsplit('/').find(|part| !is_version(part)).unwrap_or(module);
     last.split('.').next().unwrap_or(last).trim_start_matches("go-")
@@ -189,7 +192,9 @@ fn bare_names_of(facts: &Facts) -> BTreeSet<&str> {
     use DefinitionKind::{Field, Method};
     use Language::{JavaScript, Python, Tsx, TypeScript};
     let needs_receiver = matches!(facts.language, JavaScript | Python | Tsx | TypeScript);
-    names_without(facts, |it| needs_receiver && matches!(it.kind, Field | Method) && it.container.is_some())
+    names_without(facts, |definition| {
+        needs_receiver && matches!(definition.kind, Field | Method) && definition.container.is_some()
+    })
 }
 
 fn names_without(facts: &Facts, is_left_out: impl Fn(&Definition) -> bool) -> BTreeSet<&str> {

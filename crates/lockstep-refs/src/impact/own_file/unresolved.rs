@@ -25,9 +25,9 @@ pub(super) fn unresolved_names(
 ) -> Vec<Unresolved> {
     use Language::{CSharp, Go, Java, Kotlin, Php};
     let imports = |facts: &Facts| -> Vec<(Box<str>, Option<Box<str>>)> {
-        facts.imports.iter().map(|it| (it.module.clone(), it.alias.clone())).collect()
+        facts.imports.iter().map(|import| (import.module.clone(), import.alias.clone())).collect()
     };
-    let is_kept = |it: &(Box<str>, Option<Box<str>>)| imports(new).contains(it);
+    let is_kept = |pair: &(Box<str>, Option<Box<str>>)| imports(new).contains(pair);
     let left_package = match new.language {
         Go => parent(edit.former_path()) != parent(&edit.path),
         CSharp | Java | Kotlin | Php => is_repackaged(old, new),
@@ -40,9 +40,9 @@ pub(super) fn unresolved_names(
     let mut before = Overlay::empty(world);
     let former_file = before.add(edit.former_path(), Arc::new(old.clone()), Some(Arc::clone(former)));
     let trimmed = |text: &str, line: u32| -> Option<String> {
-        text.lines().nth((line as usize).checked_sub(1)?).map(|it| it.trim().to_owned())
+        text.lines().nth((line as usize).checked_sub(1)?).map(|name| name.trim().to_owned())
     };
-    let is_import = |facts: &Facts, line: u32| facts.imports.iter().any(|it| it.line == line);
+    let is_import = |facts: &Facts, line: u32| facts.imports.iter().any(|import| import.line == line);
     let then: BTreeSet<(String, Box<str>)> = rules
         .outgoing(&before, former_file)
         .references
@@ -50,13 +50,17 @@ pub(super) fn unresolved_names(
         .filter(|(_, place)| !is_import(old, place.line))
         .filter_map(|(_, place)| Some((trimmed(former, place.line)?, place.pattern)))
         .collect();
-    let now: BTreeSet<(u32, Box<str>)> =
-        rules.outgoing(world, file).references.into_iter().map(|(_, it)| (it.line, it.pattern)).collect();
+    let now: BTreeSet<(u32, Box<str>)> = rules
+        .outgoing(world, file)
+        .references
+        .into_iter()
+        .map(|(_, place)| (place.line, place.pattern))
+        .collect();
     let is_lost = |line: u32, name: &str| {
         trimmed(text, line).is_some_and(|text| then.contains(&(text, name.into())))
             && !now.contains(&(line, name.into()))
-            && !new.definitions.iter().any(|it| *it.name == *name)
+            && !new.definitions.iter().any(|definition| *definition.name == *name)
     };
-    let uses = new.uses.iter().filter(|it| is_lost(it.line, &it.name));
-    uses.map(|it| Unresolved { line: it.line, name: it.name.clone() }).collect()
+    let uses = new.uses.iter().filter(|usage| is_lost(usage.line, &usage.name));
+    uses.map(|usage| Unresolved { line: usage.line, name: usage.name.clone() }).collect()
 }

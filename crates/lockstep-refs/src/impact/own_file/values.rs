@@ -47,9 +47,13 @@ pub(super) fn unfit_values(
     let mut found = Vec::new();
     for change in changed {
         let was = &change.was;
-        let same =
-            |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
-        let mut now = present.definitions.iter().filter(same).filter(|it| it.header != was.header);
+        let same = |definition: &&Definition| {
+            definition.name == was.name
+                && definition.kind == was.kind
+                && definition.container == was.container
+        };
+        let mut now =
+            present.definitions.iter().filter(same).filter(|definition| definition.header != was.header);
         let (Some(is), None) = (now.next(), now.next()) else { continue };
         let pair = Pair { language: present.language, was, is };
         if !matches!(
@@ -85,23 +89,24 @@ pub(super) fn unfit_values(
 /// The method of a base that a method overrides, if one is known.
 fn overridden(world: &dyn World, facts: &Facts, is: &Definition) -> Option<Definition> {
     let path = is.container.as_deref().filter(|_| is.kind == DefinitionKind::Method)?;
-    let owner = facts.definitions.iter().find(|it| is_type(it) && path_of(it) == path)?;
+    let owner =
+        facts.definitions.iter().find(|definition| is_type(definition) && path_of(definition) == path)?;
     let class = path.rsplit('.').next();
     let is_constructor = class == Some(&is.name) || matches!(&*is.name, "__construct" | "constructor");
     if owner.extends.is_empty() || is_constructor || facts.language == Language::Swift {
         return None;
     }
     let bases = bases(world, owner);
-    let is_base = |it: &Definition| {
-        let holder = it.container.as_deref().and_then(|path| path.rsplit('.').next());
-        it.name == is.name
-            && it.kind == is.kind
-            && it.arity == is.arity
-            && it.reach > Reach::File
+    let is_base = |definition: &Definition| {
+        let holder = definition.container.as_deref().and_then(|path| path.rsplit('.').next());
+        definition.name == is.name
+            && definition.kind == is.kind
+            && definition.arity == is.arity
+            && definition.reach > Reach::File
             && holder.is_some_and(|holder| bases.iter().any(|base| **base == *holder))
     };
     let files = world.defining(&is.name).into_iter().filter_map(|file| world.facts(file));
-    files.into_iter().find_map(|it| it.definitions.iter().find(|it| is_base(it)).cloned())
+    files.into_iter().find_map(|file| file.definitions.iter().find(|definition| is_base(definition)).cloned())
 }
 
 /// A definition before and after the edit.
@@ -115,38 +120,41 @@ impl Pair<'_> {
     /// The line of a return statement that does not fit the declared result.
     fn unfit_return(&self, source: &Source) -> Option<(u32, String)> {
         let (before, now) = (result_type(self.language, self.was)?, result_type(self.language, self.is)?);
-        if before == now || self.is.header.split(TOKEN_END).any(|it| it == "async") {
+        if before == now || self.is.header.split(TOKEN_END).any(|token| token == "async") {
             return None;
         }
         let body = body_of(source, self.is)?;
-        let is_own =
-            |it: &Node<'_>| !ancestors(*it).take_while(|it| *it != body).any(|it| INNER.contains(&it.kind()));
+        let is_own = |node: &Node<'_>| {
+            !ancestors(*node)
+                .take_while(|ancestor| *ancestor != body)
+                .any(|ancestor| INNER.contains(&ancestor.kind()))
+        };
         let nodes: Vec<Node<'_>> = descendants(body).into_iter().filter(is_own).collect();
         let kinds =
             ["return_statement", "return_expression", "control_transfer_statement", "jump_expression"];
         let is_return =
-            |it: &&Node<'_>| kinds.contains(&it.kind()) && source.text(**it).starts_with("return");
+            |node: &&Node<'_>| kinds.contains(&node.kind()) && source.text(**node).starts_with("return");
         let returns: Vec<Node<'_>> = nodes.iter().filter(is_return).copied().collect();
         let name = &self.is.name;
         match (gives_nothing(self.language, &before), gives_nothing(self.language, &now)) {
             (false, true) => {
-                let unfit = returns.iter().find(|it| value_of(**it).is_some())?;
+                let unfit = returns.iter().find(|node| value_of(**node).is_some())?;
                 Some((line_of(*unfit), format!("{name} declares no result")))
             }
             (true, false) => {
-                if let Some(empty) = returns.iter().find(|it| value_of(**it).is_none()) {
+                if let Some(empty) = returns.iter().find(|node| value_of(**node).is_none()) {
                     return Some((line_of(*empty), format!("{name} must return a value")));
                 }
                 let ends = ["throw_statement", "throw_expression", "while_statement", "yield_statement"];
-                let goes_on = !nodes.iter().any(|it| ends.contains(&it.kind()));
+                let goes_on = !nodes.iter().any(|node| ends.contains(&node.kind()));
                 let is_block = !matches!(self.language, Language::Kotlin | Language::Swift)
                     || self.language == Language::Kotlin && source.text(body).starts_with('{');
                 (returns.is_empty() && goes_on && is_block)
                     .then(|| (self.is.line, format!("{name} must return a value")))
             }
             _ => {
-                let unfit = returns.iter().find(|it| {
-                    let given = value_of(**it).and_then(|it| type_of(source, it));
+                let unfit = returns.iter().find(|node| {
+                    let given = value_of(**node).and_then(|node| type_of(source, node));
                     given.is_some_and(|given| conflict(&given, &now))
                 })?;
                 Some((line_of(*unfit), format!("{name} declares another result")))
@@ -156,12 +164,14 @@ impl Pair<'_> {
 
     /// The line of an assignment that the field does not take.
     fn unfit_assignment(&self, source: &Source) -> Option<(u32, String)> {
-        let has = |it: &Definition, word: &str| it.header.split(TOKEN_END).any(|token| token == word);
-        let is_fixed = FIXED.iter().any(|it| has(self.is, it) && !has(self.was, it));
+        let has = |definition: &Definition, word: &str| {
+            definition.header.split(TOKEN_END).any(|token| token == word)
+        };
+        let is_fixed = FIXED.iter().any(|name| has(self.is, name) && !has(self.was, name));
         let type_ = declared_type(source, self.is);
         let name = &*self.is.name;
         let class = self.is.container.as_deref().and_then(|path| path.rsplit('.').next());
-        let is_here = |it: &Node<'_>| it.child_count() == 0 && source.text(*it) == name;
+        let is_here = |node: &Node<'_>| node.child_count() == 0 && source.text(*node) == name;
         for leaf in descendants(source.root()).into_iter().filter(is_here) {
             let expression = member_of(leaf);
             if !is_assigned(source, expression) || !self.is_meant(source, leaf, expression, class) {
@@ -170,8 +180,8 @@ impl Pair<'_> {
             if is_fixed && (has(self.is, "static") || !is_in_constructor(source, leaf, class)) {
                 return Some((line_of(leaf), format!("{name} cannot be assigned any more")));
             }
-            let right = expression.parent().and_then(|it| it.child_by_field_name("right"));
-            let given = right.and_then(|it| type_of(source, it));
+            let right = expression.parent().and_then(|parent| parent.child_by_field_name("right"));
+            let given = right.and_then(|node| type_of(source, node));
             if let Some((given, type_)) = given.zip(type_.as_ref())
                 && conflict(&given, type_)
             {
@@ -183,13 +193,13 @@ impl Pair<'_> {
 
     /// Returns true if an assigned name is that of the field: in its class, and no local variable.
     fn is_meant(&self, source: &Source, leaf: Node<'_>, expression: Node<'_>, class: Option<&str>) -> bool {
-        let owner = ancestors(leaf).find(|it| {
-            it.kind().ends_with("class_declaration")
-                || it.kind().ends_with("record_declaration")
-                || it.kind().ends_with("struct_declaration")
-                || it.kind().ends_with("enum_declaration")
+        let owner = ancestors(leaf).find(|ancestor| {
+            ancestor.kind().ends_with("class_declaration")
+                || ancestor.kind().ends_with("record_declaration")
+                || ancestor.kind().ends_with("struct_declaration")
+                || ancestor.kind().ends_with("enum_declaration")
         });
-        let named = owner.and_then(|it| it.child_by_field_name("name")).map(|it| source.text(it));
+        let named = owner.and_then(|owner| owner.child_by_field_name("name")).map(|name| source.text(name));
         let written = source.text(expression);
         let is_own =
             written == format!("this.{}", self.is.name) || written == format!("self.{}", self.is.name);
@@ -199,28 +209,30 @@ impl Pair<'_> {
 
 /// Returns true if a function around a name has a parameter or variable of that name.
 fn is_local(source: &Source, leaf: Node<'_>) -> bool {
-    let Some(function) = ancestors(leaf).find(|it| FUNCTIONS.contains(&it.kind())) else { return false };
-    let declares = |it: &Node<'_>| {
+    let Some(function) = ancestors(leaf).find(|ancestor| FUNCTIONS.contains(&ancestor.kind())) else {
+        return false;
+    };
+    let declares = |node: &Node<'_>| {
         let is_name =
-            it.child_by_field_name("name").is_some_and(|name| source.text(name) == source.text(leaf));
+            node.child_by_field_name("name").is_some_and(|name| source.text(name) == source.text(leaf));
         is_name
-            && (it.kind().contains("parameter")
-                || it.kind().contains("declarator")
-                || it.kind().contains("variable"))
+            && (node.kind().contains("parameter")
+                || node.kind().contains("declarator")
+                || node.kind().contains("variable"))
     };
     descendants(function).iter().any(declares)
 }
 
 /// Returns true if a name is in a constructor or initializer of the class.
 fn is_in_constructor(source: &Source, leaf: Node<'_>, class: Option<&str>) -> bool {
-    ancestors(leaf).any(|it| {
-        let kind = it.kind();
-        let named = || it.child_by_field_name("name").map(|it| source.text(it));
+    ancestors(leaf).any(|ancestor| {
+        let kind = ancestor.kind();
+        let named = || ancestor.child_by_field_name("name").map(|name| source.text(name));
         kind.contains("constructor")
             || kind.contains("initializer")
             || kind == "init_declaration"
             || kind == "method_declaration" && (named() == class || named() == Some("__construct"))
-    }) && !ancestors(leaf).any(|it| it.kind() == "lambda_expression")
+    }) && !ancestors(leaf).any(|ancestor| ancestor.kind() == "lambda_expression")
 }
 
 /// Returns the type with which a field of Java or C# is declared.
@@ -228,16 +240,16 @@ fn declared_type(source: &Source, field: &Definition) -> Option<String> {
     let nodes = source.nodes(&["field_declaration"]);
     let own = nodes
         .into_iter()
-        .find(|it| line_of(*it) <= field.line && field.line <= crate::syntax::end_line_of(*it))?;
+        .find(|node| line_of(*node) <= field.line && field.line <= crate::syntax::end_line_of(*node))?;
     let type_ = own
         .child_by_field_name("type")
-        .or_else(|| children(own).into_iter().find_map(|it| it.child_by_field_name("type")))?;
+        .or_else(|| children(own).into_iter().find_map(|child| child.child_by_field_name("type")))?;
     Some(source.text(type_).to_owned())
 }
 
 /// Returns the value behind `return`.
 fn value_of(statement: Node<'_>) -> Option<Node<'_>> {
-    children(statement).into_iter().find(|it| !it.is_extra())
+    children(statement).into_iter().find(|child| !child.is_extra())
 }
 
 fn gives_nothing(language: Language, result: &str) -> bool {
@@ -251,42 +263,59 @@ fn gives_nothing(language: Language, result: &str) -> bool {
 }
 
 fn body_of<'s>(source: &'s Source, function: &Definition) -> Option<Node<'s>> {
-    let named = |it: &Node<'_>| {
-        let name = it.child_by_field_name("name").or_else(|| {
-            children(*it).into_iter().find(|it| matches!(it.kind(), "identifier" | "simple_identifier"))
+    let named = |node: &Node<'_>| {
+        let name = node.child_by_field_name("name").or_else(|| {
+            children(*node)
+                .into_iter()
+                .find(|child| matches!(child.kind(), "identifier" | "simple_identifier"))
         });
         name.is_some_and(|name| line_of(name) == function.line && source.text(name) == &*function.name)
     };
     let function = source.nodes(FUNCTIONS).into_iter().find(named)?;
     let body = function.child_by_field_name("body");
-    let body = body.or_else(|| children(function).into_iter().find(|it| it.kind() == "function_body"));
+    let body = body.or_else(|| children(function).into_iter().find(|child| child.kind() == "function_body"));
     // A body of Kotlin is a block or an expression.
-    body.map(|it| if it.kind() == "function_body" { it.named_child(0).unwrap_or(it) } else { it })
+    body.map(|body| if body.kind() == "function_body" { body.named_child(0).unwrap_or(body) } else { body })
 }
 
 /// Returns the classes that are not abstract and have an abstract member of their own, and the constants of an enumeration of Java
 /// without a body for one.
 pub(super) fn incomplete_types(facts: &Facts) -> Vec<UnboundName> {
     use DefinitionKind::{Method, Type, Variant};
-    let has = |it: &Definition, word: &str| it.header.split(TOKEN_END).any(|token| token == word);
+    let has =
+        |definition: &Definition, word: &str| definition.header.split(TOKEN_END).any(|token| token == word);
     let mut found = Vec::new();
-    for owner in facts.definitions.iter().filter(|it| is_type(it) && it.kind == Type && !it.header.is_empty())
+    for owner in facts
+        .definitions
+        .iter()
+        .filter(|definition| is_type(definition) && definition.kind == Type && !definition.header.is_empty())
     {
         let path = path_of(owner);
-        let inside = |it: &&Definition| it.container.as_deref() == Some(&*path);
+        let inside = |definition: &&Definition| definition.container.as_deref() == Some(&*path);
         let is_open = ["abstract", "interface", "@interface", "sealed", "trait", "protocol", "enum"];
         let is_open = is_open.iter().any(|word| has(owner, word));
         let mut members = facts.definitions.iter().filter(inside);
-        let Some(missing) = members.find(|it| it.kind == Method && has(it, "abstract")) else { continue };
-        let constants = facts.definitions.iter().filter(inside).filter(|it| it.kind == Variant);
+        let Some(missing) =
+            members.find(|definition| definition.kind == Method && has(definition, "abstract"))
+        else {
+            continue;
+        };
+        let constants =
+            facts.definitions.iter().filter(inside).filter(|definition| definition.kind == Variant);
         let has_body = |constant: &Definition| {
             let name = format!("_{}", constant.line);
-            facts.definitions.iter().filter(inside).any(|it| it.kind == Type && *it.name == *name)
+            facts
+                .definitions
+                .iter()
+                .filter(inside)
+                .any(|definition| definition.kind == Type && *definition.name == *name)
         };
         let is_enum =
             facts.language == Language::Java && (has(owner, "enum") || constants.clone().next().is_some());
         let line = match is_enum {
-            true => constants.clone().find(|it| !has_body(it)).map(|it| it.line),
+            true => {
+                constants.clone().find(|definition| !has_body(definition)).map(|definition| definition.line)
+            }
             false => (!is_open).then_some(owner.line),
         };
         found.extend(line.map(|line| UnboundName {

@@ -13,8 +13,11 @@ pub(super) fn drops_changed_results(source: &Source, call: Node<'_>, former: &st
         return false;
     }
     let (was, is) = (result_types(former), result_types(result));
-    let statement = call.parent().filter(|it| it.named_child_count() == 1).and_then(|it| it.parent());
-    let Some(statement) = statement.filter(|it| it.child_by_field_name("right") == call.parent()) else {
+    let statement =
+        call.parent().filter(|parent| parent.named_child_count() == 1).and_then(|parent| parent.parent());
+    let Some(statement) =
+        statement.filter(|statement| statement.child_by_field_name("right") == call.parent())
+    else {
         return false;
     };
     let left = statement.child_by_field_name("left").map(children).unwrap_or_default();
@@ -33,7 +36,11 @@ pub(super) fn drops_changed_results(source: &Source, call: Node<'_>, former: &st
 
 /// Returns the types of a list of results without names.
 pub(in crate::impact) fn result_types(results: &str) -> Vec<String> {
-    let inside = results.trim().strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or(results);
+    let inside = results
+        .trim()
+        .strip_prefix('(')
+        .and_then(|strip_prefix| strip_prefix.strip_suffix(')'))
+        .unwrap_or(results);
     let mut found = vec![String::new()];
     let mut depth = 0_u32;
     for c in inside.chars() {
@@ -46,22 +53,24 @@ pub(in crate::impact) fn result_types(results: &str) -> Vec<String> {
             }
             _ => {}
         }
-        found.last_mut().into_iter().for_each(|it| it.push(c));
+        found.last_mut().into_iter().for_each(|name| name.push(c));
     }
-    found.into_iter().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect()
+    found.into_iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
 }
 
 /// Returns true if every later use of a variable in its function is the value of a member.
 fn is_used_by_members(source: &Source, variable: Node<'_>) -> bool {
     let functions = ["function_declaration", "method_declaration", "func_literal"];
-    let Some(function) = ancestors(variable).find(|it| functions.contains(&it.kind())) else { return false };
-    let is_use = |it: &Node<'_>| {
-        it.kind() == "identifier"
-            && it.start_byte() > variable.end_byte()
-            && source.text(*it) == source.text(variable)
+    let Some(function) = ancestors(variable).find(|ancestor| functions.contains(&ancestor.kind())) else {
+        return false;
     };
-    descendants(function).into_iter().filter(is_use).all(|it| {
-        let around = it.parent().filter(|it| it.kind() == "selector_expression");
-        around.is_some_and(|around| around.child_by_field_name("operand") == Some(it))
+    let is_use = |node: &Node<'_>| {
+        node.kind() == "identifier"
+            && node.start_byte() > variable.end_byte()
+            && source.text(*node) == source.text(variable)
+    };
+    descendants(function).into_iter().filter(is_use).all(|descendant| {
+        let around = descendant.parent().filter(|parent| parent.kind() == "selector_expression");
+        around.is_some_and(|around| around.child_by_field_name("operand") == Some(descendant))
     })
 }

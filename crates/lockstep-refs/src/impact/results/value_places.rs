@@ -129,8 +129,9 @@ impl Value<'_> {
             "binary_expression" => self.fits_operation(around),
             // A compound assignment of Java converts its value.
             "assignment_expression" if self.source.language == Java => {
-                let is_compound =
-                    children_of(around).iter().any(|it| it.kind().len() == 2 && it.kind().ends_with('='));
+                let is_compound = children_of(around)
+                    .iter()
+                    .any(|node| node.kind().len() == 2 && node.kind().ends_with('='));
                 is_compound && self.rank(self.result).is_some()
             }
             "lambda_expression" => self.is_dropped(around),
@@ -140,17 +141,19 @@ impl Value<'_> {
                 around.named_child(0) == Some(expression) && self.has_member(around)
             }
             "argument_list" | "argument" | "value_argument" => self.fits_parameter(expression),
-            _ => expected_type(self.source, around).is_some_and(|it| self.fits_type(it)),
+            _ => {
+                expected_type(self.source, around).is_some_and(|expected_type| self.fits_type(expected_type))
+            }
         }
     }
 
     fn fits_operation(&self, operation: Node<'_>) -> bool {
-        let operator = children_of(operation).into_iter().map(|it| it.kind());
+        let operator = children_of(operation).into_iter().map(|node| node.kind());
         let operators: Vec<&str> = operator.collect();
-        let has = |known: &[&str]| operators.iter().any(|it| known.contains(it));
+        let has = |known: &[&str]| operators.iter().any(|name| known.contains(name));
         let is_number = self.rank(self.result).is_some();
         let compares_with_null =
-            children(operation).iter().any(|it| matches!(self.source.text(*it), "null" | "nil"));
+            children(operation).iter().any(|child| matches!(self.source.text(*child), "null" | "nil"));
         let is_kotlin = self.source.language == Language::Kotlin;
         has(COMPARISONS) && (is_number || compares_with_null && (is_kotlin || !is_primitive(self.result)))
             || is_number && has(CALCULATIONS) && self.fits(operation)
@@ -159,13 +162,13 @@ impl Value<'_> {
     /// Returns true if a function is given where its result is dropped.
     fn is_dropped(&self, lambda: Node<'_>) -> bool {
         let Some(around) = lambda.parent() else { return false };
-        let is_action = |type_: &str| words(type_).next().is_some_and(|it| ACTIONS.contains(&it));
+        let is_action = |type_: &str| words(type_).next().is_some_and(|word| ACTIONS.contains(&word));
         match around.kind() {
             "argument_list" => {
-                let name = around
-                    .parent()
-                    .and_then(|it| it.child_by_field_name("name").or(it.child_by_field_name("type")));
-                name.is_some_and(|it| CALLERS.contains(&self.source.text(it)))
+                let name = around.parent().and_then(|parent| {
+                    parent.child_by_field_name("name").or(parent.child_by_field_name("type"))
+                });
+                name.is_some_and(|name| CALLERS.contains(&self.source.text(name)))
             }
             _ => expected_type(self.source, around).is_some_and(is_action),
         }
@@ -175,16 +178,16 @@ impl Value<'_> {
     fn shares(&self, family: &[&str]) -> bool {
         let parts = |type_: &str| {
             let type_: String = type_.chars().filter(|c| !c.is_whitespace()).collect();
-            let (head, held) = type_.split_once('<').map_or((&*type_, ""), |(head, held)| (head, held));
-            (head.rsplit('.').next().unwrap_or(head).to_owned(), held.to_owned())
+            let (head, arguments) = type_.split_once('<').map_or((&*type_, ""), |(head, held)| (head, held));
+            (head.rsplit('.').next().unwrap_or(head).to_owned(), arguments.to_owned())
         };
-        let ((was, held), (is, holds)) = (parts(self.former), parts(self.result));
-        family.contains(&&*was) && family.contains(&&*is) && held == holds
+        let ((was, arguments_before), (is, holds)) = (parts(self.former), parts(self.result));
+        family.contains(&&*was) && family.contains(&&*is) && arguments_before == holds
     }
 
     /// Returns true if both types have the member that is named behind the value.
     fn has_member(&self, access: Node<'_>) -> bool {
-        let name = ["name", "field"].iter().find_map(|it| access.child_by_field_name(it));
+        let name = ["name", "field"].iter().find_map(|name| access.child_by_field_name(name));
         let Some(name) = name.or_else(|| children(access).pop()) else { return false };
         let name = self.source.text(name);
         OF_OBJECTS.contains(&name) && !is_primitive(self.result)
@@ -195,23 +198,29 @@ impl Value<'_> {
 
     /// Returns true if every function of the called name in the project accepts the value as this argument.
     fn fits_parameter(&self, argument: Node<'_>) -> bool {
-        let outer = argument.parent().filter(|it| matches!(it.kind(), "argument" | "value_argument"));
+        let outer = argument.parent().filter(|parent| matches!(parent.kind(), "argument" | "value_argument"));
         let argument = outer.unwrap_or(argument);
         let Some(list) = argument.parent() else { return false };
-        let Some(at) = children(list).iter().position(|it| *it == argument) else { return false };
-        let Some(call) = ancestors(list).find(|it| it.kind() != "call_suffix") else { return false };
+        let Some(at) = children(list).iter().position(|child| *child == argument) else { return false };
+        let Some(call) = ancestors(list).find(|ancestor| ancestor.kind() != "call_suffix") else {
+            return false;
+        };
         let fields = ["name", "type", "function"];
         let callee =
-            fields.iter().find_map(|it| call.child_by_field_name(it)).or_else(|| call.named_child(0));
-        let Some(name) = callee.and_then(|it| words(self.source.text(it)).last()) else { return false };
+            fields.iter().find_map(|field| call.child_by_field_name(field)).or_else(|| call.named_child(0));
+        let Some(name) = callee.and_then(|callee| words(self.source.text(callee)).last()) else {
+            return false;
+        };
         if OPEN_FUNCTIONS.contains(&name) {
             return true;
         }
         let files = Limit::Files.take(self.world.containing(name), MAX_FILES);
         let facts: Vec<_> = files.filter_map(|file| self.world.facts(file)).collect();
-        let functions = facts.iter().flat_map(|it| it.definitions.iter()).filter(|it| {
-            *it.name == *name && matches!(it.kind, DefinitionKind::Function | DefinitionKind::Method)
-        });
+        let functions =
+            facts.iter().flat_map(|candidate| candidate.definitions.iter()).filter(|definition| {
+                *definition.name == *name
+                    && matches!(definition.kind, DefinitionKind::Function | DefinitionKind::Method)
+            });
         let mut found = false;
         for function in functions {
             found = true;
@@ -238,7 +247,7 @@ impl Value<'_> {
         let is_converted = matches!(self.source.language, Language::Java | Language::CSharp);
         let type_ = type_.trim();
         // A boxed result is unboxed before it is converted.
-        let is_it = |it: &&str| *it == type_ || type_ == self.result.trim() && boxed(it) == type_;
+        let is_it = |name: &&str| *name == type_ || type_ == self.result.trim() && boxed(name) == type_;
         NUMBERS.iter().position(is_it).filter(|_| is_converted)
     }
 }
@@ -270,9 +279,9 @@ fn is_primitive(type_: &str) -> bool {
 fn expected_type<'s>(source: &'s Source, around: Node<'s>) -> Option<&'s str> {
     let typed = |node: Node<'s>| {
         let fields = ["type", "returns", "return_type"];
-        let field = fields.iter().find_map(|it| node.child_by_field_name(it));
+        let field = fields.iter().find_map(|field| node.child_by_field_name(field));
         let written = ["user_type", "nullable_type", "optional_type"];
-        field.or_else(|| children(node).into_iter().find(|it| written.contains(&it.kind())))
+        field.or_else(|| children(node).into_iter().find(|child| written.contains(&child.kind())))
     };
     let declaration = match around.kind() {
         "variable_declarator" => around.parent()?,
@@ -284,13 +293,13 @@ fn expected_type<'s>(source: &'s Source, around: Node<'s>) -> Option<&'s str> {
         | "arrow_expression_clause"
         | "function_body"
         | "statements" => {
-            let is_function = |it: &Node<'_>| {
-                let kind = it.kind();
+            let is_function = |node: &Node<'_>| {
+                let kind = node.kind();
                 kind.contains("lambda") || kind.ends_with("declaration") || kind.contains("function")
             };
-            ancestors(around).find(|it| is_function(it) && it.kind() != "function_body")?
+            ancestors(around).find(|ancestor| is_function(ancestor) && ancestor.kind() != "function_body")?
         }
         _ => return None,
     };
-    typed(declaration).map(|it| source.text(it))
+    typed(declaration).map(|node| source.text(node))
 }

@@ -19,7 +19,7 @@ pub(super) fn uses_of_variable<'n>(source: &Source, call: Node<'n>) -> Option<Ve
         return None;
     }
     let is_wrapper =
-        |it: &Node<'_>| matches!(it.kind(), "parenthesized_expression" | "await_expression" | "await");
+        |node: &Node<'_>| matches!(node.kind(), "parenthesized_expression" | "await_expression" | "await");
     let mut value = call;
     while let Some(around) = value.parent().filter(is_wrapper) {
         value = around;
@@ -32,18 +32,18 @@ pub(super) fn uses_of_variable<'n>(source: &Source, call: Node<'n>) -> Option<Ve
     };
     let is_open = declaration.child_by_field_name(given) == Some(value)
         && declaration.child_by_field_name("type").is_none()
-        && !ancestors(declaration).any(|it| it.kind() == "export_statement");
-    let name = declaration.child_by_field_name(name).filter(|it| it.kind() == "identifier" && is_open)?;
-    let is_scope = |it: &Node<'_>| match is_python {
-        true => matches!(it.kind(), "function_definition" | "module"),
-        false => matches!(it.kind(), "statement_block" | "program"),
+        && !ancestors(declaration).any(|ancestor| ancestor.kind() == "export_statement");
+    let name = declaration.child_by_field_name(name).filter(|node| node.kind() == "identifier" && is_open)?;
+    let is_scope = |node: &Node<'_>| match is_python {
+        true => matches!(node.kind(), "function_definition" | "module"),
+        false => matches!(node.kind(), "statement_block" | "program"),
     };
     let scope = ancestors(declaration).find(is_scope)?;
-    let is_use = |it: &Node<'n>| {
-        matches!(it.kind(), "identifier" | "shorthand_property_identifier")
-            && it.start_byte() > call.end_byte()
-            && source.text(*it) == source.text(name)
-            && !is_label(*it)
+    let is_use = |node: &Node<'n>| {
+        matches!(node.kind(), "identifier" | "shorthand_property_identifier")
+            && node.start_byte() > call.end_byte()
+            && source.text(*node) == source.text(name)
+            && !is_label(*node)
     };
     Some(descendants(scope).into_iter().filter(is_use).collect())
 }
@@ -60,8 +60,9 @@ fn is_label(name: Node<'_>) -> bool {
 
 /// Returns true if an expression is the object of a member: `x` of `x.m`.
 fn is_object_of_member(expression: Node<'_>) -> bool {
-    let around = expression.parent().filter(|it| matches!(it.kind(), "attribute" | "member_expression"));
-    around.is_some_and(|it| it.child_by_field_name("object") == Some(expression))
+    let around =
+        expression.parent().filter(|parent| matches!(parent.kind(), "attribute" | "member_expression"));
+    around.is_some_and(|node| node.child_by_field_name("object") == Some(expression))
 }
 
 /// Returns true if every object that a class of Python or TypeScript makes on the line of the reference is only used by its members:
@@ -75,16 +76,18 @@ pub(in crate::impact) fn is_made_for_members(
     let was = &change.was;
     let is_call = reference.role == Role::Call && was.kind == DefinitionKind::Type;
     let is_resigned = matches!(change.what, DefinitionChangeKind::SignatureChanged { effect: Some(_), .. });
-    let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
-    let now = after.and_then(|it| it.definitions.iter().find(same));
+    let same = |definition: &&Definition| {
+        definition.name == was.name && definition.kind == was.kind && definition.container == was.container
+    };
+    let now = after.and_then(|facts| facts.definitions.iter().find(same));
     let loses = now.is_some_and(|now| was.extends.iter().any(|base| !now.extends.contains(base)));
     if !is_call || !is_resigned || !loses {
         return false;
     }
     let Some(source) = trees.get(reference.file) else { return false };
-    let is_used = |it: Node<'_>| is_object_of_member(it) || is_consumed(&source, it, "object");
+    let is_used = |node: Node<'_>| is_object_of_member(node) || is_consumed(&source, node, "object");
     let is_fine = |leaf: Node<'_>| {
-        let made = leaf.parent().filter(|it| it.kind() == "new_expression");
+        let made = leaf.parent().filter(|parent| parent.kind() == "new_expression");
         let Some(call) = made.or_else(|| call_of(leaf)) else { return false };
         is_unused(&source, call)
             || is_used(call)
@@ -103,9 +106,9 @@ pub(super) fn is_guarded(source: &Source, variable: Node<'_>) -> bool {
         let field = |name: &str| node.child_by_field_name(name);
         match node.kind() {
             "if_statement" | "while_statement" | "ternary_expression" => {
-                let condition = field("condition").filter(|it| tests(*it) && *it != inner);
+                let condition = field("condition").filter(|child| tests(*child) && *child != inner);
                 let is_then = field("consequence") == Some(inner) || field("body") == Some(inner);
-                let is_absent = condition.is_some_and(|it| asks_for_absence(source, it));
+                let is_absent = condition.is_some_and(|condition| asks_for_absence(source, condition));
                 if condition.is_some() && is_then != is_absent {
                     return true;
                 }
@@ -118,15 +121,16 @@ pub(super) fn is_guarded(source: &Source, variable: Node<'_>) -> bool {
                 }
             }
             "binary_expression" | "boolean_operator" => {
-                let operator = field("operator").map_or("", |it| source.text(it));
+                let operator = field("operator").map_or("", |child| source.text(child));
                 let is_and = matches!(operator, "&&" | "and");
                 if is_and && field("right") == Some(inner) && field("left").is_some_and(tests) {
                     return true;
                 }
             }
             "statement_block" | "block" | "program" | "module" => {
-                let before = children(node).into_iter().take_while(|it| it.start_byte() < inner.start_byte());
-                if before.into_iter().any(|it| excludes_absence(source, it, &tests)) {
+                let before =
+                    children(node).into_iter().take_while(|child| child.start_byte() < inner.start_byte());
+                if before.into_iter().any(|child| excludes_absence(source, child, &tests)) {
                     return true;
                 }
             }
@@ -145,7 +149,7 @@ fn asks_for_absence(source: &Source, condition: Node<'_>) -> bool {
     let text = text.trim_start_matches('(');
     text.starts_with('!')
         || source.text(condition).starts_with("not ")
-        || ABSENT.iter().any(|it| text.contains(it))
+        || ABSENT.iter().any(|name| text.contains(name))
 }
 
 /// Returns true if the code behind a statement is not reached with a missing value: `if (!x) return`, `assert x`.
@@ -156,11 +160,12 @@ fn excludes_absence(source: &Source, statement: Node<'_>, tests: &dyn Fn(Node<'_
         "assert_statement" => tests(statement),
         "if_statement" => {
             let condition = statement.child_by_field_name("condition");
-            let is_absent = condition.is_some_and(|it| tests(it) && asks_for_absence(source, it));
+            let is_absent =
+                condition.is_some_and(|condition| tests(condition) && asks_for_absence(source, condition));
             let body = statement.child_by_field_name("consequence");
-            let last =
-                body.map(|it| children(it).pop().filter(|_| !EXITS.contains(&it.kind())).unwrap_or(it));
-            is_absent && last.is_some_and(|it| EXITS.contains(&it.kind()))
+            let last = body
+                .map(|body| children(body).pop().filter(|_| !EXITS.contains(&body.kind())).unwrap_or(body));
+            is_absent && last.is_some_and(|node| EXITS.contains(&node.kind()))
         }
         _ => false,
     }

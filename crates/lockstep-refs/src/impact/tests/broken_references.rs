@@ -8,7 +8,9 @@ fn broken(path: &str, before: &str, after: &str, others: &[(&str, &str)]) -> Vec
     files.extend(others);
     let world = MemoryWorld::new(files);
     let impact = ask(&world, &[edited(path, before)]);
-    let shown = |it: &BrokenReference| format!("{}: {}", it.evidence.line, it.reason);
+    let shown = |broken_reference: &BrokenReference| {
+        format!("{}: {}", broken_reference.evidence.line, broken_reference.reason)
+    };
     impact.files[0].broken_in_file.iter().map(shown).collect()
 }
 

@@ -9,7 +9,10 @@ fn broken(files: &[(&str, &str, &str)]) -> Vec<String> {
     let changed = files.iter().filter(|(_, before, now)| before != now);
     let edits: Vec<Edit> = changed.map(|(path, before, _)| edited(path, before)).collect();
     let impact = ask(&world, &edits);
-    let breaking = impact.dependents().filter(|(_, it)| it.breaks).map(|(_, it)| it.path.clone());
+    let breaking = impact
+        .dependents()
+        .filter(|(_, dependent)| dependent.breaks)
+        .map(|(_, dependent)| dependent.path.clone());
     let mut breaking: Vec<String> = breaking.collect();
     breaking.sort();
     breaking.dedup();
@@ -41,10 +44,10 @@ fn a_declaration_and_its_definition_that_change_alike_agree() {
     assert_eq!(broken(&[header, source, caller]), ["b.c"]);
     let unchanged = ("a.c", source.1, source.1);
     assert_eq!(broken(&[header, unchanged]), ["a.c"]);
-    let kept = ("a.h", header.1, header.1);
+    let remaining = ("a.h", header.1, header.1);
     // The caller is compiled against the declaration, and the compiler rejects the definition.
-    assert_eq!(broken(&[kept, source, caller]), Vec::<String>::new());
-    assert_eq!(broken_in_files(&[kept, source, caller]), ["a.c"]);
+    assert_eq!(broken(&[remaining, source, caller]), Vec::<String>::new());
+    assert_eq!(broken_in_files(&[remaining, source, caller]), ["a.c"]);
     let other = ("a.c", source.1, "#include \"a.h\"\nint f(char *x, int b, int c) { return b; }\n");
     assert_eq!(broken(&[header, other]), ["a.c"]);
     assert_eq!(broken_in_files(&[header, other]), ["a.c"]);
@@ -153,7 +156,7 @@ fn a_renamed_field_is_no_change_of_its_struct() {
         let now = before.replacen(from, to, 1);
         let world = MemoryWorld::new([(*path, &*now)]);
         let impact = ask(&world, &[edited(path, before)]);
-        let symbols: Vec<&str> = impact.files[0].symbols.iter().map(|it| &*it.was.name).collect();
+        let symbols: Vec<&str> = impact.files[0].symbols.iter().map(|symbol| &*symbol.was.name).collect();
         assert!(!symbols.contains(name) && symbols.len() == 1, "{path}: {symbols:?}");
     }
 }
@@ -165,7 +168,8 @@ fn numbered_headings_do_not_shift() {
     let symbols = |before: &str, now: &str| {
         let world = MemoryWorld::new([("a.md", now)]);
         let impact = ask(&world, &[edited("a.md", before)]);
-        let symbols = impact.files[0].symbols.iter().map(|it| (it.was.name.to_string(), it.what.word()));
+        let symbols =
+            impact.files[0].symbols.iter().map(|symbol| (symbol.was.name.to_string(), symbol.what.word()));
         symbols.collect::<Vec<_>>()
     };
     assert_eq!(symbols(before, now), []);
@@ -192,8 +196,11 @@ fn members_of_a_type_that_moved_are_no_broken_places() {
         Edit { after: After::Gone, ..edited("old.py", before) },
     ] {
         let impact = ask(&world, &[edit]);
-        let breaking: Vec<&str> =
-            impact.dependents().filter(|it| it.1.breaks).map(|it| &*it.1.path).collect();
+        let breaking: Vec<&str> = impact
+            .dependents()
+            .filter(|dependent| dependent.1.breaks)
+            .map(|dependent| &*dependent.1.path)
+            .collect();
         assert_eq!(breaking, ["b.py"]);
     }
 }

@@ -85,7 +85,8 @@ fn a_half_written_definition_is_neither_removed_nor_changed() {
         let (from, to) = edit.split_once('|').expect("two parts");
         assert!(text.contains(from), "{path}: {from}");
         let (file, breaks) = change(&[(path, text), (user, uses)], &text.replacen(from, to, 1));
-        let found: Vec<_> = file.symbols.iter().map(|it| (&*it.was.name, it.what.word())).collect();
+        let found: Vec<_> =
+            file.symbols.iter().map(|symbol| (&*symbol.was.name, symbol.what.word())).collect();
         assert!(!breaks, "{path}: {found:?}, first line {:?}", file.unparsed);
         assert!(file.unparsed.is_some(), "{path}: {found:?}");
     }
@@ -101,7 +102,10 @@ fn a_definition_elsewhere_in_the_file_is_analysed() {
     assert_eq!(file.unparsed, Some(9), "{file:?}");
     assert!(breaks, "{:?}", file.symbols);
     let places = &file.dependents[0].evidence;
-    assert!(places.iter().filter(|it| it.breaks).all(|it| it.pattern == "hello"), "{places:?}");
+    assert!(
+        places.iter().filter(|candidate| candidate.breaks).all(|candidate| candidate.pattern == "hello"),
+        "{places:?}"
+    );
 }
 
 #[test]

@@ -62,7 +62,15 @@ fn the_users_of_several_files_are_those_of_each() {
             .into_iter()
             .map(|file| {
                 let facts = world.facts(file).unwrap();
-                (file, facts.definitions.iter().filter(|it| it.reach > Reach::File).cloned().collect())
+                (
+                    file,
+                    facts
+                        .definitions
+                        .iter()
+                        .filter(|definition| definition.reach > Reach::File)
+                        .cloned()
+                        .collect(),
+                )
             })
             .collect();
         let mut targets = Vec::new();

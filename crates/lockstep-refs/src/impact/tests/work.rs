@@ -221,7 +221,7 @@ fn definitions_of_one_name_are_searched_together() {
     let symbols: Vec<Vec<Definition>> = (0..OWNERS)
         .map(|at| {
             let facts = world.facts(world.find(&format!("kit{at}.ts")).unwrap()).unwrap();
-            facts.definitions.iter().filter(|it| &*it.name == "make").cloned().collect()
+            facts.definitions.iter().filter(|definition| &*definition.name == "make").cloned().collect()
         })
         .collect();
     let target = |(at, symbols)| {
@@ -235,7 +235,7 @@ fn definitions_of_one_name_are_searched_together() {
     let of_file =
         |file: FileId| world.path(file).strip_prefix("user")?.strip_suffix(".ts")?.parse::<usize>().ok();
     let is_of_owner =
-        |(at, it): &(usize, Reference)| of_file(it.file).is_some_and(|user| user % OWNERS == *at);
+        |(at, pair): &(usize, Reference)| of_file(pair.file).is_some_and(|user| user % OWNERS == *at);
     assert!(found.len() == DEPENDENTS && found.iter().all(is_of_owner), "{found:?}");
     assert!(work.searched <= (OWNERS + DEPENDENTS) as u64, "{work:?}");
 }

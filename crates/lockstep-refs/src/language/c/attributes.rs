@@ -188,11 +188,11 @@ impl<'t> Tokens<'t> {
             return Vec::new();
         };
         let mut inside = self.0.get(at + 2..name - 1).unwrap_or_default().iter();
-        let is_type =
-            name > at + 3 && inside.all(|it| it.is_word() || matches!(it.text, "*" | "&" | "::" | "<" | ">"));
-        let behind = Some(self.behind_path(name)).filter(|it| self.text(*it) == "(");
-        let behind = behind.and_then(|it| self.behind_parentheses(it));
-        if !is_type || !behind.is_some_and(|it| matches!(self.text(it), ";" | "{")) {
+        let is_type = name > at + 3
+            && inside.all(|token| token.is_word() || matches!(token.text, "*" | "&" | "::" | "<" | ">"));
+        let behind = Some(self.behind_path(name)).filter(|number| self.text(*number) == "(");
+        let behind = behind.and_then(|behind| self.behind_parentheses(behind));
+        if !is_type || !behind.is_some_and(|behind| matches!(self.text(behind), ";" | "{")) {
             return Vec::new();
         }
         [self.range(at, at + 1), self.range(name - 1, name - 1)].into_iter().flatten().collect()
@@ -211,7 +211,9 @@ impl<'t> Tokens<'t> {
             } else if words > 0 && matches!(self.text(next), "*" | "&") {
                 next += 1;
             } else if words > 0 && self.text(next) == "<" {
-                let Some(close) = (next..next + 40).find(|it| self.text(*it) == ">") else { return false };
+                let Some(close) = (next..next + 40).find(|number| self.text(*number) == ">") else {
+                    return false;
+                };
                 next = close + 1;
             } else {
                 // `int (name) (…)`

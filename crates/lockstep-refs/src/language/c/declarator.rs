@@ -39,7 +39,7 @@ impl<'n> Declared<'n> {
                 _ => {}
             }
             // A macro before the name, as in `(CALL *name)`, is read as an error.
-            let inner = || children(node).into_iter().find(|it| !it.is_error());
+            let inner = || children(node).into_iter().find(|child| !child.is_error());
             node = node.child_by_field_name("declarator").or_else(inner)?;
         }
         None

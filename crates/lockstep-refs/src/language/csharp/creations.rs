@@ -27,10 +27,10 @@ pub(super) fn creation(walk: &mut Walk<'_>, node: Node<'_>) {
 pub(super) fn implicit_creation(walk: &mut Walk<'_>, node: Node<'_>) {
     let around = std::iter::successors(node.parent(), Node::parent).take(3);
     let mut declared =
-        around.filter(|it| matches!(it.kind(), "variable_declaration" | "property_declaration"));
-    let type_ = declared.next().and_then(|it| it.child_by_field_name("type"));
-    let arguments = children(node).into_iter().find(|it| it.kind() == "argument_list");
-    if let Some(type_) = type_.filter(|it| it.kind() != "implicit_type") {
+        around.filter(|child| matches!(child.kind(), "variable_declaration" | "property_declaration"));
+    let type_ = declared.next().and_then(|declared| declared.child_by_field_name("type"));
+    let arguments = children(node).into_iter().find(|child| child.kind() == "argument_list");
+    if let Some(type_) = type_.filter(|type_| type_.kind() != "implicit_type") {
         let path = dotted(walk.text(walk.head(type_)));
         let name = path.rsplit('.').next().unwrap_or(&path);
         walk.record_use(node, name, Role::Call, None, arguments.and_then(walk::argument_count));

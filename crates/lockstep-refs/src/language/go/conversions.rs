@@ -64,16 +64,17 @@ fn appended(walk: &mut Walk<'_>, arguments: Node<'_>) {
     let mut arguments = children(arguments).into_iter();
     let Some(list) = arguments.next() else { return };
     let expected = scope::element(walk.shape(list));
-    for value in arguments.filter(|it| it.kind() != "variadic_argument") {
+    for value in arguments.filter(|argument| argument.kind() != "variadic_argument") {
         convert(walk, value, expected.clone());
     }
 }
 
 fn results(walk: &mut Walk<'_>, node: Node<'_>) {
-    let is_function =
-        |it: &Node<'_>| matches!(it.kind(), "function_declaration" | "method_declaration" | "func_literal");
+    let is_function = |child: &Node<'_>| {
+        matches!(child.kind(), "function_declaration" | "method_declaration" | "func_literal")
+    };
     let mut around = std::iter::successors(node.parent(), Node::parent);
-    let Some(result) = around.find(is_function).and_then(|it| it.child_by_field_name("result")) else {
+    let Some(result) = around.find(is_function).and_then(|child| child.child_by_field_name("result")) else {
         return;
     };
     let types: Vec<Node<'_>> = match result.kind() {
@@ -156,7 +157,7 @@ fn is_telling(shape: &Shape) -> bool {
     match shape {
         Shape::Unknown | Shape::Untyped => false,
         Shape::Of(name) | Shape::Name(name) => !super::BUILT_IN.contains(&&**name) || &**name == "error",
-        Shape::Applied(_, held) => held.iter().any(is_telling),
+        Shape::Applied(_, arguments) => arguments.iter().any(is_telling),
         _ => true,
     }
 }

@@ -24,7 +24,7 @@ fn tokens_at(walk: &Walk<'_>, value: Node<'_>, depth: usize) -> String {
     let word = |word: &str| format!("{word}{TOKEN_END}");
     let field = |name: &str| value.child_by_field_name(name);
     let written = |type_: Option<Node<'_>>| {
-        type_.map(|it| header(it, None, &[], walk.collector.text).into_string()).unwrap_or_default()
+        type_.map(|type_| header(type_, None, &[], walk.collector.text).into_string()).unwrap_or_default()
     };
     match value.kind() {
         "interpreted_string_literal" | "raw_string_literal" => word("string"),
@@ -33,17 +33,17 @@ fn tokens_at(walk: &Walk<'_>, value: Node<'_>, depth: usize) -> String {
         "rune_literal" => word("rune"),
         "true" | "false" => word("bool"),
         "composite_literal" => written(field("type")),
-        "unary_expression" if field("operator").is_some_and(|it| walk.text(it) == "&") => {
-            let operand = field("operand").filter(|it| it.kind() == "composite_literal");
-            let type_ = written(operand.and_then(|it| it.child_by_field_name("type")));
+        "unary_expression" if field("operator").is_some_and(|node| walk.text(node) == "&") => {
+            let operand = field("operand").filter(|node| node.kind() == "composite_literal");
+            let type_ = written(operand.and_then(|operand| operand.child_by_field_name("type")));
             if type_.is_empty() { type_ } else { word("*") + &type_ }
         }
         "parenthesized_expression" | "unary_expression" => {
-            value.named_child(0).map(|it| tokens_at(walk, it, depth + 1)).unwrap_or_default()
+            value.named_child(0).map(|child| tokens_at(walk, child, depth + 1)).unwrap_or_default()
         }
         "binary_expression" => {
-            let operator = field("operator").map_or("", |it| walk.text(it));
-            let left = field("left").map(|it| tokens_at(walk, it, depth + 1)).unwrap_or_default();
+            let operator = field("operator").map_or("", |node| walk.text(node));
+            let left = field("left").map(|node| tokens_at(walk, node, depth + 1)).unwrap_or_default();
             if COMPARISONS.contains(&operator) { word("bool") } else { left }
         }
         _ => String::new(),

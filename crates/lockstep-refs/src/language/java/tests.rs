@@ -113,7 +113,10 @@ const ITEM: &str = "src/main/java/com/shop/store/Item.java";
 
 /// The references without the directories of the project.
 fn to(path: &str, symbol: &str) -> Vec<String> {
-    referrers(PROJECT, path, symbol).into_iter().map(|it| it.replace("src/main/java/com/", "")).collect()
+    referrers(PROJECT, path, symbol)
+        .into_iter()
+        .map(|referrer| referrer.replace("src/main/java/com/", ""))
+        .collect()
 }
 
 #[test]
@@ -198,7 +201,8 @@ fn outgoing_references_mirror_incoming_ones() {
 fn body_and_signature_changes_are_distinguished() {
     let of = |method: &str| {
         let facts = facts("A.java", &format!("class A {{ {method} }}"));
-        let method = facts.definitions.iter().find(|it| it.container.is_some()).cloned().unwrap();
+        let method =
+            facts.definitions.iter().find(|definition| definition.container.is_some()).cloned().unwrap();
         (facts.definitions[0].signature, facts.definitions[0].body, method.signature, method.body)
     };
     let one = of("public int f(int x) { return x; }");
@@ -212,5 +216,5 @@ fn body_and_signature_changes_are_distinguished() {
 fn broken_code_gives_what_can_be_seen() {
     let facts = facts("A.java", "class A { int f( { } int g() { return 1; } }\nclass B { }\n");
     assert!(facts.problems > 0);
-    assert!(facts.definitions.iter().any(|it| &*it.name == "B"), "{:?}", facts.definitions);
+    assert!(facts.definitions.iter().any(|candidate| &*candidate.name == "B"), "{:?}", facts.definitions);
 }

@@ -22,7 +22,7 @@ impl<'t> Walk<'t> {
     fn type_of(&mut self, node: Node<'t>) -> Shape {
         match node.kind() {
             "type" | "parenthesized_expression" => {
-                node.named_child(0).map_or(Shape::Unknown, |it| self.annotation(it))
+                node.named_child(0).map_or(Shape::Unknown, |child| self.annotation(child))
             }
             "identifier" => {
                 let name = self.found.text(node);
@@ -48,22 +48,24 @@ impl<'t> Walk<'t> {
             "none" => Shape::Of("None".into()),
             "string" => self.quoted(node),
             "union_type" => {
-                either(children(node).into_iter().map(|it| self.annotation(it)).collect::<Vec<_>>())
+                either(children(node).into_iter().map(|child| self.annotation(child)).collect::<Vec<_>>())
             }
             "binary_operator" => {
                 let parts = children(node);
-                either(parts.into_iter().map(|it| self.annotation(it)).collect::<Vec<_>>())
+                either(parts.into_iter().map(|part| self.annotation(part)).collect::<Vec<_>>())
             }
             "generic_type" => {
                 let mut parts = children(node).into_iter();
-                let head = parts.next().map_or(Shape::Unknown, |it| self.annotation(it));
-                let arguments = parts.flat_map(|list| children(list)).map(|it| self.annotation(it)).collect();
+                let head = parts.next().map_or(Shape::Unknown, |parts| self.annotation(parts));
+                let arguments =
+                    parts.flat_map(|list| children(list)).map(|child| self.annotation(child)).collect();
                 generic(head, arguments)
             }
             "subscript" => {
-                let head = node.child_by_field_name("value").map_or(Shape::Unknown, |it| self.annotation(it));
+                let head =
+                    node.child_by_field_name("value").map_or(Shape::Unknown, |value| self.annotation(value));
                 let subscripts: Vec<_> = node.children_by_field_name("subscript", &mut node.walk()).collect();
-                let arguments = subscripts.into_iter().map(|it| self.annotation(it)).collect();
+                let arguments = subscripts.into_iter().map(|subscript| self.annotation(subscript)).collect();
                 generic(head, arguments)
             }
             "list" | "tuple" => {
@@ -80,7 +82,7 @@ impl<'t> Walk<'t> {
     }
 
     fn quoted(&mut self, node: Node<'t>) -> Shape {
-        let Some(content) = children(node).into_iter().find(|it| it.kind() == "string_content") else {
+        let Some(content) = children(node).into_iter().find(|child| child.kind() == "string_content") else {
             return Shape::Unknown;
         };
         let text = self.found.text(content);
@@ -89,7 +91,7 @@ impl<'t> Walk<'t> {
         if root.has_error() {
             return Shape::Unknown;
         }
-        let Some(expression) = root.named_child(0).and_then(|it| it.named_child(0)) else {
+        let Some(expression) = root.named_child(0).and_then(|child| child.named_child(0)) else {
             return Shape::Unknown;
         };
         // The inner text is walked separately, with the line of the quotes.
@@ -97,8 +99,8 @@ impl<'t> Walk<'t> {
         let whole = std::mem::replace(&mut self.found.text, text);
         let before = self.found.facts.uses.len();
         let shape = self.annotation_in(expression);
-        for it in self.found.facts.uses.iter_mut().skip(before) {
-            it.line = line;
+        for usage in self.found.facts.uses.iter_mut().skip(before) {
+            usage.line = line;
         }
         self.found.text = whole;
         shape

@@ -9,7 +9,7 @@ use crate::syntax::{children, digest};
 
 impl<'t> Walk<'t> {
     pub(super) fn assignment(&mut self, node: Node<'t>) {
-        let declared = node.child_by_field_name("type").map(|it| self.annotation(it));
+        let declared = node.child_by_field_name("type").map(|annotation| self.annotation(annotation));
         let right = node.child_by_field_name("right");
         let Some(left) = node.child_by_field_name("left") else { return };
         if left.kind() == "identifier" && self.found.text(left) == "__all__" && !self.found.scopes.is_inside()
@@ -27,7 +27,7 @@ impl<'t> Walk<'t> {
                     self.found.ascend();
                 }
                 let inner = right.child_by_field_name("left");
-                Some(inner.map_or(Shape::Unknown, |it| self.quietly(|walk| walk.expression(it))))
+                Some(inner.map_or(Shape::Unknown, |child| self.quietly(|walk| walk.expression(child))))
             }
             Some(right) => Some(self.expression(right)),
             None => None,
@@ -71,8 +71,9 @@ impl<'t> Walk<'t> {
                 }
             }
             "attribute" => {
-                let object = left.child_by_field_name("object").filter(|it| it.kind() == "identifier");
-                let own = object.is_some_and(|it| self.is_receiver(self.found.text(it)));
+                let object =
+                    left.child_by_field_name("object").filter(|object| object.kind() == "identifier");
+                let own = object.is_some_and(|object| self.is_receiver(self.found.text(object)));
                 match left.child_by_field_name("attribute") {
                     Some(name) if own => self.field(name, declared, value, whole),
                     _ => drop(self.expression(left)),
@@ -153,10 +154,10 @@ impl<'t> Walk<'t> {
     ) {
         let gives = declared.clone().or(value);
         let text = self.found.text;
-        let known = self.found.facts.definitions.iter_mut().rev().find(|it| {
-            *it.name == *name
-                && it.container == container
-                && matches!(it.kind, DefinitionKind::Field | DefinitionKind::Value)
+        let known = self.found.facts.definitions.iter_mut().rev().find(|definition| {
+            *definition.name == *name
+                && definition.container == container
+                && matches!(definition.kind, DefinitionKind::Field | DefinitionKind::Value)
         });
         if let Some(known) = known {
             if known.signature == 0
@@ -171,7 +172,8 @@ impl<'t> Walk<'t> {
         let annotation = whole.child_by_field_name("type");
         definition.signature = if annotation.is_some() { digest(annotation, text, |_| false) } else { 0 };
         definition.body = digest(whole.child_by_field_name("right"), text, |_| false);
-        definition.header = annotation.map(|it| self.found.header(it, None, None)).unwrap_or_default();
+        definition.header =
+            annotation.map(|annotation| self.found.header(annotation, None, None)).unwrap_or_default();
         definition.gives = gives;
         if !self.found.scopes.is_inside() || self.in_class() || kind == DefinitionKind::Field {
             self.found.define(definition);

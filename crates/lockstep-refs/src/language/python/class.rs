@@ -14,8 +14,8 @@ impl<'t> Walk<'t> {
             match child.kind() {
                 "decorator" => {
                     let expression = child.named_child(0);
-                    let shape = expression.map_or(Shape::Unknown, |it| self.decorator(it));
-                    let name = expression.map_or("", |it| self.found.text(it));
+                    let shape = expression.map_or(Shape::Unknown, |expression| self.decorator(expression));
+                    let name = expression.map_or("", |expression| self.found.text(expression));
                     if !is_transparent(name) {
                         shapes.push(call(shape));
                     }
@@ -38,7 +38,7 @@ impl<'t> Walk<'t> {
     }
 
     pub(super) fn class(&mut self, node: Node<'t>, decorators: &[&str], whole: Node<'t>) {
-        let Some(name) = node.child_by_field_name("name").map(|it| self.found.text(it)) else { return };
+        let Some(name) = node.child_by_field_name("name").map(|name| self.found.text(name)) else { return };
         let body = node.child_by_field_name("body");
         let mut definition = self.found.definition(name, DefinitionKind::Type, whole);
         let within = self.found.within;
@@ -52,11 +52,12 @@ impl<'t> Walk<'t> {
             definition.reach = Reach::File;
             self.found.scopes.bind(name, Shape::Name(self.found.path(name).into()));
         }
-        if definition.extends.iter().any(|it| self.is_enumeration(it)) {
+        if definition.extends.iter().any(|extend| self.is_enumeration(extend)) {
             self.enumerations.insert(self.found.path(name).into());
         }
-        let record = decorators.iter().any(|it| makes_record(it));
-        let is_tuple = definition.extends.iter().any(|it| it.rsplit('.').next() == Some("NamedTuple"));
+        let record = decorators.iter().any(|decorator| makes_record(decorator));
+        let is_tuple =
+            definition.extends.iter().any(|extend| extend.rsplit('.').next() == Some("NamedTuple"));
         let at = self.found.define(definition);
         self.found.within = at;
         self.found.scopes.open_closed();

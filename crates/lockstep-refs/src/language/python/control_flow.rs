@@ -61,9 +61,11 @@ impl<'t> Walk<'t> {
     }
 
     pub(super) fn for_(&mut self, node: Node<'t>) {
-        let items = node.child_by_field_name("right").map_or(Shape::Unknown, |it| self.expression(it));
+        let items = node
+            .child_by_field_name("right")
+            .map_or(Shape::Unknown, |right_node| self.expression(right_node));
         let before = self.found.scopes.names();
-        let is_async = node.child(0).is_some_and(|it| it.kind() == "async");
+        let is_async = node.child(0).is_some_and(|child| child.kind() == "async");
         let item = if is_async { awaited(element(items)) } else { element(items) };
         if let Some(left) = node.child_by_field_name("left") {
             self.assign(left, Some(item), None, node);
@@ -85,8 +87,9 @@ impl<'t> Walk<'t> {
             self.block(body);
         }
         self.found.scopes.join(before);
-        if let Some(block) =
-            node.child_by_field_name("alternative").and_then(|it| it.child_by_field_name("body"))
+        if let Some(block) = node
+            .child_by_field_name("alternative")
+            .and_then(|alternative| alternative.child_by_field_name("body"))
         {
             self.block(block);
         }
@@ -131,7 +134,7 @@ impl<'t> Walk<'t> {
             self.found.scopes.replace(first);
         }
         ends.for_each(|names| self.found.scopes.join(names));
-        for clause in children(node).into_iter().filter(|it| it.kind() == "finally_clause") {
+        for clause in children(node).into_iter().filter(|child| child.kind() == "finally_clause") {
             for block in children(clause) {
                 self.block(block);
             }
@@ -145,7 +148,7 @@ impl<'t> Walk<'t> {
             match child.kind() {
                 "block" => reached = self.block(child),
                 "as_pattern" => {
-                    let caught = child.named_child(0).map_or(Shape::Unknown, |it| self.expression(it));
+                    let caught = child.named_child(0).map_or(Shape::Unknown, |node| self.expression(node));
                     if let Some(name) = alias(child) {
                         self.assign(name, Some(instance(caught)), None, child);
                     }
@@ -172,16 +175,16 @@ impl<'t> Walk<'t> {
     }
 
     pub(super) fn with(&mut self, node: Node<'t>) -> bool {
-        let is_async = node.child(0).is_some_and(|it| it.kind() == "async");
-        for clause in children(node).into_iter().filter(|it| it.kind() == "with_clause") {
+        let is_async = node.child(0).is_some_and(|child| child.kind() == "async");
+        for clause in children(node).into_iter().filter(|child| child.kind() == "with_clause") {
             for item in children(clause) {
                 let Some(value) = item.child_by_field_name("value") else { continue };
                 if value.kind() != "as_pattern" {
                     self.expression(value);
                     continue;
                 }
-                let manager = value.named_child(0).map_or(Shape::Unknown, |it| self.expression(it));
-                let entered = match value.named_child(0).and_then(|it| self.expected_error(it)) {
+                let manager = value.named_child(0).map_or(Shape::Unknown, |child| self.expression(child));
+                let entered = match value.named_child(0).and_then(|child| self.expected_error(child)) {
                     Some(error) => error,
                     None => crate::scope::member(manager, if is_async { "@aenter" } else { "@enter" }),
                 };
@@ -206,7 +209,7 @@ impl<'t> Walk<'t> {
             None => children(node),
         };
         let mut ends = Vec::new();
-        for case in cases.into_iter().filter(|it| it.kind() == "case_clause") {
+        for case in cases.into_iter().filter(|case| case.kind() == "case_clause") {
             self.found.scopes.replace(before.clone());
             let mut reached = true;
             for child in children(case) {
@@ -274,7 +277,9 @@ impl<'t> Walk<'t> {
                 }
             }
             "boolean_operator" => {
-                let is_and = condition.child_by_field_name("operator").is_some_and(|it| it.kind() == "and");
+                let is_and = condition
+                    .child_by_field_name("operator")
+                    .is_some_and(|operator| operator.kind() == "and");
                 if is_and == holds {
                     for side in ["left", "right"] {
                         if let Some(side) = condition.child_by_field_name(side) {
@@ -291,7 +296,7 @@ impl<'t> Walk<'t> {
     /// `isinstance(x, C)`
     fn narrow_instance(&mut self, call: Node<'t>) {
         let function = call.child_by_field_name("function");
-        if function.map(|it| self.found.text(it)) != Some("isinstance") {
+        if function.map(|function| self.found.text(function)) != Some("isinstance") {
             return;
         }
         let arguments = call.child_by_field_name("arguments").map(children).unwrap_or_default();
@@ -306,7 +311,7 @@ impl<'t> Walk<'t> {
 
 /// The name after `as`.
 fn alias(pattern: Node<'_>) -> Option<Node<'_>> {
-    pattern.child_by_field_name("alias").and_then(|it| it.named_child(0))
+    pattern.child_by_field_name("alias").and_then(|alias| alias.named_child(0))
 }
 
 /// A value of the class, or of one of the classes, that an expression names.

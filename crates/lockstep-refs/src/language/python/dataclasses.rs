@@ -29,7 +29,9 @@ impl<'t> Walk<'t> {
         let container: Box<str> = self.found.path(class).into();
         let definitions = &self.found.facts.definitions;
         let mine = |name: &str| {
-            definitions.iter().any(|it| it.container.as_deref() == Some(&*container) && *it.name == *name)
+            definitions.iter().any(|definition| {
+                definition.container.as_deref() == Some(&*container) && *definition.name == *name
+            })
         };
         if mine("__init__") || mine("__new__") {
             return;
@@ -40,9 +42,10 @@ impl<'t> Walk<'t> {
             base.kind() == "keyword_argument"
                 || matches!(last(name), "object" | "Generic" | "Protocol" | "NamedTuple")
         };
-        let by_keyword = decorators.iter().any(|it| it.contains("kw_only=True"));
+        let by_keyword = decorators.iter().any(|decorator| decorator.contains("kw_only=True"));
         let fields = self.record_fields(node);
-        let is_known = bases.iter().all(is_plain) && !decorators.iter().any(|it| it.contains("init=False"));
+        let is_known = bases.iter().all(is_plain)
+            && !decorators.iter().any(|decorator| decorator.contains("init=False"));
         let (arity, header) = match is_known {
             true => (arity_of(&fields), header_of(&fields, by_keyword)),
             false => (Arity { least: 0, most: None }, String::new()),
@@ -53,23 +56,27 @@ impl<'t> Walk<'t> {
     /// Returns the fields in the body of a class that its constructor takes.
     fn record_fields(&self, class: Node<'t>) -> Vec<RecordField<'t>> {
         let body = class.child_by_field_name("body").map(children).unwrap_or_default();
-        let statements = body.into_iter().filter(|it| it.kind() == "expression_statement");
+        let statements = body.into_iter().filter(|node| node.kind() == "expression_statement");
         let mut fields = Vec::new();
-        for field in statements.filter_map(|it| it.named_child(0)).filter(|it| it.kind() == "assignment") {
+        for field in statements
+            .filter_map(|statement| statement.named_child(0))
+            .filter(|node| node.kind() == "assignment")
+        {
             let (Some(left), Some(type_)) =
                 (field.child_by_field_name("left"), field.child_by_field_name("type"))
             else {
                 continue;
             };
             let annotation = self.found.text(type_);
-            let value = field.child_by_field_name("right").map(|it| self.found.text(it));
+            let value = field.child_by_field_name("right").map(|right_node| self.found.text(right_node));
             let is_none = annotation.contains("KW_ONLY") || annotation.contains("ClassVar");
-            if is_none || value.is_some_and(|it| it.contains("init=False")) {
+            if is_none || value.is_some_and(|value| value.contains("init=False")) {
                 continue;
             }
-            let is_field = value.is_some_and(|it| last(it.split('(').next().unwrap_or(it)) == "field");
-            let is_needed =
-                value.is_none_or(|it| is_field && !it.contains("default") && !it.contains("factory"));
+            let is_field =
+                value.is_some_and(|value| last(value.split('(').next().unwrap_or(value)) == "field");
+            let is_needed = value
+                .is_none_or(|value| is_field && !value.contains("default") && !value.contains("factory"));
             let type_ = header(type_, None, &[], self.found.text);
             fields.push(RecordField { name: self.found.text(left), type_, is_needed });
         }
@@ -129,7 +136,7 @@ impl<'t> Walk<'t> {
 
     pub(super) fn callee(&self, call: Node<'t>) -> &'t str {
         let function = call.child_by_field_name("function").filter(|_| call.kind() == "call");
-        function.map(|it| last(self.found.text(it))).unwrap_or_default()
+        function.map(|function| last(self.found.text(function))).unwrap_or_default()
     }
 
     /// Returns the fields that a call names, if it creates a type.
@@ -141,7 +148,7 @@ impl<'t> Walk<'t> {
         }
         let given: Vec<Node<'t>> = children(call.child_by_field_name("arguments")?)
             .into_iter()
-            .filter(|it| !matches!(it.kind(), "comment" | "keyword_argument"))
+            .filter(|child| !matches!(child.kind(), "comment" | "keyword_argument"))
             .collect();
         // A name and the fields: with anything else it is another call.
         let [name, names] = given.as_slice() else { return None };
@@ -152,7 +159,9 @@ impl<'t> Walk<'t> {
                 let words = words.filter(|word| !word.is_empty());
                 words.map(|name| Field { node: *names, name, holds: Shape::Untyped }).collect()
             }
-            "list" | "tuple" => children(*names).into_iter().filter_map(|it| self.made_field(it)).collect(),
+            "list" | "tuple" => {
+                children(*names).into_iter().filter_map(|child| self.made_field(child)).collect()
+            }
             _ => return None,
         };
         Some(fields)
@@ -174,7 +183,7 @@ impl<'t> Walk<'t> {
 
 fn arity_of(fields: &[RecordField<'_>]) -> Arity {
     let count = |all: usize| u16::try_from(all).unwrap_or(u16::MAX);
-    let needed = fields.iter().filter(|it| it.is_needed).count();
+    let needed = fields.iter().filter(|record_field| record_field.is_needed).count();
     Arity { least: count(needed), most: Some(count(fields.len())) }
 }
 
@@ -186,11 +195,11 @@ fn header_of(fields: &[RecordField<'_>], by_keyword: bool) -> String {
     }
     for field in fields {
         tokens.extend([",", field.name, ":"]);
-        tokens.extend(field.type_.split(TOKEN_END).filter(|it| !it.is_empty()));
+        tokens.extend(field.type_.split(TOKEN_END).filter(|token| !token.is_empty()));
         tokens.extend((!field.is_needed).then_some(["=", "0"]).into_iter().flatten());
     }
     tokens.push(")");
-    tokens.iter().map(|it| format!("{it}{TOKEN_END}")).collect()
+    tokens.iter().map(|token| format!("{token}{TOKEN_END}")).collect()
 }
 
 fn is_tuple(callee: &str) -> bool {

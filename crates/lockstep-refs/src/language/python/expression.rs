@@ -50,8 +50,8 @@ impl<'t> Walk<'t> {
             }
             "list" | "set" => self.display(node, if node.kind() == "list" { "list" } else { "set" }),
             "tuple" | "expression_list" => {
-                let parts = children(node).into_iter().filter(|it| it.kind() != "comment");
-                let parts = parts.map(|it| self.expression(it)).collect();
+                let parts = children(node).into_iter().filter(|child| child.kind() != "comment");
+                let parts = parts.map(|part| self.expression(part)).collect();
                 Shape::Applied(Box::new(Shape::Of("tuple".into())), parts)
             }
             "dictionary" => self.dictionary(node),
@@ -65,7 +65,7 @@ impl<'t> Walk<'t> {
             "boolean_operator" => self.boolean(node),
             "named_expression" => {
                 let value =
-                    node.child_by_field_name("value").map_or(Shape::Unknown, |it| self.expression(it));
+                    node.child_by_field_name("value").map_or(Shape::Unknown, |value| self.expression(value));
                 if let Some(name) = node.child_by_field_name("name") {
                     self.assign(name, Some(value.clone()), None, node);
                 }
@@ -80,13 +80,16 @@ impl<'t> Walk<'t> {
                 Shape::Unknown
             }
             "binary_operator" => {
-                let left = node.child_by_field_name("left").map_or(Shape::Unknown, |it| self.expression(it));
-                let right =
-                    node.child_by_field_name("right").map_or(Shape::Unknown, |it| self.expression(it));
+                let left = node
+                    .child_by_field_name("left")
+                    .map_or(Shape::Unknown, |left_node| self.expression(left_node));
+                let right = node
+                    .child_by_field_name("right")
+                    .map_or(Shape::Unknown, |right_node| self.expression(right_node));
                 arithmetic(left, right)
             }
             "keyword_argument" => {
-                node.child_by_field_name("value").map_or(Shape::Unknown, |it| self.expression(it))
+                node.child_by_field_name("value").map_or(Shape::Unknown, |value| self.expression(value))
             }
             "assignment" => {
                 self.expressions(node);
@@ -101,7 +104,7 @@ impl<'t> Walk<'t> {
 
     /// `x[…]`
     fn subscript(&mut self, node: Node<'t>) -> Shape {
-        let value = node.child_by_field_name("value").map_or(Shape::Unknown, |it| self.expression(it));
+        let value = node.child_by_field_name("value").map_or(Shape::Unknown, |value| self.expression(value));
         let subscripts: Vec<_> = node.children_by_field_name("subscript", &mut node.walk()).collect();
         for subscript in &subscripts {
             self.expression(*subscript);
@@ -121,7 +124,8 @@ impl<'t> Walk<'t> {
 
     /// Records the keys of a dictionary literal with a declared type.
     pub(super) fn keys(&mut self, node: Node<'t>, declared: &Shape) {
-        for pair in children(node).into_iter().filter(|it| node.kind() == "dictionary" && it.kind() == "pair")
+        for pair in
+            children(node).into_iter().filter(|child| node.kind() == "dictionary" && child.kind() == "pair")
         {
             if let Some(key) = pair.child_by_field_name("key") {
                 self.key(key, declared);
@@ -131,7 +135,7 @@ impl<'t> Walk<'t> {
 
     /// Records a key of a value whose type may declare its keys.
     fn key(&mut self, node: Node<'t>, of: &Shape) {
-        let Some(name) = self.content(node).filter(|it| is_name(it)) else { return };
+        let Some(name) = self.content(node).filter(|content| is_name(content)) else { return };
         if !matches!(of, Shape::Unknown | Shape::Untyped | Shape::Applied(..)) {
             self.found.facts.uses.push(Use {
                 name: name.into(),
@@ -168,7 +172,8 @@ impl<'t> Walk<'t> {
 
     /// `x.m`
     pub(super) fn attribute(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
-        let object = node.child_by_field_name("object").map_or(Shape::Unknown, |it| self.expression(it));
+        let object =
+            node.child_by_field_name("object").map_or(Shape::Unknown, |object| self.expression(object));
         let Some(name) = node.child_by_field_name("attribute") else { return Shape::Unknown };
         self.found.use_name(name, role, Some(object.clone()), arguments);
         if let Some(narrowed) = self.found.scopes.get(self.found.text(node)) {
@@ -188,7 +193,9 @@ impl<'t> Walk<'t> {
             _ => self.expression(function),
         };
         // The called name comes last, after its qualifiers.
-        if let Some(called) = self.found.facts.uses[before..].last_mut().filter(|it| it.role == Role::Call) {
+        if let Some(called) =
+            self.found.facts.uses[before..].last_mut().filter(|usage| usage.role == Role::Call)
+        {
             called.keywords = list.map(|list| keywords(list, self.found.text)).unwrap_or_default();
         }
         if let Some(declared) = list.and_then(|list| self.cast(self.found.text(function), list)) {
@@ -205,7 +212,7 @@ impl<'t> Walk<'t> {
 
     /// Handles `cast(T, value)`: a value of the type, which may be written in quotes.
     fn cast(&mut self, callee: &str, list: Node<'t>) -> Option<Shape> {
-        let given: Vec<_> = children(list).into_iter().filter(|it| it.kind() != "comment").collect();
+        let given: Vec<_> = children(list).into_iter().filter(|child| child.kind() != "comment").collect();
         let [declared, value] = given.as_slice() else { return None };
         if callee.rsplit('.').next() != Some("cast") || list.kind() != "argument_list" {
             return None;
@@ -243,7 +250,7 @@ impl<'t> Walk<'t> {
 
     /// Marks the last name as passed to an untyped parameter: it only has to exist.
     fn given_to_anything(&mut self) {
-        if let Some(named) = self.found.facts.uses.last_mut().filter(|it| it.role == Role::Value) {
+        if let Some(named) = self.found.facts.uses.last_mut().filter(|usage| usage.role == Role::Value) {
             named.role = Role::Type;
         }
     }
@@ -270,8 +277,8 @@ impl<'t> Walk<'t> {
     fn display(&mut self, node: Node<'t>, generic: &str) -> Shape {
         let items: Vec<Shape> = children(node)
             .into_iter()
-            .filter(|it| it.kind() != "comment")
-            .map(|it| self.expression(it))
+            .filter(|child| child.kind() != "comment")
+            .map(|child| self.expression(child))
             .collect();
         Shape::Applied(Box::new(Shape::Of(generic.into())), vec![either(items)])
     }
@@ -281,8 +288,8 @@ impl<'t> Walk<'t> {
         let mut values = Vec::new();
         for pair in children(node) {
             if pair.kind() == "pair" {
-                keys.extend(pair.child_by_field_name("key").map(|it| self.expression(it)));
-                values.extend(pair.child_by_field_name("value").map(|it| self.expression(it)));
+                keys.extend(pair.child_by_field_name("key").map(|key| self.expression(key)));
+                values.extend(pair.child_by_field_name("value").map(|value| self.expression(value)));
             } else {
                 self.expression(pair);
                 values.push(Shape::Unknown);
@@ -299,12 +306,12 @@ impl<'t> Walk<'t> {
         let expected = self.expected.take();
         if let Some(parameters) = node.child_by_field_name("parameters") {
             takes = self.parameters(parameters, None).1;
-            let first = parameters.named_child(0).filter(|it| it.kind() == "identifier");
+            let first = parameters.named_child(0).filter(|child| child.kind() == "identifier");
             if let (Some(first), Some(expected)) = (first, expected) {
                 self.found.scopes.bind(self.found.text(first), expected);
             }
         }
-        let body = node.child_by_field_name("body").map_or(Shape::Unknown, |it| self.expression(it));
+        let body = node.child_by_field_name("body").map_or(Shape::Unknown, |body| self.expression(body));
         self.returns.pop();
         self.frames.pop();
         self.found.scopes.close();
@@ -319,7 +326,7 @@ impl<'t> Walk<'t> {
             match clause.kind() {
                 "for_in_clause" => {
                     let right = clause.child_by_field_name("right");
-                    let items = right.map_or(Shape::Unknown, |it| self.expression(it));
+                    let items = right.map_or(Shape::Unknown, |child| self.expression(child));
                     if let Some(left) = clause.child_by_field_name("left") {
                         self.assign(left, Some(element(items)), None, *clause);
                     }
@@ -336,9 +343,9 @@ impl<'t> Walk<'t> {
         let body = node.child_by_field_name("body");
         let items = match body {
             Some(pair) if pair.kind() == "pair" => {
-                let key = pair.child_by_field_name("key").map_or(Shape::Unknown, |it| self.expression(it));
+                let key = pair.child_by_field_name("key").map_or(Shape::Unknown, |key| self.expression(key));
                 let value =
-                    pair.child_by_field_name("value").map_or(Shape::Unknown, |it| self.expression(it));
+                    pair.child_by_field_name("value").map_or(Shape::Unknown, |value| self.expression(value));
                 vec![key, value]
             }
             Some(body) => vec![self.expression(body)],
@@ -373,7 +380,7 @@ impl<'t> Walk<'t> {
             return Shape::Unknown;
         };
         let first = self.expression(left);
-        let is_and = node.child_by_field_name("operator").is_some_and(|it| it.kind() == "and");
+        let is_and = node.child_by_field_name("operator").is_some_and(|operator| operator.kind() == "and");
         let before = self.found.scopes.names();
         self.narrow(left, is_and);
         let second = self.expression(right);
@@ -408,8 +415,8 @@ fn arguments(list: Node<'_>) -> Option<u16> {
 
 /// The names by which a call passes arguments.
 fn keywords(list: Node<'_>, text: &str) -> Vec<Box<str>> {
-    let given = children(list).into_iter().filter(|it| it.kind() == "keyword_argument");
-    let name = |it: Node<'_>| Some(text.get(it.child_by_field_name("name")?.byte_range())?.into());
+    let given = children(list).into_iter().filter(|child| child.kind() == "keyword_argument");
+    let name = |node: Node<'_>| Some(text.get(node.child_by_field_name("name")?.byte_range())?.into());
     given.filter_map(name).collect()
 }
 
@@ -479,6 +486,6 @@ fn item(of: Shape, index: &str) -> Shape {
 }
 
 fn is_name(text: &str) -> bool {
-    text.starts_with(|it: char| it.is_alphabetic() || it == '_')
-        && text.chars().all(|it| it.is_alphanumeric() || it == '_')
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }

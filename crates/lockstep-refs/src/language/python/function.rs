@@ -17,14 +17,18 @@ impl<'t> Walk<'t> {
         made: Vec<Shape>,
         whole: Node<'t>,
     ) {
-        let Some(name) = node.child_by_field_name("name").map(|it| self.found.text(it)) else { return };
+        let Some(name) = node.child_by_field_name("name").map(|name| self.found.text(name)) else { return };
         let body = node.child_by_field_name("body");
         let is_method = self.in_class();
         let nested = self.found.scopes.is_inside() && !is_method;
-        let is_property = decorators.iter().any(|it| it.ends_with("property") || it.ends_with(".getter"));
-        let is_setter = decorators.iter().any(|it| it.ends_with(".setter") || it.ends_with(".deleter"));
-        let is_static = decorators.iter().any(|it| it.ends_with("staticmethod"));
-        let is_class = decorators.iter().any(|it| it.ends_with("classmethod"))
+        let is_property = decorators
+            .iter()
+            .any(|decorator| decorator.ends_with("property") || decorator.ends_with(".getter"));
+        let is_setter = decorators
+            .iter()
+            .any(|decorator| decorator.ends_with(".setter") || decorator.ends_with(".deleter"));
+        let is_static = decorators.iter().any(|decorator| decorator.ends_with("staticmethod"));
+        let is_class = decorators.iter().any(|decorator| decorator.ends_with("classmethod"))
             || matches!(name, "__new__" | "__init_subclass__" | "__class_getitem__");
 
         let within = self.found.within;
@@ -37,14 +41,15 @@ impl<'t> Walk<'t> {
             };
             let mut definition = self.found.definition(name, kind, whole);
             self.sign(&mut definition, node, whole, is_method && !is_static);
-            if decorators.iter().any(|it| it.ends_with("abstractmethod") || it.ends_with("abstractproperty"))
-            {
+            if decorators.iter().any(|decorator| {
+                decorator.ends_with("abstractmethod") || decorator.ends_with("abstractproperty")
+            }) {
                 definition.extends.push(ABSTRACT.into());
             }
             let place = (definition.container.clone(), definition.name.clone());
             let takes_anything =
-                decorators.iter().any(|it| matches!(decorator_name(it), "lru_cache" | "cache"));
-            if decorators.iter().any(|it| it.ends_with("overload")) {
+                decorators.iter().any(|decorator| matches!(decorator_name(decorator), "lru_cache" | "cache"));
+            if decorators.iter().any(|decorator| decorator.ends_with("overload")) {
                 self.overloaded.insert(place);
             } else if takes_anything || self.overloaded.contains(&place) {
                 // Callers see the overloads, or the caching wrapper; the parameters of this one are internal.
@@ -75,7 +80,7 @@ impl<'t> Walk<'t> {
                 self.redefined_parameters(name, parameters, &takes);
             }
         }
-        let declared = node.child_by_field_name("return_type").map(|it| self.annotation(it));
+        let declared = node.child_by_field_name("return_type").map(|result| self.annotation(result));
         if let Some(returns) = self.returns.last_mut() {
             returns.declared.clone_from(&declared);
         }
@@ -93,7 +98,7 @@ impl<'t> Walk<'t> {
         self.found.scopes.close();
         self.found.within = within;
 
-        let is_async = node.child(0).is_some_and(|it| it.kind() == "async");
+        let is_async = node.child(0).is_some_and(|child| child.kind() == "async");
         let gives = result(declared, returns, is_async, decorators);
         if nested {
             self.found.scopes.bind(name, decorated(made, Shape::Function(takes, Box::new(gives))));
@@ -103,7 +108,7 @@ impl<'t> Walk<'t> {
             })
         {
             // A function that returns a function must not be confused with that function.
-            let is_typed = takes.iter().any(|it| *it != Shape::Untyped);
+            let is_typed = takes.iter().any(|shape| *shape != Shape::Untyped);
             let gives = match gives {
                 gives if is_typed => Shape::Function(takes, Box::new(gives)),
                 Shape::Function(..) => Shape::Function(takes, Box::new(gives)),
@@ -118,17 +123,24 @@ impl<'t> Walk<'t> {
     /// Gives unannotated parameters the types of the overridden method, if the class has a base.
     fn redefined_parameters(&mut self, method: &str, list: Node<'t>, takes: &[Shape]) {
         let class = self.class_around();
-        let path = |it: &Definition| crate::resolve::path_of(it);
-        let mut types =
-            self.found.facts.definitions.iter().rev().filter(|it| it.kind == DefinitionKind::Type);
-        let extends =
-            types.find(|it| Some(&*path(it)) == class.as_deref()).is_some_and(|it| !it.extends.is_empty());
+        let path = |definition: &Definition| crate::resolve::path_of(definition);
+        let mut types = self
+            .found
+            .facts
+            .definitions
+            .iter()
+            .rev()
+            .filter(|definition| definition.kind == DefinitionKind::Type);
+        let extends = types
+            .find(|definition| Some(&*path(definition)) == class.as_deref())
+            .is_some_and(|definition| !definition.extends.is_empty());
         if !extends || method.starts_with("__") {
             return;
         }
-        let is_splat =
-            |it: &Node<'t>| it.kind() == "list_splat_pattern" || it.kind() == "dictionary_splat_pattern";
-        let names = children(list).into_iter().filter_map(name_of).filter(|it| !is_splat(it)).skip(1);
+        let is_splat = |node: &Node<'t>| {
+            node.kind() == "list_splat_pattern" || node.kind() == "dictionary_splat_pattern"
+        };
+        let names = children(list).into_iter().filter_map(name_of).filter(|node| !is_splat(node)).skip(1);
         for ((at, taken), name) in (0_u16..).zip(takes).zip(names) {
             if *taken == Shape::Untyped {
                 let there = Shape::Parameter(Box::new(member(Shape::Parent, method)), at, WHOLE);
@@ -142,9 +154,10 @@ impl<'t> Walk<'t> {
     /// `is_bound` is set if the first parameter is the receiver.
     fn sign(&self, definition: &mut Definition, node: Node<'t>, whole: Node<'t>, is_bound: bool) {
         let parameters = node.child_by_field_name("parameters").map(parameter_names).unwrap_or_default();
-        let by_name = parameters.iter().skip(usize::from(is_bound)).filter(|it| it.may_be_named);
-        definition.parameters = by_name.map(|it| self.found.text(it.node).into()).collect();
-        let names = parameters.iter().map(|it| it.node).chain(node.child_by_field_name("name"));
+        let by_name =
+            parameters.iter().skip(usize::from(is_bound)).filter(|parameter| parameter.may_be_named);
+        definition.parameters = by_name.map(|parameter| self.found.text(parameter.node).into()).collect();
+        let names = parameters.iter().map(|parameter| parameter.node).chain(node.child_by_field_name("name"));
         let unsaid: Vec<Node<'t>> = names.collect();
         (definition.signature, definition.body) =
             self.found.digests_without(whole, &unsaid, node.child_by_field_name("body"));
@@ -156,8 +169,11 @@ impl<'t> Walk<'t> {
     fn bind_own_type(&mut self, annotation: &str) {
         let bare = annotation.trim_matches(['"', '\'']).trim_end_matches(']');
         let name = bare.rsplit(['[', '.']).next().unwrap_or(bare);
-        let is_variable =
-            |it: &Definition| *it.name == *name && it.kind == DefinitionKind::Value && it.container.is_none();
+        let is_variable = |definition: &Definition| {
+            *definition.name == *name
+                && definition.kind == DefinitionKind::Value
+                && definition.container.is_none()
+        };
         if self.found.facts.definitions.iter().any(is_variable) {
             self.found.scopes.bind(name, Shape::Itself);
         }
@@ -170,7 +186,7 @@ impl<'t> Walk<'t> {
         let mut receiver = receiver;
         for parameter in children(list) {
             let Some(name) = name_of(parameter) else { continue };
-            let default = parameter.child_by_field_name("value").map(|it| self.expression(it));
+            let default = parameter.child_by_field_name("value").map(|value| self.expression(value));
             let mut shape = match parameter.child_by_field_name("type") {
                 Some(annotation) => self.annotation(annotation),
                 None => Shape::Untyped,
@@ -239,7 +255,7 @@ fn parameter_names(list: Node<'_>) -> Vec<Parameter<'_>> {
     for parameter in children(list) {
         if parameter.kind() == "positional_separator" {
             // The parameters before it are positional only.
-            names.iter_mut().for_each(|it| it.may_be_named = false);
+            names.iter_mut().for_each(|name| name.may_be_named = false);
         }
         let Some(node) = name_of(parameter) else { continue };
         match node.kind() {
@@ -254,17 +270,17 @@ fn parameter_names(list: Node<'_>) -> Vec<Parameter<'_>> {
 }
 
 /// Returns the shape of a decorated function: the results of its decorators, if known, otherwise itself.
-fn decorated(made: Vec<Shape>, function: Shape) -> Shape {
-    if made.is_empty() {
+fn decorated(decorators: Vec<Shape>, function: Shape) -> Shape {
+    if decorators.is_empty() {
         return function;
     }
-    let parts = made.into_iter().chain([function]).collect();
+    let parts = decorators.into_iter().chain([function]).collect();
     Shape::Applied(Box::new(Shape::Of(DECORATED.into())), parts)
 }
 
 /// Returns the result of a function for its callers.
 fn result(declared: Option<Shape>, returns: Returns, is_async: bool, decorators: &[&str]) -> Shape {
-    let manages = decorators.iter().any(|it| it.ends_with("contextmanager"));
+    let manages = decorators.iter().any(|decorator| decorator.ends_with("contextmanager"));
     let gives = match declared {
         Some(declared) => declared,
         None if returns.generator => {

@@ -20,7 +20,7 @@ impl<'t> Walk<'t> {
             let import = Import {
                 module: squeeze(self.found.text(module)),
                 names: Vec::new(),
-                alias: alias.map(|it| self.found.text(it).into()),
+                alias: alias.map(|alias| self.found.text(alias).into()),
                 glob: false,
                 reexport: false,
                 form: ImportForm::Plain,

@@ -37,8 +37,9 @@ impl<'t> Walk<'t> {
                 }
             }
             "return_statement" => {
-                let value = node.named_child(0).map_or(Shape::Of("None".into()), |it| self.expression(it));
-                let declared = self.returns.last().and_then(|it| it.declared.clone());
+                let value =
+                    node.named_child(0).map_or(Shape::Of("None".into()), |child| self.expression(child));
+                let declared = self.returns.last().and_then(|returns| returns.declared.clone());
                 if let (Some(dictionary), Some(declared)) = (node.named_child(0), declared) {
                     self.keys(dictionary, &declared);
                 }
@@ -88,7 +89,9 @@ impl<'t> Walk<'t> {
             "assignment" => self.assignment(node),
             "augmented_assignment" => {
                 let left = node.child_by_field_name("left");
-                let right = node.child_by_field_name("right").map(|it| (it, self.expression(it)));
+                let right = node
+                    .child_by_field_name("right")
+                    .map(|right_node| (right_node, self.expression(right_node)));
                 if let Some(left) = left {
                     if left.kind() == "identifier" && self.found.text(left) == "__all__" {
                         match right.and_then(|(right, _)| self.strings(right)) {
@@ -118,8 +121,8 @@ impl<'t> Walk<'t> {
         if object.kind() != "identifier" || self.found.text(object) != "__all__" {
             return;
         }
-        let argument = node.child_by_field_name("arguments").and_then(|it| it.named_child(0));
-        match argument.and_then(|it| self.strings(it)) {
+        let argument = node.child_by_field_name("arguments").and_then(|arguments| arguments.named_child(0));
+        match argument.and_then(|argument| self.strings(argument)) {
             Some(more) => self.all.get_or_insert_default().extend(more),
             None => self.all_is_open = true,
         }
@@ -129,8 +132,8 @@ impl<'t> Walk<'t> {
     pub(super) fn strings(&self, node: Node<'t>) -> Option<Vec<Box<str>>> {
         match node.kind() {
             "string" => {
-                let content = children(node).into_iter().find(|it| it.kind() == "string_content");
-                Some(vec![content.map_or("", |it| self.found.text(it)).into()])
+                let content = children(node).into_iter().find(|child| child.kind() == "string_content");
+                Some(vec![content.map_or("", |child| self.found.text(child)).into()])
             }
             "list" | "tuple" => {
                 let mut all = Vec::new();

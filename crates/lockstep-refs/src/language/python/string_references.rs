@@ -22,14 +22,15 @@ impl<'t> Walk<'t> {
 
     /// Records the names in string arguments of a call: a module, or a member of the preceding argument.
     pub(super) fn named_in_arguments(&mut self, callee: &str, list: Node<'t>, shapes: &[Shape]) {
-        let given: Vec<Node<'t>> = children(list).into_iter().filter(|it| it.kind() != "comment").collect();
+        let given: Vec<Node<'t>> =
+            children(list).into_iter().filter(|child| child.kind() != "comment").collect();
         let last = callee.rsplit('.').next().unwrap_or(callee);
         let count = u16::try_from(given.len()).ok();
         match (last, given.as_slice()) {
             ("import_module" | "__import__", [module, rest @ ..]) => {
                 let Some(name) = self.content(*module) else { return };
-                let package = rest.first().map(|it| it.child_by_field_name("value").unwrap_or(*it));
-                let package = package.and_then(|it| self.content(it));
+                let package = rest.first().map(|node| node.child_by_field_name("value").unwrap_or(*node));
+                let package = package.and_then(|package| self.content(package));
                 match (name.strip_prefix('.'), package) {
                     (Some(name), Some(package)) if is_path(package) && is_path(name) => {
                         self.keep_quoted(*module, &format!("{package}.{name}"), None, count);
@@ -50,7 +51,8 @@ impl<'t> Walk<'t> {
             }
             // `patch.object(thing, "name")` and similar functions take an object and the name of a member.
             ("getattr" | "setattr" | "hasattr" | "delattr" | "object", [_, name, rest @ ..]) => {
-                let member = self.content(*name).filter(|it| !it.contains(['.', ':']) && is_path(it));
+                let member =
+                    self.content(*name).filter(|content| !content.contains(['.', ':']) && is_path(content));
                 let is_tolerant = last == "hasattr" || last == "getattr" && !rest.is_empty();
                 if let (Some(member), Some(of)) = (member, shapes.first()) {
                     self.keep_quoted(*name, member, Some(of.clone()), count.filter(|_| !is_tolerant));
@@ -69,18 +71,19 @@ impl<'t> Walk<'t> {
             return None;
         }
         let parts = children(node);
-        let mut contents = parts.iter().filter(|it| it.kind() == "string_content");
+        let mut contents = parts.iter().filter(|part| part.kind() == "string_content");
         let content = contents.next()?;
-        let plain = contents.next().is_none() && parts.iter().all(|it| it.kind() != "interpolation");
+        let plain = contents.next().is_none() && parts.iter().all(|part| part.kind() != "interpolation");
         (plain && content.named_child_count() == 0).then(|| self.found.text(*content))
     }
 
     /// Records a name in a string, or adds the arguments of the call to it if the string was recorded by itself.
     fn keep_quoted(&mut self, node: Node<'t>, name: &str, of: Option<Shape>, arguments: Option<u16>) {
         let line = line_of(node);
-        let is_same = |it: &&mut Use| it.role == Role::Quoted && *it.name == *name && it.line == line;
-        let recorded = self.found.facts.uses.iter_mut().rev().take_while(|it| it.line >= line);
-        if let Some(known) = recorded.into_iter().find(|it| is_same(it) && it.of == of) {
+        let is_same =
+            |usage: &&mut Use| usage.role == Role::Quoted && *usage.name == *name && usage.line == line;
+        let recorded = self.found.facts.uses.iter_mut().rev().take_while(|usage| usage.line >= line);
+        if let Some(known) = recorded.into_iter().find(|usage| is_same(usage) && usage.of == of) {
             known.arguments = arguments;
             return;
         }
@@ -99,9 +102,9 @@ impl<'t> Walk<'t> {
 /// Returns true if a text is a path of names with dots, one of which may be a colon.
 fn is_path(text: &str) -> bool {
     let is_name = |part: &str| {
-        !part.starts_with(|it: char| it.is_ascii_digit())
+        !part.starts_with(|c: char| c.is_ascii_digit())
             && !part.is_empty()
-            && part.chars().all(|it| it.is_alphanumeric() || it == '_')
+            && part.chars().all(|c| c.is_alphanumeric() || c == '_')
     };
     text.len() <= MAX_PATH && text.matches(':').count() <= 1 && text.split(['.', ':']).all(is_name)
 }

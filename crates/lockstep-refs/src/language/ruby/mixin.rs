@@ -19,7 +19,7 @@ pub(super) fn mixed_in<'n>(walk: &Walk<'_>, body: Node<'n>) -> Vec<Node<'n>> {
             "call" if part.child_by_field_name("receiver").is_none() => found.extend(mixed_by(walk, part)),
             "singleton_class" => {
                 found.extend(
-                    part.child_by_field_name("body").map(|it| mixed_in(walk, it)).unwrap_or_default(),
+                    part.child_by_field_name("body").map(|body| mixed_in(walk, body)).unwrap_or_default(),
                 );
             }
             // `def self.included(base) base.extend(ClassMethods) end`
@@ -41,7 +41,7 @@ pub(super) fn from_outside(walk: &mut Walk<'_>, node: Node<'_>, of: Node<'_>) {
     let entered = (!outer.is_empty()).then(|| walk.collector.enter(outer));
     let mut definition = walk.collector.definition(name, DefinitionKind::Type, node);
     definition.reach = Reach::File;
-    definition.extends = modules.iter().map(|it| dotted(walk.text(*it)).into()).collect();
+    definition.extends = modules.iter().map(|module| dotted(walk.text(*module)).into()).collect();
     walk.collector.define(definition);
     if let Some(before) = entered {
         walk.collector.leave(before);
@@ -50,17 +50,17 @@ pub(super) fn from_outside(walk: &mut Walk<'_>, node: Node<'_>, of: Node<'_>) {
 
 fn mixed_by<'n>(walk: &Walk<'_>, call: Node<'n>) -> Vec<Node<'n>> {
     let is_word = |text: &str| matches!(text, "include" | "extend" | "prepend");
-    let method = call.child_by_field_name("method").map(|it| walk.text(it)).unwrap_or_default();
+    let method = call.child_by_field_name("method").map(|method| walk.text(method)).unwrap_or_default();
     let given = call.child_by_field_name("arguments").map(children).unwrap_or_default();
-    let sent = given.first().map(|it| walk.text(*it).trim_start_matches(':')).unwrap_or_default();
+    let sent = given.first().map(|node| walk.text(*node).trim_start_matches(':')).unwrap_or_default();
     match is_word(method) || (method == "send" && is_word(sent)) {
-        true => given.into_iter().filter(|it| is_constant(*it)).collect(),
+        true => given.into_iter().filter(|node| is_constant(*node)).collect(),
         false => Vec::new(),
     }
 }
 
 fn is_hook(walk: &Walk<'_>, method: Node<'_>) -> bool {
-    let name = method.child_by_field_name("name").map(|it| walk.text(it));
+    let name = method.child_by_field_name("name").map(|name| walk.text(name));
     matches!(name, Some("included" | "extended" | "prepended" | "inherited"))
 }
 

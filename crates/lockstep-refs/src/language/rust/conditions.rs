@@ -43,8 +43,14 @@ impl Project<'_> {
         for _ in 0..64 {
             let Some((file, line)) = at else { break };
             let Some(sheet) = self.sheet(file) else { break };
-            let around = |it: &&Condition| (it.line..=it.end_line).contains(&line);
-            if sheet.facts.conditions.iter().filter(around).any(|it| is_unmet(&it.text, &package)) {
+            let around = |condition: &&Condition| (condition.line..=condition.end_line).contains(&line);
+            if sheet
+                .facts
+                .conditions
+                .iter()
+                .filter(around)
+                .any(|condition| is_unmet(&condition.text, &package))
+            {
                 return true;
             }
             at = self.declared_at(file);
@@ -66,7 +72,7 @@ fn holds(text: &str, package: &Package, all: bool, depth: usize) -> Option<bool>
     if let Some((head, inner)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) {
         let mut parts = parts(inner).into_iter().map(|part| holds(part, package, all, depth + 1));
         return match head {
-            "not" => parts.next().flatten().map(|it| !it),
+            "not" => parts.next().flatten().map(|part| !part),
             "all" => decided(parts, false),
             "any" => decided(parts, true),
             _ => None,

@@ -26,10 +26,15 @@ impl Project<'_> {
         let mark = format!("{}!", symbol.name);
         for other in self.defining(&symbol.name) {
             let Some(sheet) = self.sheet(other) else { continue };
-            let is_made = |it: &&Definition| it.extends.iter().any(|by| **by == *mark);
-            let items = sheet.facts.definitions.iter().filter(is_made).filter(|it| it.reach > Reach::File);
+            let is_made = |definition: &&Definition| definition.extends.iter().any(|by| **by == *mark);
+            let items = sheet
+                .facts
+                .definitions
+                .iter()
+                .filter(is_made)
+                .filter(|definition| definition.reach > Reach::File);
             if self.sees_macro(other, file, symbol) {
-                made.items.extend(items.map(|it| (other, it.clone())));
+                made.items.extend(items.map(|definition| (other, definition.clone())));
             }
         }
         made
@@ -38,12 +43,16 @@ impl Project<'_> {
     fn add_rule_items(&self, file: FileId, symbol: &Definition, made: &mut MacroOutput) {
         let Some(sheet) = self.sheet(file) else { return };
         let rules = symbol.line..=symbol.end_line;
-        let inside = |it: &&Definition| {
-            rules.contains(&it.line) && it.reach > Reach::File && it.kind != DefinitionKind::Macro
+        let inside = |definition: &&Definition| {
+            rules.contains(&definition.line)
+                && definition.reach > Reach::File
+                && definition.kind != DefinitionKind::Macro
         };
         let items = sheet.facts.definitions.iter().filter(inside);
-        made.items.extend(items.map(|it| (file, it.clone())));
-        for implementation in sheet.facts.implementations.iter().filter(|it| rules.contains(&it.line)) {
+        made.items.extend(items.map(|definition| (file, definition.clone())));
+        for implementation in
+            sheet.facts.implementations.iter().filter(|implementation| rules.contains(&implementation.line))
+        {
             let Some(path) = &implementation.interface else { continue };
             let module = self.module_at(file, implementation.container.as_deref());
             for (file, index) in self.interfaces(&module, path) {

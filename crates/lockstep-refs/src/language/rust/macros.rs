@@ -25,8 +25,8 @@ impl Reader {
         let line = source.line(right).saturating_sub(1);
         let left = rule.child_by_field_name("left").map(|left| source.of(left)).unwrap_or_default();
         let inside = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
-        let made = transcribed(inside, &fragments(left), 0);
-        let made = Source { text: &made, line };
+        let expansion = transcribed(inside, &fragments(left), 0);
+        let made = Source { text: &expansion, line };
         let done = self
             .within_brackets(|reader| reader.reread_made(made) || reader.reread(made, "fn f(){", "}", false));
         if !done {
@@ -35,8 +35,8 @@ impl Reader {
     }
 
     /// Reads items, if there is nothing but items.
-    fn reread_made(&mut self, made: Source<'_>) -> bool {
-        let Some(tree) = parse(made.text) else { return false };
+    fn reread_made(&mut self, source: Source<'_>) -> bool {
+        let Some(tree) = parse(source.text) else { return false };
         let root = tree.root_node();
         let is_item = |node: &Node<'_>| {
             node.kind().ends_with("_item")
@@ -50,7 +50,7 @@ impl Reader {
         if root.has_error() || !nodes.iter().all(is_item) || nodes.iter().all(Node::is_extra) {
             return false;
         }
-        self.items(made, root);
+        self.items(source, root);
         true
     }
 }
@@ -77,46 +77,46 @@ const MOST_REPEATED: usize = 16;
 
 /// Returns the text that a rule generates, keeping its lines.
 fn transcribed(text: &str, fragments: &HashMap<&str, &str>, depth: usize) -> String {
-    let mut made = String::with_capacity(text.len());
+    let mut expansion = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(['$', '"', '\'', '/', 'r']) {
-        made.push_str(&rest[..at]);
+        expansion.push_str(&rest[..at]);
         rest = &rest[at..];
         let length = match rest.strip_prefix('$') {
             Some(after) if after.starts_with('(') && depth < MOST_REPEATED => {
                 let (inner, length) = repeated(after);
-                made.push_str(&transcribed(inner, fragments, depth + 1));
+                expansion.push_str(&transcribed(inner, fragments, depth + 1));
                 let skipped = &after[inner.len() + 1..length];
-                made.extend(skipped.chars().filter(|c| *c == '\n'));
+                expansion.extend(skipped.chars().filter(|c| *c == '\n'));
                 1 + length
             }
             Some(after) => {
                 let (name, _) = word(after);
-                stand_in(name, fragments.get(name).copied(), &mut made);
+                stand_in(name, fragments.get(name).copied(), &mut expansion);
                 1 + name.len()
             }
             None => {
                 let length = untouched(rest);
-                made.push_str(&rest[..length]);
+                expansion.push_str(&rest[..length]);
                 length
             }
         };
         rest = rest.get(length..).unwrap_or_default();
     }
-    made.push_str(rest);
-    made
+    expansion.push_str(rest);
+    expansion
 }
 
-fn stand_in(name: &str, fragment: Option<&str>, made: &mut String) {
+fn stand_in(name: &str, fragment: Option<&str>, expansion: &mut String) {
     match (name, fragment) {
-        ("", _) => made.push('$'),
-        ("crate", _) => made.push_str("crate"),
+        ("", _) => expansion.push('$'),
+        ("crate", _) => expansion.push_str("crate"),
         (_, Some("vis" | "item" | "stmt")) => {}
-        (_, Some("block")) => made.push_str("{}"),
-        (_, Some("lifetime")) => made.push_str("'a"),
+        (_, Some("block")) => expansion.push_str("{}"),
+        (_, Some("lifetime")) => expansion.push_str("'a"),
         _ => {
-            made.push(GIVEN);
-            made.push_str(name);
+            expansion.push(GIVEN);
+            expansion.push_str(name);
         }
     }
 }

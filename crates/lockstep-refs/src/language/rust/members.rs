@@ -139,7 +139,7 @@ impl Project<'_> {
         let Some(sheet) = self.sheet(file) else { return false };
         let Some(name) = sheet.split(definition.container.as_deref()).1 else { return false };
         let mut named = sheet.defined(name).iter().map(|at| &sheet.facts.definitions[*at as usize]);
-        named.any(|it| it.kind == DefinitionKind::Type && it.gives.is_some())
+        named.any(|candidate| candidate.kind == DefinitionKind::Type && candidate.gives.is_some())
     }
 
     pub(super) fn module_of(&self, file: FileId, definition: &Definition) -> Module {

@@ -246,8 +246,10 @@ impl<'w> Project<'w> {
                 let sheet = self.sheet(module.file)?;
                 let mut meant = sheet.defined(name).iter().map(|at| &sheet.facts.definitions[*at as usize]);
                 meant
-                    .find(|it| it.kind == DefinitionKind::Module && it.container.as_deref() == outer)
-                    .map(|it| it.extends.iter().any(|mark| **mark == *MACRO_USE))
+                    .find(|definition| {
+                        definition.kind == DefinitionKind::Module && definition.container.as_deref() == outer
+                    })
+                    .map(|definition| definition.extends.iter().any(|mark| **mark == *MACRO_USE))
             }
             None => {
                 let by = self.outer(module)?.file;

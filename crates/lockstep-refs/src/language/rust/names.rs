@@ -292,9 +292,9 @@ impl Project<'_> {
         /// The maximum distance in lines between a macro's name and its arguments.
         const MOST_LINES: u32 = 16;
         let Some(sheet) = self.sheet(file) else { return false };
-        let near = |it: &&Use| it.line <= line && it.line + MOST_LINES >= line;
-        let mut called = sheet.facts.uses.iter().filter(near).filter(|it| is_macro_call(it));
-        called.any(|it| !self.macros(&it.name, &Module::of_file(file)).is_empty())
+        let near = |usage: &&Use| usage.line <= line && usage.line + MOST_LINES >= line;
+        let mut called = sheet.facts.uses.iter().filter(near).filter(|usage| is_macro_call(usage));
+        called.any(|usage| !self.macros(&usage.name, &Module::of_file(file)).is_empty())
     }
 
     /// Returns true if a macro of that name is used anywhere but in unused macros.

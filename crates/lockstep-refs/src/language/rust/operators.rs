@@ -181,8 +181,8 @@ pub(crate) fn trait_uses(world: &dyn World, file: FileId, wanted: &TraitUses<'_>
     let project = Project::new(world);
     let Some(sheet) = project.sheet(wanted.file) else { return Vec::new() };
     let is_type = |index: &&u32| {
-        let it = &sheet.facts.definitions[**index as usize];
-        it.kind == DefinitionKind::Type && it.container.as_deref() == wanted.container
+        let definition = &sheet.facts.definitions[**index as usize];
+        definition.kind == DefinitionKind::Type && definition.container.as_deref() == wanted.container
     };
     let Some(index) = sheet.defined(wanted.name).iter().find(is_type).copied() else { return Vec::new() };
     let owner = Owner { project: &project, file: wanted.file, index };
@@ -194,7 +194,7 @@ pub(crate) fn trait_uses(world: &dyn World, file: FileId, wanted: &TraitUses<'_>
             continue;
         }
         let within = used.within.and_then(|at| facts.definitions.get(at as usize));
-        let module = within.map_or(Module::of_file(file), |it| project.module_of(file, it));
+        let module = within.map_or(Module::of_file(file), |definition| project.module_of(file, definition));
         let is_of_type = match of {
             Shape::Name(path) if owner.is_named(&module, path) => !is_operator(used),
             Shape::Name(_) if is_listed(wanted.functions) => false,
@@ -228,7 +228,7 @@ struct Owner<'p, 'w> {
 
 impl Owner<'_, '_> {
     fn is_named(&self, module: &Module, path: &str) -> bool {
-        let is_owner = |it: &Found| matches!(it.entity, Entity::Item(file, index) if (file, index) == (self.file, self.index));
+        let is_owner = |candidate: &Found| matches!(candidate.entity, Entity::Item(file, index) if (file, index) == (self.file, self.index));
         self.project.resolve(module, path).iter().any(is_owner)
     }
 
@@ -252,7 +252,7 @@ impl Owner<'_, '_> {
             Ty::Own(..) => self.is(ty),
             Ty::Outside(name, _) if used.starts_with("clone") && SHARED.contains(&&**name) => false,
             Ty::Outside(_, inner) | Ty::Tuple(inner) => {
-                inner.iter().any(|it| self.is_inside(it, used, steps + 1))
+                inner.iter().any(|type_| self.is_inside(type_, used, steps + 1))
             }
             Ty::Slice(inner) => self.is_inside(inner, used, steps + 1),
             _ => false,
@@ -261,7 +261,9 @@ impl Owner<'_, '_> {
 
     fn is_error_of(&self, ty: &Ty) -> bool {
         match ty {
-            Ty::Outside(name, inner) if &**name == "Result" => inner.get(1).is_some_and(|it| self.is(it)),
+            Ty::Outside(name, inner) if &**name == "Result" => {
+                inner.get(1).is_some_and(|type_| self.is(type_))
+            }
             _ => false,
         }
     }

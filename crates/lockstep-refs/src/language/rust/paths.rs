@@ -61,9 +61,9 @@ impl Reader {
             }
             "bracketed_type" => {
                 self.type_uses(source, node);
-                let qualified = children(node).into_iter().find(|it| it.kind() == "qualified_type");
-                let by = qualified.and_then(|it| it.child_by_field_name("alias"));
-                let by = by.map(|it| without_arguments(&self.type_text(source, it, false)));
+                let qualified = children(node).into_iter().find(|child| child.kind() == "qualified_type");
+                let by = qualified.and_then(|qualified| qualified.child_by_field_name("alias"));
+                let by = by.map(|by| without_arguments(&self.type_text(source, by, false)));
                 Some(Base {
                     of: Shape::Of(self.type_text(source, node, false).into()),
                     by: by.filter(|by| by != "_").map(Into::into),

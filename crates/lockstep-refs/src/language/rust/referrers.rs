@@ -90,12 +90,13 @@ fn search_associated(
         return;
     };
     let path = path_of(symbol);
-    let is_associated =
-        |it: &&Definition| it.kind == DefinitionKind::Type && it.container.as_deref() == Some(&*path);
+    let is_associated = |definition: &&Definition| {
+        definition.kind == DefinitionKind::Type && definition.container.as_deref() == Some(&*path)
+    };
     for member in sheet.facts.definitions.iter().filter(is_associated) {
         let mut named = Vec::new();
         search(project, file, member, position, &mut named);
-        named.retain(|it| it.role == Role::Type && it.certainty == Certainty::Resolved);
+        named.retain(|reference| reference.role == Role::Type && reference.certainty == Certainty::Resolved);
         found.extend(named);
     }
 }
@@ -247,7 +248,11 @@ impl Search<'_, '_, '_> {
         let Some(sheet) = self.project.sheet(through) else { return false };
         let handing = sheet.imported(name).iter().filter_map(|at| sheet.facts.imports.get(*at as usize));
         let Some(import) = handing.into_iter().find(|import| import.reexport) else { return false };
-        let there = import.names.iter().find(|taken| *taken.local == *name).map_or(import.line, |it| it.line);
+        let there = import
+            .names
+            .iter()
+            .find(|taken| *taken.local == *name)
+            .map_or(import.line, |imported| imported.line);
         match (self.project.order(file, line), self.project.order(through, there)) {
             (Some(here), Some(there)) => here.0 == there.0 && here.1 < there.1,
             _ => false,
@@ -397,8 +402,8 @@ impl Search<'_, '_, '_> {
         matches!(self.goal.symbol.kind, Interface | Type | Value | Variant)
             && used.name.starts_with(char::is_uppercase)
             && !standard::is_prelude(&used.name)
-            && self.project.package(module.file).map(|it| it.directory.clone())
-                == self.project.package(self.goal.file).map(|it| it.directory.clone())
+            && self.project.package(module.file).map(|package| package.directory.clone())
+                == self.project.package(self.goal.file).map(|package| package.directory.clone())
             && self.project.is_given_to_macro(module.file, used.line)
             && self.is_only()
     }

@@ -198,8 +198,8 @@ fn a_file_is_found_by_its_module() {
     let file = world.find("src/odd/name.rs").unwrap();
     let found = rules(Language::Rust)
         .referrers(&world, &Target { file, symbols: &[], module: true, now: None, own_file: false });
-    let shown: Vec<String> = found.iter().map(|found| shown(&world, found)).collect();
-    assert_eq!(shown, ["src/b.rs:1 Import", "src/lib.rs:2 Import"]);
+    let text: Vec<String> = found.iter().map(|found| shown(&world, found)).collect();
+    assert_eq!(text, ["src/b.rs:1 Import", "src/lib.rs:2 Import"]);
 }
 
 #[test]
@@ -339,7 +339,8 @@ fn members_do_not_depend_on_the_order_of_questions() {
     ]);
     let file = world.find("src/a.rs").unwrap();
     let facts = world.facts(file).unwrap();
-    let all: Vec<_> = facts.definitions.iter().filter(|it| &*it.name == "turn").cloned().collect();
+    let all: Vec<_> =
+        facts.definitions.iter().filter(|definition| &*definition.name == "turn").cloned().collect();
     let ask = |world: &dyn World, at: usize| {
         let symbols = &all[at..=at];
         rules(Language::Rust)

@@ -59,7 +59,8 @@ impl Reader {
     /// Records the macro that generates the items of this module since `first`.
     fn made_by(&mut self, name: &str, first: usize) {
         let container = self.module();
-        let made = self.facts.definitions[first..].iter_mut().filter(|it| it.container == container);
+        let made =
+            self.facts.definitions[first..].iter_mut().filter(|definition| definition.container == container);
         for definition in made {
             definition.extends.push(format!("{name}!").into());
         }

@@ -17,7 +17,7 @@ impl<'t> Walk<'t> {
         let shape = match node.kind() {
             "union_type" | "intersection_type" | "parenthesized_type" => {
                 let parts: Vec<_> =
-                    children(node).into_iter().map(|it| self.aliased(it, parameters)).collect();
+                    children(node).into_iter().map(|child| self.aliased(child, parameters)).collect();
                 union(parts)
             }
             _ => {
@@ -41,17 +41,17 @@ impl<'t> Walk<'t> {
             return Vec::new();
         }
         let inside = |parts: Vec<Node<'t>>| {
-            let given = parts.into_iter().flat_map(|it| self.given_back(it, parameters, depth + 1));
+            let given = parts.into_iter().flat_map(|part| self.given_back(part, parameters, depth + 1));
             given.collect()
         };
         match node.kind() {
             "type_identifier" => {
-                let at = parameters.iter().position(|it| *it == self.found.text(node));
+                let at = parameters.iter().position(|parameter| *parameter == self.found.text(node));
                 at.map(given_argument).into_iter().collect()
             }
             "union_type" | "intersection_type" | "parenthesized_type" => inside(children(node)),
             "conditional_type" => {
-                let branches = ["consequence", "alternative"].map(|it| node.child_by_field_name(it));
+                let branches = ["consequence", "alternative"].map(|name| node.child_by_field_name(name));
                 inside(branches.into_iter().flatten().collect())
             }
             "object_type" => inside(mapped(node).into_iter().collect()),
@@ -63,16 +63,17 @@ impl<'t> Walk<'t> {
 /// The names of an alias's parameters, in their order.
 pub(super) fn parameters<'t>(node: Node<'_>, text: &'t str) -> Vec<&'t str> {
     let list = node.child_by_field_name("type_parameters").map(children).unwrap_or_default();
-    let names = list.into_iter().filter_map(|it| it.child_by_field_name("name"));
-    names.filter_map(|it| text.get(it.byte_range())).collect()
+    let names = list.into_iter().filter_map(|child| child.child_by_field_name("name"));
+    names.filter_map(|name| text.get(name.byte_range())).collect()
 }
 
 /// The type of which an object type has every member as it is: `T` of `{ [K in keyof T]: T[K] }`.
 pub(super) fn mapped(object: Node<'_>) -> Option<Node<'_>> {
     let parts = children(object);
     let [signature] = parts.as_slice() else { return None };
-    let clause = children(*signature).into_iter().find(|it| it.kind() == "mapped_type_clause")?;
-    let keys = clause.child_by_field_name("type").filter(|it| it.kind() == "index_type_query")?;
+    let clause = children(*signature).into_iter().find(|child| child.kind() == "mapped_type_clause")?;
+    let keys =
+        clause.child_by_field_name("type").filter(|annotation| annotation.kind() == "index_type_query")?;
     let value = signature.child_by_field_name("type")?;
     let value = if value.kind() == "lookup_type" { value } else { value.named_child(0)? };
     (value.kind() == "lookup_type").then_some(())?;

@@ -15,16 +15,17 @@ impl<'t> Walk<'t> {
         let list = node.child_by_field_name("arguments");
         let count = list.and_then(count);
         if function.kind() == "import" || self.found.text(function) == "require" {
-            let module = list.and_then(|it| it.named_child(0)).filter(|it| it.kind() == "string");
+            let module = list.and_then(|list| list.named_child(0)).filter(|child| child.kind() == "string");
             let Some(module) = module else { return Shape::Unknown };
             let loaded = Shape::Name(self.inline(module, node, ImportForm::Dynamic).into());
             return if function.kind() == "import" { promise(loaded) } else { loaded };
         }
         self.mock(node, function, list);
         if self.found.text(function) == "Promise.all" {
-            let items = list.and_then(|it| it.named_child(0)).filter(|it| it.kind() == "array");
+            let items = list.and_then(|list| list.named_child(0)).filter(|child| child.kind() == "array");
             if let Some(items) = items {
-                let items = children(items).into_iter().map(|it| awaited(self.expression(it))).collect();
+                let items =
+                    children(items).into_iter().map(|child| awaited(self.expression(child))).collect();
                 return promise(Shape::Applied(Box::new(Shape::Of("tuple".into())), items));
             }
         }
@@ -39,8 +40,8 @@ impl<'t> Walk<'t> {
                 // The constructor of the base is called.
                 let before = self.found.facts.uses.len();
                 self.found.use_name(function, Role::Call, Some(Shape::Parent), count);
-                if let Some(it) = self.found.facts.uses.get_mut(before) {
-                    it.name = "constructor".into();
+                if let Some(candidate) = self.found.facts.uses.get_mut(before) {
+                    candidate.name = "constructor".into();
                 }
                 member(Shape::Parent, "constructor")
             }
@@ -64,10 +65,13 @@ impl<'t> Walk<'t> {
         list: Node<'t>,
         expected: Option<Shape>,
     ) -> Option<Shape> {
-        let name = function.child_by_field_name("property").map(|it| self.found.text(it));
-        let is_function = list.named_child(0).is_some_and(|it| it.kind() == "arrow_function");
-        let is_known = |it: &Shape| !matches!(it, Shape::Unknown | Shape::Untyped | Shape::Parameter(..));
-        expected.filter(|it| name == Some("map") && is_function && is_known(it)).map(crate::scope::element)
+        let name = function.child_by_field_name("property").map(|property| self.found.text(property));
+        let is_function = list.named_child(0).is_some_and(|child| child.kind() == "arrow_function");
+        let is_known =
+            |shape: &Shape| !matches!(shape, Shape::Unknown | Shape::Untyped | Shape::Parameter(..));
+        expected
+            .filter(|shape| name == Some("map") && is_function && is_known(shape))
+            .map(crate::scope::element)
     }
 
     /// Records a called name. A destructured name is called as a member of its source.
@@ -77,8 +81,8 @@ impl<'t> Walk<'t> {
         {
             let before = self.found.facts.uses.len();
             self.found.use_name(node, Role::Call, Some(*of), arguments);
-            if let Some(it) = self.found.facts.uses.get_mut(before) {
-                it.name = name;
+            if let Some(candidate) = self.found.facts.uses.get_mut(before) {
+                candidate.name = name;
             }
         }
         self.bare_name(node, Role::Call, arguments)
@@ -91,8 +95,11 @@ impl<'t> Walk<'t> {
             return;
         }
         let container = self.found.container();
-        let own = |it: &&crate::facts::Definition| it.name == *name && it.container == container;
-        let gives = self.found.facts.definitions.iter().find(own).and_then(|it| it.gives.as_ref());
+        let own = |definition: &&crate::facts::Definition| {
+            definition.name == *name && definition.container == container
+        };
+        let gives =
+            self.found.facts.definitions.iter().find(own).and_then(|definition| definition.gives.as_ref());
         if let Some(Shape::Function(takes, _)) = gives
             && let Some(this) = declared_this(takes)
         {
@@ -141,7 +148,7 @@ impl<'t> Walk<'t> {
         };
         let mut held = Vec::new();
         if let Some(arguments) = node.child_by_field_name("type_arguments") {
-            held = children(arguments).into_iter().map(|it| self.annotation(it)).collect();
+            held = children(arguments).into_iter().map(|child| self.annotation(child)).collect();
         }
         if let Some(list) = list {
             let constructor = match &callee {

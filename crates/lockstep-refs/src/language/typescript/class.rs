@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use super::object_parts::ObjectParts;
 use super::statement::reach;
 use super::{Walk, alias};
 use crate::facts::{ANY_MEMBER, Definition, DefinitionKind, OPTIONAL, Reach, Role, STATIC, Shape};
@@ -45,7 +46,7 @@ impl<'t> Walk<'t> {
         for member in body.map(children).unwrap_or_default() {
             self.class_member(member);
         }
-        if let Some(heritage) = children(node).into_iter().find(|it| it.kind() == "class_heritage") {
+        if let Some(heritage) = children(node).into_iter().find(|child| child.kind() == "class_heritage") {
             self.own_properties(heritage, node);
         }
         self.this.pop();
@@ -105,11 +106,11 @@ impl<'t> Walk<'t> {
             // A picked property exists even if the type no longer has it.
             "Pick" => Some(name),
             "Omit" | "Partial" | "Readonly" | "Required" => {
-                let list = children(node).into_iter().find(|it| it.kind() == "type_arguments")?;
+                let list = children(node).into_iter().find(|child| child.kind() == "type_arguments")?;
                 let first = list.named_child(0)?;
                 let head = first.child_by_field_name("name").filter(|_| first.kind() == "generic_type");
                 let is_name =
-                    |it: &Node<'t>| matches!(it.kind(), "type_identifier" | "nested_type_identifier");
+                    |child: &Node<'t>| matches!(child.kind(), "type_identifier" | "nested_type_identifier");
                 head.or(Some(first)).filter(is_name)
             }
             _ => None,
@@ -124,7 +125,7 @@ impl<'t> Walk<'t> {
         }
         let head = match node.kind() {
             "generic_type" => {
-                for part in children(node).into_iter().filter(|it| it.kind() == "type_arguments") {
+                for part in children(node).into_iter().filter(|child| child.kind() == "type_arguments") {
                     self.type_arguments(part);
                 }
                 node.child_by_field_name("name").or_else(|| node.named_child(0))?
@@ -179,7 +180,7 @@ impl<'t> Walk<'t> {
 
     fn method(&mut self, node: Node<'t>) {
         let parts: Vec<_> = node.children(&mut node.walk()).collect();
-        let has = |kind: &str| parts.iter().any(|it| it.kind() == kind);
+        let has = |kind: &str| parts.iter().any(|part| part.kind() == kind);
         let accessor = has("get");
         let name = self.member_name(node);
         let before = self.found.within;
@@ -212,10 +213,10 @@ impl<'t> Walk<'t> {
 
     /// Returns true if a setter has a getter, which represents both.
     fn is_read(&self, setter: Node<'t>) -> bool {
-        let name = |node: Node<'t>| node.child_by_field_name("name").map(|it| self.found.text(it));
-        let is_getter = |it: &Node<'t>| it.children(&mut it.walk()).any(|part| part.kind() == "get");
+        let name = |node: Node<'t>| node.child_by_field_name("name").map(|name| self.found.text(name));
+        let is_getter = |node: &Node<'t>| node.children(&mut node.walk()).any(|part| part.kind() == "get");
         let beside = setter.parent().map(children).unwrap_or_default();
-        beside.iter().filter(|it| is_getter(it)).any(|it| name(*it) == name(setter))
+        beside.iter().filter(|node| is_getter(node)).any(|node| name(*node) == name(setter))
     }
 
     fn member(&self, name: &str, kind: DefinitionKind, node: Node<'t>) -> Definition {
@@ -225,17 +226,17 @@ impl<'t> Walk<'t> {
             self.found.digests(node, node.child_by_field_name("name"), body);
         definition.header = self.found.header(node, node.child_by_field_name("name"), body);
         let is_private = name.starts_with('#')
-            || children(node)
-                .iter()
-                .any(|it| it.kind() == "accessibility_modifier" && self.found.text(*it) == "private");
+            || children(node).iter().any(|child| {
+                child.kind() == "accessibility_modifier" && self.found.text(*child) == "private"
+            });
         definition.reach = if is_private { Reach::File } else { Reach::Everyone };
         if kind == DefinitionKind::Method {
             definition.arity = Some(self.arity(node));
         }
         let marks = [("?", OPTIONAL), ("static", STATIC)];
-        let parts: Vec<_> = node.children(&mut node.walk()).map(|it| it.kind()).collect();
-        let said = marks.iter().filter(|(word, _)| parts.contains(word));
-        definition.extends = said.map(|(_, mark)| (*mark).into()).collect();
+        let parts: Vec<_> = node.children(&mut node.walk()).map(|child| child.kind()).collect();
+        let marked = marks.iter().filter(|(word, _)| parts.contains(word));
+        definition.extends = marked.map(|(_, mark)| (*mark).into()).collect();
         definition
     }
 
@@ -244,7 +245,9 @@ impl<'t> Walk<'t> {
         for parameter in node.child_by_field_name("parameters").map(children).unwrap_or_default() {
             let modifiers: Vec<_> = parameter
                 .children(&mut parameter.walk())
-                .filter(|it| matches!(it.kind(), "accessibility_modifier" | "readonly" | "override_modifier"))
+                .filter(|child| {
+                    matches!(child.kind(), "accessibility_modifier" | "readonly" | "override_modifier")
+                })
                 .collect();
             let Some(name) = parameter.child_by_field_name("pattern").filter(|_| !modifiers.is_empty())
             else {
@@ -253,14 +256,14 @@ impl<'t> Walk<'t> {
             let mut definition =
                 self.found.definition(self.found.text(name), DefinitionKind::Field, parameter);
             definition.signature = digest([parameter], self.found.text, |_| false);
-            if modifiers.iter().any(|it| self.found.text(*it) == "private") {
+            if modifiers.iter().any(|modifier| self.found.text(*modifier) == "private") {
                 definition.reach = Reach::File;
             }
             let annotation = parameter.child_by_field_name("type");
             let default = parameter.child_by_field_name("value");
             definition.gives = match annotation {
                 Some(declared) => Some(self.quietly(|walk| walk.annotation(declared))),
-                None => default.map(|it| self.outline(it)),
+                None => default.map(|default| self.outline(default)),
             };
             self.found.define(definition);
         }
@@ -268,13 +271,14 @@ impl<'t> Walk<'t> {
 
     fn field(&mut self, node: Node<'t>) {
         let name = self.member_name(node);
-        for part in children(node).into_iter().filter(|it| it.kind() == "decorator") {
+        for part in children(node).into_iter().filter(|child| child.kind() == "decorator") {
             self.expression(part);
         }
-        let declared = node.child_by_field_name("type").map(|it| self.annotation(it));
+        let declared = node.child_by_field_name("type").map(|annotation| self.annotation(annotation));
         let value = node.child_by_field_name("value");
-        let is_function = value
-            .is_some_and(|it| matches!(it.kind(), "arrow_function" | "function_expression" | "function"));
+        let is_function = value.is_some_and(|value| {
+            matches!(value.kind(), "arrow_function" | "function_expression" | "function")
+        });
         let mut at = None;
         if let Some(name) = name {
             let kind = if is_function && declared.is_none() {
@@ -298,7 +302,7 @@ impl<'t> Walk<'t> {
         if at.is_some() {
             self.found.within = at;
         }
-        let shape = value.map(|it| self.expected(it, declared.clone()));
+        let shape = value.map(|value| self.expected(value, declared.clone()));
         if let (Some(node), Some(shape)) = (value, &shape) {
             self.expect_type(node, shape, declared.as_ref());
         }
@@ -309,7 +313,7 @@ impl<'t> Walk<'t> {
     }
 
     pub(super) fn interface(&mut self, node: Node<'t>, exported: bool, whole: Node<'t>) {
-        let Some(name) = node.child_by_field_name("name").map(|it| self.found.text(it)) else { return };
+        let Some(name) = node.child_by_field_name("name").map(|name| self.found.text(name)) else { return };
         let body = node.child_by_field_name("body");
         self.generics.push(Default::default());
         if let Some(parameters) = node.child_by_field_name("type_parameters") {
@@ -322,7 +326,9 @@ impl<'t> Walk<'t> {
         definition.header = self.found.header(node, node.child_by_field_name("name"), body);
         for clause in children(node) {
             if matches!(clause.kind(), "extends_type_clause" | "extends_clause") {
-                definition.extends.extend(children(clause).into_iter().filter_map(|it| self.base_type(it)));
+                definition
+                    .extends
+                    .extend(children(clause).into_iter().filter_map(|child| self.base_type(child)));
             }
         }
         self.members_of(definition, body.as_slice());
@@ -349,7 +355,7 @@ impl<'t> Walk<'t> {
             "method_signature" => self.method(node),
             "property_signature" => {
                 let name = self.member_name(node);
-                let declared = node.child_by_field_name("type").map(|it| self.annotation(it));
+                let declared = node.child_by_field_name("type").map(|annotation| self.annotation(annotation));
                 if let Some(name) = name {
                     let mut definition = self.member(name, DefinitionKind::Field, node);
                     definition.gives = declared;
@@ -367,7 +373,8 @@ impl<'t> Walk<'t> {
                 for part in children(node) {
                     self.type_part(part);
                 }
-                let keys = node.child_by_field_name("index_type").map(|it| self.found.text(it));
+                let keys =
+                    node.child_by_field_name("index_type").map(|index_type| self.found.text(index_type));
                 if node.kind() == "index_signature" && keys == Some("string") {
                     let mut definition = self.found.definition(ANY_MEMBER, DefinitionKind::Field, node);
                     definition.reach = Reach::File;
@@ -379,7 +386,7 @@ impl<'t> Walk<'t> {
     }
 
     pub(super) fn alias(&mut self, node: Node<'t>, exported: bool, whole: Node<'t>) {
-        let Some(name) = node.child_by_field_name("name").map(|it| self.found.text(it)) else { return };
+        let Some(name) = node.child_by_field_name("name").map(|name| self.found.text(name)) else { return };
         let Some(value) = node.child_by_field_name("value") else { return };
         self.generics.push(Default::default());
         if let Some(parameters) = node.child_by_field_name("type_parameters") {
@@ -396,7 +403,8 @@ impl<'t> Walk<'t> {
             && (parameters.is_empty() || parts.bodies.iter().all(|body| alias::mapped(*body).is_none()));
         if has_members {
             definition.kind = DefinitionKind::Interface;
-            let hidden = |it| parts.bodies.contains(&it) || node.child_by_field_name("name") == Some(it);
+            let hidden =
+                |child| parts.bodies.contains(&child) || node.child_by_field_name("name") == Some(child);
             definition.signature = digest([node], self.found.text, hidden);
             definition.body = digest(parts.bodies.iter().copied(), self.found.text, |_| false);
             for base in parts.bases {
@@ -404,7 +412,7 @@ impl<'t> Walk<'t> {
             }
             let at = self.members_of(definition, &parts.bodies);
             let others: Vec<Shape> =
-                parts.others.into_iter().map(|it| self.aliased(it, &parameters)).collect();
+                parts.others.into_iter().map(|other| self.aliased(other, &parameters)).collect();
             if !others.is_empty() {
                 self.give(at, union([Shape::Itself].into_iter().chain(others)));
             }
@@ -419,7 +427,7 @@ impl<'t> Walk<'t> {
     }
 
     pub(super) fn enumeration(&mut self, node: Node<'t>, exported: bool, whole: Node<'t>) {
-        let Some(name) = node.child_by_field_name("name").map(|it| self.found.text(it)) else { return };
+        let Some(name) = node.child_by_field_name("name").map(|name| self.found.text(name)) else { return };
         let body = node.child_by_field_name("body");
         let mut definition = self.found.definition(name, DefinitionKind::Type, whole);
         definition.reach = reach(exported);
@@ -447,50 +455,5 @@ impl<'t> Walk<'t> {
             }
         }
         self.found.leave(entered);
-    }
-}
-
-/// The object types in an alias, and the types that they are combined with.
-#[derive(Default)]
-struct ObjectParts<'t> {
-    /// Bodies whose members the type has, all of them or alternatively: `{ … }`.
-    bodies: Vec<Node<'t>>,
-    /// Intersected types: `A` of `A & { … }`.
-    bases: Vec<Node<'t>>,
-    /// Alternative types: `A` of `A | { … }`.
-    others: Vec<Node<'t>>,
-}
-
-impl<'t> ObjectParts<'t> {
-    fn of(value: Node<'t>) -> Self {
-        let mut parts = Self::default();
-        match value.kind() {
-            "union_type" => parts.either(value),
-            _ => parts.both(value),
-        }
-        parts
-    }
-
-    fn either(&mut self, node: Node<'t>) {
-        for part in children(node) {
-            match part.kind() {
-                "union_type" => self.either(part),
-                "object_type" => self.bodies.push(part),
-                "comment" => {}
-                _ => self.others.push(part),
-            }
-        }
-    }
-
-    fn both(&mut self, node: Node<'t>) {
-        match node.kind() {
-            "object_type" => self.bodies.push(node),
-            "intersection_type" => children(node).into_iter().for_each(|part| self.both(part)),
-            "parenthesized_type" if self.bodies.is_empty() && self.bases.is_empty() => {
-                node.named_child(0).into_iter().for_each(|inner| self.both(inner));
-            }
-            "comment" => {}
-            _ => self.bases.push(node),
-        }
     }
 }

@@ -51,7 +51,7 @@ fn read_project(world: &dyn World, file: FileId, project: &mut Project, depth: u
     let Some(JsonValue::Object(object)) = parse(&text) else { return };
     let directory = parent(world.path(file)).to_owned();
     if let Some(options) = object.get_object("compilerOptions") {
-        let base_url = options.get_string("baseUrl").and_then(|it| join(&directory, it));
+        let base_url = options.get_string("baseUrl").and_then(|name| join(&directory, name));
         if project.paths.is_empty()
             && let Some(paths) = options.get_object("paths")
         {
@@ -69,7 +69,7 @@ fn read_project(world: &dyn World, file: FileId, project: &mut Project, depth: u
         Some(JsonValue::Array(all)) => all.iter().filter_map(string).collect(),
         _ => Vec::new(),
     };
-    for other in extends.iter().rev().filter(|it| it.starts_with('.')) {
+    for other in extends.iter().rev().filter(|extend| extend.starts_with('.')) {
         let found = join(&directory, other)
             .and_then(|path| world.find(&path).or_else(|| world.find(&format!("{path}.json"))));
         if let Some(found) = found {
@@ -82,7 +82,7 @@ fn read_paths(paths: &JsonObject<'_>, from: &str) -> Vec<(String, Vec<String>)> 
     let mut all = Vec::new();
     for (pattern, targets) in entries(paths) {
         let JsonValue::Array(targets) = &targets else { continue };
-        let targets = targets.iter().filter_map(|it| join(from, &string(it)?)).collect();
+        let targets = targets.iter().filter_map(|json_value| join(from, &string(json_value)?)).collect();
         all.push((pattern, targets));
     }
     // The longest match wins.
@@ -114,10 +114,10 @@ fn package(world: &dyn World, file: FileId) -> Option<Package> {
     exports.sort_by(|a, b| (b.0.len(), &a.0).cmp(&(a.0.len(), &b.0)));
     let main = ["source", "types", "typings", "module", "main"];
     Some(Package {
-        name: object.get_string("name").map(|it| it.to_string()).unwrap_or_default(),
+        name: object.get_string("name").map(|name| name.to_string()).unwrap_or_default(),
         directory: parent(path).to_owned(),
         exports,
-        main: main.iter().filter_map(|key| object.get_string(key)).map(|it| it.to_string()).collect(),
+        main: main.iter().filter_map(|key| object.get_string(key)).map(|name| name.to_string()).collect(),
     })
 }
 
@@ -138,7 +138,7 @@ fn targets(value: &JsonValue<'_>) -> Vec<String> {
 /// Ranks conditions: sources and types precede build outputs.
 fn rank(condition: &str) -> usize {
     let known = ["source", "types", "import", "module", "default", "require"];
-    known.iter().position(|it| *it == condition).unwrap_or(known.len())
+    known.iter().position(|name| *name == condition).unwrap_or(known.len())
 }
 
 fn entries<'a>(object: &JsonObject<'a>) -> Vec<(String, JsonValue<'a>)> {

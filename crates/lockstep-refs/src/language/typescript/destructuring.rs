@@ -62,10 +62,10 @@ impl<'t> Walk<'t> {
                 let key = part.child_by_field_name("key");
                 let value = part.child_by_field_name("value");
                 let mut inner = Shape::Unknown;
-                if let Some(key) = key.filter(|it| it.kind() == "property_identifier") {
+                if let Some(key) = key.filter(|key| key.kind() == "property_identifier") {
                     self.found.use_name(key, Role::Pattern, Some(shape.clone()), None);
                     inner = member(shape.clone(), self.found.text(key));
-                } else if let Some(key) = key.filter(|it| it.kind() == "computed_property_name") {
+                } else if let Some(key) = key.filter(|key| key.kind() == "computed_property_name") {
                     self.expression(key);
                 }
                 if let Some(value) = value {

@@ -52,7 +52,7 @@ impl<'t> Walk<'t> {
             "non_null_expression" => {
                 let shape = self.first(node, expected);
                 // The grammar reads `a - b!` as `(a - b)!`.
-                match node.named_child(0).filter(|it| it.kind() == "binary_expression") {
+                match node.named_child(0).filter(|child| child.kind() == "binary_expression") {
                     Some(inner) => {
                         inner.child_by_field_name("right").map_or(shape, |right| self.outline(right))
                     }
@@ -62,7 +62,8 @@ impl<'t> Walk<'t> {
             "as_expression" | "satisfies_expression" => self.cast(node),
             "type_assertion" => {
                 let parts = children(node);
-                let declared = parts.first().and_then(|it| it.named_child(0)).map(|it| self.annotation(it));
+                let declared =
+                    parts.first().and_then(|parts| parts.named_child(0)).map(|child| self.annotation(child));
                 match parts.get(1) {
                     Some(value) if declared == Some(Shape::Untyped) => drop(self.mentioned(*value)),
                     Some(value) => drop(self.expected(*value, declared.clone())),
@@ -81,7 +82,7 @@ impl<'t> Walk<'t> {
             "array" => {
                 let item = expected.map(crate::scope::element);
                 let items: Vec<Shape> =
-                    children(node).into_iter().map(|it| self.expected(it, item.clone())).collect();
+                    children(node).into_iter().map(|child| self.expected(child, item.clone())).collect();
                 Shape::Applied(Box::new(Shape::Of("Array".into())), vec![either(items)])
             }
             "string" | "template_string" => {
@@ -137,22 +138,22 @@ impl<'t> Walk<'t> {
 
     fn first(&mut self, node: Node<'t>, expected: Option<Shape>) -> Shape {
         let mut parts = children(node).into_iter();
-        let shape = parts.next().map_or(Shape::Unknown, |it| self.expected(it, expected));
-        parts.for_each(|it| drop(self.expression(it)));
+        let shape = parts.next().map_or(Shape::Unknown, |parts| self.expected(parts, expected));
+        parts.for_each(|part| drop(self.expression(part)));
         shape
     }
 
     fn cast(&mut self, node: Node<'t>) -> Shape {
         let parts = children(node);
-        let declared = parts.get(1).map(|it| self.annotation(*it));
+        let declared = parts.get(1).map(|part| self.annotation(*part));
         // `as const` does not change the type.
         let expected = declared.clone();
         let value = match parts.first() {
             // A value cast to `any` only has to exist.
-            Some(it) if declared == Some(Shape::Untyped) && node.kind() == "as_expression" => {
-                self.mentioned(*it)
+            Some(child) if declared == Some(Shape::Untyped) && node.kind() == "as_expression" => {
+                self.mentioned(*child)
             }
-            Some(it) => self.expected(*it, expected),
+            Some(child) => self.expected(*child, expected),
             None => Shape::Unknown,
         };
         match declared {
@@ -176,7 +177,7 @@ impl<'t> Walk<'t> {
             return self.cast_to_path(node, cast);
         }
         let name = node.child_by_field_name("property");
-        let of = match (node.child_by_field_name("object"), name.map(|it| self.found.text(it))) {
+        let of = match (node.child_by_field_name("object"), name.map(|name| self.found.text(name))) {
             // A function that is only bound or named is not called yet: any signature will do.
             (Some(of), Some("bind" | "name")) if of.kind() == "member_expression" => {
                 self.member_access(of, Role::Type, None)
@@ -199,7 +200,7 @@ impl<'t> Walk<'t> {
     /// Returns true for `exports.x`, which is a definition of the module itself.
     #[inline(never)]
     fn is_own_export(&self, member: Node<'t>) -> bool {
-        let object = member.child_by_field_name("object").map_or("", |it| self.found.text(it));
+        let object = member.child_by_field_name("object").map_or("", |object| self.found.text(object));
         matches!(object, "exports" | "module.exports") && self.found.scopes.get("exports").is_none()
     }
 
@@ -233,7 +234,7 @@ impl<'t> Walk<'t> {
     }
 
     fn subscript(&mut self, node: Node<'t>) -> Shape {
-        let of = node.child_by_field_name("object").map_or(Shape::Unknown, |it| self.expression(it));
+        let of = node.child_by_field_name("object").map_or(Shape::Unknown, |object| self.expression(object));
         let Some(index) = node.child_by_field_name("index") else { return Shape::Unknown };
         if index.kind() == "string"
             && let Some(key) = index.named_child(0)
@@ -248,7 +249,7 @@ impl<'t> Walk<'t> {
     /// Records that a value is used where a type is expected, if both may be types of the project.
     pub(super) fn expect_type(&mut self, node: Node<'t>, value: &Shape, expected: Option<&Shape>) {
         let Some(expected) =
-            expected.filter(|it| may_be_defined(it) && may_be_defined(value) && *it != value)
+            expected.filter(|shape| may_be_defined(shape) && may_be_defined(value) && *shape != value)
         else {
             return;
         };
@@ -259,8 +260,8 @@ impl<'t> Walk<'t> {
         let before = self.found.facts.uses.len();
         let both = Shape::Function(vec![value.clone()], Box::new(expected.clone()));
         self.found.use_name(node, Role::Conform, Some(both), None);
-        if let Some(it) = self.found.facts.uses.get_mut(before) {
-            it.name = "".into();
+        if let Some(candidate) = self.found.facts.uses.get_mut(before) {
+            candidate.name = "".into();
         }
     }
 
@@ -274,15 +275,15 @@ impl<'t> Walk<'t> {
                 _ => None,
             };
             let mut inner = None;
-            if let Some(key) = key.filter(|it| it.kind() != "computed_property_name")
-                && let Some(expected) = expected.as_ref().filter(|it| **it != Shape::Unknown)
+            if let Some(key) = key.filter(|key| key.kind() != "computed_property_name")
+                && let Some(expected) = expected.as_ref().filter(|shape| **shape != Shape::Unknown)
             {
                 self.found.use_name(key, Role::Construct, Some(expected.clone()), None);
                 inner = Some(member(expected.clone(), self.string(key)));
             }
             match property.kind() {
                 "pair" => {
-                    if let Some(key) = key.filter(|it| it.kind() == "computed_property_name") {
+                    if let Some(key) = key.filter(|key| key.kind() == "computed_property_name") {
                         self.expression(key);
                     }
                     if let Some(value) = property.child_by_field_name("value") {
@@ -297,7 +298,7 @@ impl<'t> Walk<'t> {
                 _ => drop(self.expression(property)),
             }
         }
-        expected.filter(|it| !matches!(it, Shape::Parameter(..))).unwrap_or(Shape::Unknown)
+        expected.filter(|shape| !matches!(shape, Shape::Parameter(..))).unwrap_or(Shape::Unknown)
     }
 
     fn ternary(&mut self, node: Node<'t>, expected: Option<Shape>) -> Shape {
@@ -311,7 +312,7 @@ impl<'t> Walk<'t> {
                 walk.narrow(condition, holds);
             }
             let value = node.child_by_field_name(field);
-            let shape = value.map_or(Shape::Unknown, |it| walk.expected(it, expected.clone()));
+            let shape = value.map_or(Shape::Unknown, |value| walk.expected(value, expected.clone()));
             walk.found.scopes.close();
             shape
         };
@@ -326,7 +327,7 @@ impl<'t> Walk<'t> {
             self.parts(node);
             return Shape::Unknown;
         };
-        let operator = node.child_by_field_name("operator").map_or("", |it| self.found.text(it));
+        let operator = node.child_by_field_name("operator").map_or("", |operator| self.found.text(operator));
         let first = self.expression(left);
         self.found.scopes.open();
         if operator == "&&" {
@@ -352,7 +353,7 @@ impl<'t> Walk<'t> {
             _ => self.expression(left),
         });
         let right = node.child_by_field_name("right");
-        let value = right.map_or(Shape::Unknown, |it| self.expected(it, expected.clone()));
+        let value = right.map_or(Shape::Unknown, |child| self.expected(child, expected.clone()));
         if let Some(right) = right {
             let mark = left.map(|left| declared_mark(self.found.text(left)));
             let is_declared = mark.is_some_and(|mark| self.found.scopes.get(&mark).is_some());
@@ -369,12 +370,12 @@ impl<'t> Walk<'t> {
             }
         }
         // A variable without a type gets that of its first value.
-        if let Some(left) = left.filter(|it| it.kind() == "identifier")
+        if let Some(left) = left.filter(|child| child.kind() == "identifier")
             && self.found.scopes.get(self.found.text(left)) == Some(&Shape::Unknown)
         {
             self.found.scopes.rebind(self.found.text(left), value.clone());
         }
-        if let Some(left) = left.filter(|it| it.kind() == "member_expression") {
+        if let Some(left) = left.filter(|child| child.kind() == "member_expression") {
             self.own_field(left, &value);
         }
         value
@@ -396,8 +397,12 @@ impl<'t> Walk<'t> {
             return;
         }
         let (name, container) = (self.found.text(name), self.found.container());
-        let known =
-            self.found.facts.definitions.iter().any(|it| *it.name == *name && it.container == container);
+        let known = self
+            .found
+            .facts
+            .definitions
+            .iter()
+            .any(|definition| *definition.name == *name && definition.container == container);
         if !known {
             let mut definition = self.found.definition(name, DefinitionKind::Field, left);
             definition.gives = Some(value.clone());
@@ -441,9 +446,10 @@ fn may_be_defined(shape: &Shape) -> bool {
                 | "never"
         ),
         Shape::Applied(head, _) => may_be_defined(head) && **head != Shape::Of("Array".into()),
-        Shape::Function(takes, gives) => {
-            takes.iter().chain([&**gives]).any(|it| !matches!(it, Shape::Parameter(..)) && may_be_defined(it))
-        }
+        Shape::Function(takes, gives) => takes
+            .iter()
+            .chain([&**gives])
+            .any(|candidate| !matches!(candidate, Shape::Parameter(..)) && may_be_defined(candidate)),
         Shape::Either(parts) => parts.iter().any(may_be_defined),
         Shape::Untyped | Shape::Unknown => false,
     }

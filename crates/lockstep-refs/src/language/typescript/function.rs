@@ -11,7 +11,7 @@ use crate::syntax::children;
 impl<'t> Walk<'t> {
     /// A function of the module, or one inside a function.
     pub(super) fn function(&mut self, node: Node<'t>, exported: bool, whole: Node<'t>) {
-        let Some(name) = node.child_by_field_name("name").map(|it| self.found.text(it)) else { return };
+        let Some(name) = node.child_by_field_name("name").map(|name| self.found.text(name)) else { return };
         if self.found.scopes.is_inside() {
             let shape = self.callable(node, None);
             self.found.scopes.bind(name, shape);
@@ -58,9 +58,9 @@ impl<'t> Walk<'t> {
             }
             _ => Vec::new(),
         };
-        let declared = node.child_by_field_name("return_type").map(|it| self.annotation(it));
-        let is_async = node.child(0).is_some_and(|it| it.kind() == "async")
-            || node.children(&mut node.walk()).any(|it| it.kind() == "async");
+        let declared = node.child_by_field_name("return_type").map(|result| self.annotation(result));
+        let is_async = node.child(0).is_some_and(|child| child.kind() == "async")
+            || node.children(&mut node.walk()).any(|child| child.kind() == "async");
         let inside = match (&declared, is_async) {
             (Some(declared), true) => Some(awaited(declared.clone())),
             (Some(declared), false) => Some(declared.clone()),
@@ -121,14 +121,15 @@ impl<'t> Walk<'t> {
                 "assignment_pattern" => parameter.child_by_field_name("left").unwrap_or(parameter),
                 _ => parameter,
             });
-            for decorator in children(parameter).into_iter().filter(|it| it.kind() == "decorator") {
+            for decorator in children(parameter).into_iter().filter(|child| child.kind() == "decorator") {
                 self.expression(decorator);
             }
-            let annotation = parameter.child_by_field_name("type").map(|it| self.annotation(it));
+            let annotation =
+                parameter.child_by_field_name("type").map(|annotation| self.annotation(annotation));
             let default = parameter
                 .child_by_field_name("value")
                 .or_else(|| parameter.child_by_field_name("right"))
-                .map(|it| self.expected(it, annotation.clone()));
+                .map(|value| self.expected(value, annotation.clone()));
             if pattern.kind() == "this" {
                 this = annotation;
                 continue;
@@ -190,7 +191,9 @@ fn parameter_shape(expected: Option<&Shape>, at: u16) -> Shape {
 /// Returns the declared receiver of a function: `function (this: T)`.
 pub(super) fn declared_this(takes: &[Shape]) -> Option<Shape> {
     takes.iter().find_map(|taken| match taken {
-        Shape::Applied(head, held) if **head == Shape::Of(THIS_PARAMETER.into()) => held.first().cloned(),
+        Shape::Applied(head, arguments) if **head == Shape::Of(THIS_PARAMETER.into()) => {
+            arguments.first().cloned()
+        }
         _ => None,
     })
 }

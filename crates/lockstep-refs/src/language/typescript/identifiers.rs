@@ -25,7 +25,9 @@ impl<'t> Walk<'t> {
                 }
             }
             "binary_expression" => {
-                let operator = condition.child_by_field_name("operator").map_or("", |it| self.found.text(it));
+                let operator = condition
+                    .child_by_field_name("operator")
+                    .map_or("", |operator| self.found.text(operator));
                 let (left, right) =
                     (condition.child_by_field_name("left"), condition.child_by_field_name("right"));
                 let (Some(left), Some(right)) = (left, right) else { return };
@@ -128,8 +130,12 @@ impl<'t> Walk<'t> {
                 (Some(of), Some(name)) => member(self.outline(of), self.found.text(name)),
                 _ => Shape::Unknown,
             },
-            ("call_expression", _) => part("function").map_or(Shape::Unknown, |it| call(self.outline(it))),
-            ("new_expression", _) => part("constructor").map_or(Shape::Unknown, |it| call(self.outline(it))),
+            ("call_expression", _) => {
+                part("function").map_or(Shape::Unknown, |child| call(self.outline(child)))
+            }
+            ("new_expression", _) => {
+                part("constructor").map_or(Shape::Unknown, |child| call(self.outline(child)))
+            }
             ("await_expression", Some(of)) => awaited(self.outline(of)),
             ("parenthesized_expression" | "non_null_expression" | "satisfies_expression", Some(of)) => {
                 self.outline(of)
@@ -152,8 +158,10 @@ impl<'t> Walk<'t> {
         let Some(container) = self.found.container() else { return name.to_owned() };
         let mut around: &str = &container;
         loop {
-            let is_known = self.found.facts.definitions.iter().any(|it| {
-                it.container.as_deref() == Some(around) && *it.name == *name && !is_member_kind(it.kind)
+            let is_known = self.found.facts.definitions.iter().any(|definition| {
+                definition.container.as_deref() == Some(around)
+                    && *definition.name == *name
+                    && !is_member_kind(definition.kind)
             });
             if is_known {
                 return format!("{around}.{name}");

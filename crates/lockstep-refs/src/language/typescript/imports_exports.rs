@@ -32,8 +32,9 @@ impl<'t> Walk<'t> {
                     }
                     "pair" => {
                         let key = property.child_by_field_name("key")?;
-                        let value =
-                            property.child_by_field_name("value").filter(|it| it.kind() == "identifier")?;
+                        let value = property
+                            .child_by_field_name("value")
+                            .filter(|value| value.kind() == "identifier")?;
                         let (name, local) = (self.found.text(value).into(), self.found.text(key).into());
                         Some(ImportedName { name, local, line: line_of(property) })
                     }
@@ -61,15 +62,18 @@ impl<'t> Walk<'t> {
     pub(super) fn assigned_member(&mut self, node: Node<'t>) -> bool {
         const FUNCTIONS: &[&str] = &["arrow_function", "function_expression", "generator_function"];
         let field = |name: &str| node.child_by_field_name(name);
-        let function = field("right").filter(|it| FUNCTIONS.contains(&it.kind()));
+        let function = field("right").filter(|child| FUNCTIONS.contains(&child.kind()));
         let (Some(left), Some(function)) = (field("left"), function) else { return false };
-        let member = left.child_by_field_name("property").filter(|it| it.kind() == "property_identifier");
+        let member =
+            left.child_by_field_name("property").filter(|property| property.kind() == "property_identifier");
         let (Some(owner), Some(member)) = (left.child_by_field_name("object"), member) else { return false };
         let owner = self.found.text(owner);
         let owner = owner.strip_suffix(".prototype").unwrap_or(owner);
-        let is_owner = |it: &Definition| {
+        let is_owner = |definition: &Definition| {
             use DefinitionKind::{Function, Type, Value};
-            *it.name == *owner && it.container.is_none() && matches!(it.kind, Function | Type | Value)
+            *definition.name == *owner
+                && definition.container.is_none()
+                && matches!(definition.kind, Function | Type | Value)
         };
         if self.found.facts.language != Language::JavaScript
             || !self.found.facts.definitions.iter().any(is_owner)
@@ -95,8 +99,8 @@ impl<'t> Walk<'t> {
     /// Handles a property of an exported object: unless it is only an alias, it is defined there.
     fn offered_property(&mut self, property: Node<'t>) {
         let key = property.child_by_field_name("key").or_else(|| property.child_by_field_name("name"));
-        let key = key.filter(|it| matches!(it.kind(), "property_identifier" | "string"));
-        let value = property.child_by_field_name("value").filter(|it| it.kind() != "identifier");
+        let key = key.filter(|key| matches!(key.kind(), "property_identifier" | "string"));
+        let value = property.child_by_field_name("value").filter(|value| value.kind() != "identifier");
         match (property.kind(), key, value) {
             ("pair", Some(key), Some(value)) => {
                 self.value(self.string(key), None, Some(value), true, property);
@@ -128,7 +132,7 @@ impl<'t> Walk<'t> {
     pub(super) fn import(&mut self, node: Node<'t>) {
         let Some(source) = node
             .child_by_field_name("source")
-            .or_else(|| children(node).into_iter().find(|it| it.kind() == "import_require_clause"))
+            .or_else(|| children(node).into_iter().find(|child| child.kind() == "import_require_clause"))
         else {
             return;
         };
@@ -145,13 +149,13 @@ impl<'t> Walk<'t> {
             }
             return;
         }
-        let type_only = node.children(&mut node.walk()).any(|it| it.kind() == "type");
+        let type_only = node.children(&mut node.walk()).any(|child| child.kind() == "type");
         let mut import = Import {
             module: self.string(source).into(),
             form: if type_only { ImportForm::TypeOnly } else { ImportForm::Plain },
             ..empty_import(node)
         };
-        let clause = children(node).into_iter().find(|it| it.kind() == "import_clause");
+        let clause = children(node).into_iter().find(|child| child.kind() == "import_clause");
         for part in clause.map(children).unwrap_or_default() {
             match part.kind() {
                 "identifier" => import.names.push(ImportedName {
@@ -160,10 +164,10 @@ impl<'t> Walk<'t> {
                     line: line_of(part),
                 }),
                 "namespace_import" => {
-                    import.alias = part.named_child(0).map(|it| self.found.text(it).into());
+                    import.alias = part.named_child(0).map(|child| self.found.text(child).into());
                 }
                 "named_imports" => {
-                    import.names.extend(children(part).into_iter().filter_map(|it| self.specifier(it)));
+                    import.names.extend(children(part).into_iter().filter_map(|child| self.specifier(child)));
                 }
                 _ => {}
             }
@@ -175,11 +179,11 @@ impl<'t> Walk<'t> {
     /// specifiers.
     fn push_by_form(&mut self, mut import: Import, lists: Vec<Node<'t>>) {
         let specifiers = lists.into_iter().flat_map(children);
-        let is_type = |it: &Node<'t>| it.children(&mut it.walk()).any(|it| it.kind() == "type");
+        let is_type = |node: &Node<'t>| node.children(&mut node.walk()).any(|child| child.kind() == "type");
         let types: Vec<ImportedName> =
-            specifiers.filter(is_type).filter_map(|it| self.specifier(it)).collect();
+            specifiers.filter(is_type).filter_map(|specifier| self.specifier(specifier)).collect();
         if import.form == ImportForm::Plain && !types.is_empty() {
-            import.names.retain(|it| !types.contains(it));
+            import.names.retain(|imported| !types.contains(imported));
             let others = !import.names.is_empty() || import.alias.is_some();
             let form = ImportForm::TypeOnly;
             self.found.facts.imports.push(Import { names: types, alias: None, form, ..import.clone() });
@@ -214,8 +218,8 @@ impl<'t> Walk<'t> {
 
     pub(super) fn export(&mut self, node: Node<'t>) {
         if let Some(declaration) = node.child_by_field_name("declaration") {
-            let is_default = node.children(&mut node.walk()).any(|it| it.kind() == "default");
-            for decorator in children(node).into_iter().filter(|it| it.kind() == "decorator") {
+            let is_default = node.children(&mut node.walk()).any(|child| child.kind() == "default");
+            for decorator in children(node).into_iter().filter(|child| child.kind() == "decorator") {
                 self.expression(decorator);
             }
             if !is_default {
@@ -232,8 +236,8 @@ impl<'t> Walk<'t> {
         if let Some(value) = node.child_by_field_name("value") {
             return self.default(value, node);
         }
-        let source = node.child_by_field_name("source").map(|it| Box::from(self.string(it)));
-        let type_only = node.children(&mut node.walk()).any(|it| it.kind() == "type");
+        let source = node.child_by_field_name("source").map(|source| Box::from(self.string(source)));
+        let type_only = node.children(&mut node.walk()).any(|child| child.kind() == "type");
         let form = if type_only { ImportForm::TypeOnly } else { ImportForm::Plain };
         let mut import = Import {
             module: source.unwrap_or_default(),
@@ -247,11 +251,11 @@ impl<'t> Walk<'t> {
             match part.kind() {
                 "export_clause" => {
                     found = true;
-                    import.names.extend(children(part).into_iter().filter_map(|it| self.specifier(it)));
+                    import.names.extend(children(part).into_iter().filter_map(|child| self.specifier(child)));
                 }
                 "namespace_export" => {
                     found = true;
-                    import.alias = part.named_child(0).map(|it| self.found.text(it).into());
+                    import.alias = part.named_child(0).map(|child| self.found.text(child).into());
                 }
                 "*" => {
                     found = true;
@@ -267,7 +271,7 @@ impl<'t> Walk<'t> {
             }
         }
         if found {
-            let is_list = |it: &Node<'t>| it.kind() == "export_clause";
+            let is_list = |child: &Node<'t>| child.kind() == "export_clause";
             self.push_by_form(import, children(node).into_iter().filter(is_list).collect());
         }
     }

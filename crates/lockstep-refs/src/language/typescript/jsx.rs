@@ -36,8 +36,9 @@ impl<'t> Walk<'t> {
     fn tag(&mut self, node: Node<'t>) {
         let name = node.child_by_field_name("name");
         // Lower-case names belong to the platform.
-        let is_own = |it: &Node<'t>| !self.found.text(*it).starts_with(|it: char| it.is_ascii_lowercase());
-        let component = name.filter(|it| it.kind() != "identifier" || is_own(it));
+        let is_own =
+            |child: &Node<'t>| !self.found.text(*child).starts_with(|c: char| c.is_ascii_lowercase());
+        let component = name.filter(|name| name.kind() != "identifier" || is_own(name));
         let properties = component.map(|name| {
             let component = match name.kind() {
                 "identifier" => self.bare_name(name, Role::Call, None),
@@ -57,7 +58,7 @@ impl<'t> Walk<'t> {
 
     fn attribute(&mut self, node: Node<'t>, properties: Option<&Shape>) {
         let mut parts = children(node).into_iter();
-        let key = parts.next().filter(|it| it.kind() == "property_identifier");
+        let key = parts.next().filter(|part| part.kind() == "property_identifier");
         let mut expected = None;
         if let (Some(key), Some(properties)) = (key, properties) {
             self.found.use_name(key, Role::Construct, Some(properties.clone()), None);
@@ -78,28 +79,28 @@ impl<'t> Walk<'t> {
 
     /// Returns the shape of a call that wraps functions and components, whose result only its package
     /// defines: `memo(Component)`, `forwardRef<Element, Props>((props, ref) => …)`.
-    pub(super) fn wrapped(&mut self, value: Node<'t>, made: Shape) -> Shape {
+    pub(super) fn wrapped(&mut self, value: Node<'t>, shape: Shape) -> Shape {
         if value.kind() != "call_expression" || self.found.facts.language == Language::TypeScript {
-            return made;
+            return shape;
         }
-        let mut held = Vec::new();
+        let mut type_arguments = Vec::new();
         if let Some(list) = value.child_by_field_name("type_arguments") {
-            held.extend(self.quietly(|walk| {
-                children(list).into_iter().map(|it| walk.annotation(it)).collect::<Vec<_>>()
+            type_arguments.extend(self.quietly(|walk| {
+                children(list).into_iter().map(|child| walk.annotation(child)).collect::<Vec<_>>()
             }));
         }
         for argument in value.child_by_field_name("arguments").map(children).unwrap_or_default() {
-            held.extend(match argument.kind() {
+            type_arguments.extend(match argument.kind() {
                 "identifier" => Some(self.outline(argument)),
                 "arrow_function" | "function_expression" => self.takes(argument),
                 _ => None,
             });
         }
-        if held.is_empty() {
-            return made;
+        if type_arguments.is_empty() {
+            return shape;
         }
-        held.insert(0, made);
-        Shape::Applied(Box::new(Shape::Of(WRAPPED.into())), held)
+        type_arguments.insert(0, shape);
+        Shape::Applied(Box::new(Shape::Of(WRAPPED.into())), type_arguments)
     }
 
     /// Returns a function by its parameters alone, if they have types.
@@ -118,9 +119,9 @@ impl<'t> Walk<'t> {
         if self.found.facts.language != Language::Tsx {
             return;
         }
-        let clauses = children(heritage).into_iter().filter(|it| it.kind() == "extends_clause");
-        let list = clauses.flat_map(children).find(|it| it.kind() == "type_arguments");
-        let Some(first) = list.and_then(|it| it.named_child(0)) else { return };
+        let clauses = children(heritage).into_iter().filter(|child| child.kind() == "extends_clause");
+        let list = clauses.flat_map(children).find(|child| child.kind() == "type_arguments");
+        let Some(first) = list.and_then(|list| list.named_child(0)) else { return };
         let shape = self.quietly(|walk| walk.annotation(first));
         let mut definition = self.found.definition("props", DefinitionKind::Field, node);
         definition.reach = Reach::File;

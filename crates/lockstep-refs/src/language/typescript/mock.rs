@@ -15,7 +15,7 @@ impl<'t> Walk<'t> {
                 if module.kind() == "string" =>
             {
                 let of = Shape::Name(self.inline(*module, node, ImportForm::Dynamic).into());
-                let object = rest.first().and_then(|it| returned_object(*it));
+                let object = rest.first().and_then(|child| returned_object(*child));
                 for property in object.map(children).unwrap_or_default() {
                     let key = match property.kind() {
                         "shorthand_property_identifier" => Some(property),
@@ -23,8 +23,8 @@ impl<'t> Walk<'t> {
                             .child_by_field_name("key")
                             .or_else(|| property.child_by_field_name("name")),
                     };
-                    let key = key.filter(|it| !self.found.text(*it).starts_with("__"));
-                    if let Some(key) = key.filter(|it| it.kind() != "computed_property_name") {
+                    let key = key.filter(|key| !self.found.text(*key).starts_with("__"));
+                    if let Some(key) = key.filter(|key| key.kind() != "computed_property_name") {
                         self.found.use_name(key, Role::Pattern, Some(of.clone()), None);
                     }
                 }
@@ -45,7 +45,7 @@ fn returned_object(function: Node<'_>) -> Option<Node<'_>> {
     let body = function.child_by_field_name("body")?;
     let value = match body.kind() {
         "statement_block" => {
-            let returned = children(body).into_iter().rfind(|it| it.kind() == "return_statement")?;
+            let returned = children(body).into_iter().rfind(|child| child.kind() == "return_statement")?;
             returned.named_child(0)?
         }
         "parenthesized_expression" => body.named_child(0)?,

@@ -79,7 +79,7 @@ impl Modules {
 
     /// By the `paths` and the base of the nearest project that has any.
     fn by_project(&self, world: &dyn World, path: &str, module: &str) -> Option<Found> {
-        let project = self.projects(world).iter().find(|it| is_below(path, &it.directory))?;
+        let project = self.projects(world).iter().find(|project| is_below(path, &project.directory))?;
         for (pattern, targets) in &project.paths {
             let Some(star) = matched(pattern, module) else { continue };
             let found = targets.iter().find_map(|target| file(world, &target.replacen('*', star, 1)));
@@ -97,18 +97,20 @@ impl Modules {
     /// By the name of a package of the project, or by its own `imports`.
     fn by_package(&self, world: &dyn World, path: &str, module: &str) -> Option<Found> {
         if module.starts_with('#') {
-            let own = self.packages(world).iter().filter(|it| is_below(path, &it.directory));
-            let own = own.max_by_key(|it| it.directory.len())?;
-            return exported(world, own, module).map(|it| Found::Here(Module::File(it)));
+            let own = self.packages(world).iter().filter(|package| is_below(path, &package.directory));
+            let own = own.max_by_key(|package| package.directory.len())?;
+            return exported(world, own, module).map(|file| Found::Here(Module::File(file)));
         }
-        let package = self.packages(world).iter().find(|it| {
-            !it.name.is_empty()
-                && module.strip_prefix(&*it.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        let package = self.packages(world).iter().find(|package| {
+            !package.name.is_empty()
+                && module
+                    .strip_prefix(&*package.name)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })?;
         let rest = module.get(package.name.len()..)?.trim_start_matches('/');
         let subpath = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
         let found = exported(world, package, &subpath).or_else(|| resolve_unconfigured(world, package, rest));
-        Some(found.map_or(Found::Missing, |it| Found::Here(Module::File(it))))
+        Some(found.map_or(Found::Missing, |file| Found::Here(Module::File(file))))
     }
 }
 
@@ -165,8 +167,8 @@ impl Scheme for Modules {
             // An import from the same directory is only a dot.
             words.push("from".to_owned());
         }
-        let own = self.packages(world).iter().filter(|it| is_below(path, &it.directory));
-        words.extend(own.map(|it| it.name.clone()));
+        let own = self.packages(world).iter().filter(|package| is_below(path, &package.directory));
+        words.extend(own.map(|package| package.name.clone()));
         words.retain(|word| !word.is_empty());
         words
     }
@@ -203,12 +205,12 @@ fn matched<'m>(pattern: &str, module: &'m str) -> Option<&'m str> {
 fn exported(world: &dyn World, package: &Package, subpath: &str) -> Option<FileId> {
     for (pattern, targets) in &package.exports {
         let Some(star) = matched(pattern, subpath) else { continue };
-        let found = targets.iter().find_map(|it| target(world, package, &it.replacen('*', star, 1)));
+        let found = targets.iter().find_map(|name| target(world, package, &name.replacen('*', star, 1)));
         if found.is_some() {
             return found;
         }
     }
-    if subpath == "." { package.main.iter().find_map(|it| target(world, package, it)) } else { None }
+    if subpath == "." { package.main.iter().find_map(|name| target(world, package, name)) } else { None }
 }
 
 /// Resolves a package without a configuration: its index, or the path as written.

@@ -21,7 +21,7 @@ impl<'t> Walk<'t> {
         }
         let statements = children(node);
         if self.found.scopes.is_inside() {
-            statements.iter().for_each(|it| self.hoist(*it));
+            statements.iter().for_each(|statement| self.hoist(*statement));
         }
         for statement in statements {
             self.statement(statement, exported);
@@ -42,8 +42,11 @@ impl<'t> Walk<'t> {
         if !matches!(statement.kind(), "lexical_declaration" | "variable_declaration") {
             return;
         }
-        for declarator in children(statement).into_iter().filter(|it| it.kind() == "variable_declarator") {
-            let Some(name) = declarator.child_by_field_name("name").filter(|it| it.kind() == "identifier")
+        for declarator in
+            children(statement).into_iter().filter(|child| child.kind() == "variable_declarator")
+        {
+            let Some(name) =
+                declarator.child_by_field_name("name").filter(|name| name.kind() == "identifier")
             else {
                 continue;
             };
@@ -111,7 +114,7 @@ impl<'t> Walk<'t> {
             "statement_block" => self.block(node),
             "if_statement" => self.if_(node),
             "return_statement" => {
-                let expected = self.returns.last().and_then(|it| it.declared.clone());
+                let expected = self.returns.last().and_then(|returns| returns.declared.clone());
                 let value = match node.named_child(0) {
                     Some(value) => {
                         let shape = self.expected(value, expected.clone());
@@ -179,9 +182,12 @@ impl<'t> Walk<'t> {
 
     fn for_in(&mut self, node: Node<'t>) {
         self.found.scopes.open();
-        let items = node.child_by_field_name("right").map_or(Shape::Unknown, |it| self.expression(it));
-        let of = node.child_by_field_name("operator").is_some_and(|it| self.found.text(it) == "of");
-        let waits = node.children(&mut node.walk()).any(|it| it.kind() == "await");
+        let items = node
+            .child_by_field_name("right")
+            .map_or(Shape::Unknown, |right_node| self.expression(right_node));
+        let of =
+            node.child_by_field_name("operator").is_some_and(|operator| self.found.text(operator) == "of");
+        let waits = node.children(&mut node.walk()).any(|child| child.kind() == "await");
         let item = match (of, waits) {
             (true, true) => awaited(element(items)),
             (true, false) => element(items),
@@ -232,7 +238,7 @@ impl<'t> Walk<'t> {
 fn leaves(node: Node<'_>) -> bool {
     match node.kind() {
         "return_statement" | "throw_statement" | "continue_statement" | "break_statement" => true,
-        "statement_block" => children(node).last().is_some_and(|it| leaves(*it)),
+        "statement_block" => children(node).last().is_some_and(|child| leaves(*child)),
         _ => false,
     }
 }

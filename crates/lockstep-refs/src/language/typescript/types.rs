@@ -27,17 +27,17 @@ impl<'t> Walk<'t> {
             | "rest_type"
             | "asserts_annotation"
             | "type_predicate_annotation" => {
-                node.named_child(0).map_or(Shape::Unknown, |it| self.annotation(it))
+                node.named_child(0).map_or(Shape::Unknown, |child| self.annotation(child))
             }
             "type_predicate" | "asserts" => {
-                let mut told = Shape::Unknown;
+                let mut shape = Shape::Unknown;
                 for part in children(node) {
                     if part.kind() != "identifier" && part.kind() != "this" {
-                        told = self.annotation(part);
+                        shape = self.annotation(part);
                     }
                 }
                 match node.kind() == "type_predicate" && self.is_about_first(node) {
-                    true => Shape::Applied(Box::new(Shape::Of(PREDICATE.into())), vec![told]),
+                    true => Shape::Applied(Box::new(Shape::Of(PREDICATE.into())), vec![shape]),
                     false => Shape::Of("boolean".into()),
                 }
             }
@@ -54,31 +54,32 @@ impl<'t> Walk<'t> {
             "this_type" | "this" => Shape::Itself,
             "generic_type" => {
                 let head = node.child_by_field_name("name").or_else(|| node.named_child(0));
-                let head = head.map_or(Shape::Unknown, |it| self.annotation(it));
-                let list = children(node).into_iter().find(|it| it.kind() == "type_arguments");
+                let head = head.map_or(Shape::Unknown, |head| self.annotation(head));
+                let list = children(node).into_iter().find(|child| child.kind() == "type_arguments");
                 let arguments = list.map(children).unwrap_or_default();
                 let keys = arguments.get(1).copied().filter(|_| head == Shape::Of("Pick".into()));
-                let arguments: Vec<_> = arguments.into_iter().map(|it| self.annotation(it)).collect();
+                let arguments: Vec<_> =
+                    arguments.into_iter().map(|argument| self.annotation(argument)).collect();
                 if let (Some(keys), Some(of)) = (keys, arguments.first()) {
                     self.picked(keys, of);
                 }
                 generic(head, arguments)
             }
             "union_type" | "intersection_type" => {
-                let parts: Vec<_> = children(node).into_iter().map(|it| self.annotation(it)).collect();
+                let parts: Vec<_> = children(node).into_iter().map(|child| self.annotation(child)).collect();
                 union(parts)
             }
             "array_type" => {
-                let item = node.named_child(0).map_or(Shape::Unknown, |it| self.annotation(it));
+                let item = node.named_child(0).map_or(Shape::Unknown, |child| self.annotation(child));
                 Shape::Applied(Box::new(Shape::Of("Array".into())), vec![item])
             }
             "tuple_type" => {
-                let parts = children(node).into_iter().map(|it| self.annotation(it)).collect();
+                let parts = children(node).into_iter().map(|child| self.annotation(child)).collect();
                 Shape::Applied(Box::new(Shape::Of("tuple".into())), parts)
             }
-            "tuple_parameter" | "optional_tuple_parameter" => {
-                node.child_by_field_name("type").map_or(Shape::Unknown, |it| self.annotation(it))
-            }
+            "tuple_parameter" | "optional_tuple_parameter" => node
+                .child_by_field_name("type")
+                .map_or(Shape::Unknown, |annotation| self.annotation(annotation)),
             "function_type" => self.callable(node, None),
             "literal_type" => Shape::Of("string".into()),
             "template_literal_type" => {
@@ -87,11 +88,11 @@ impl<'t> Walk<'t> {
             }
             "lookup_type" => {
                 let parts = children(node);
-                let of = parts.first().map_or(Shape::Unknown, |it| self.annotation(*it));
+                let of = parts.first().map_or(Shape::Unknown, |parts| self.annotation(*parts));
                 match parts.get(1) {
                     Some(key) if key.kind() == "literal_type" => {
                         let name = self.string(*key);
-                        if let Some(string) = key.named_child(0).and_then(|it| it.named_child(0)) {
+                        if let Some(string) = key.named_child(0).and_then(|child| child.named_child(0)) {
                             self.found.use_name(string, Role::Type, Some(of.clone()), None);
                         }
                         member(of, name)
@@ -104,13 +105,13 @@ impl<'t> Walk<'t> {
                 }
             }
             "type_query" => {
-                let module = node.named_child(0).and_then(|it| self.taken_type(it, Role::Value));
+                let module = node.named_child(0).and_then(|child| self.taken_type(child, Role::Value));
                 let value = match (module, node.named_child(0)) {
                     (Some(path), _) => Shape::Name(path.into()),
                     (None, Some(value)) => self.queried(value),
                     (None, None) => Shape::Unknown,
                 };
-                for part in children(node).into_iter().filter(|it| it.kind() == "type_arguments") {
+                for part in children(node).into_iter().filter(|child| child.kind() == "type_arguments") {
                     self.type_arguments(part);
                 }
                 value
@@ -131,7 +132,9 @@ impl<'t> Walk<'t> {
     fn queried(&mut self, value: Node<'t>) -> Shape {
         let before = self.found.facts.uses.len();
         let shape = self.expression(value);
-        if let Some(used) = self.found.facts.uses[before..].last_mut().filter(|it| it.role == Role::Value) {
+        if let Some(used) =
+            self.found.facts.uses[before..].last_mut().filter(|usage| usage.role == Role::Value)
+        {
             used.role = Role::Type;
         }
         shape
@@ -149,7 +152,7 @@ impl<'t> Walk<'t> {
                 }
             }
             "literal_type" => {
-                if let Some(name) = keys.named_child(0).and_then(|it| it.named_child(0)) {
+                if let Some(name) = keys.named_child(0).and_then(|child| child.named_child(0)) {
                     self.found.use_name(name, Role::Type, Some(of.clone()), None);
                 }
             }
@@ -198,8 +201,8 @@ impl<'t> Walk<'t> {
         let mut properties = Vec::new();
         let mut is_plain = true;
         for part in children(node) {
-            let name = part.child_by_field_name("name").filter(|it| it.kind() == "property_identifier");
-            let name = name.map(|it| Shape::Of(self.found.text(it).into()));
+            let name = part.child_by_field_name("name").filter(|name| name.kind() == "property_identifier");
+            let name = name.map(|name| Shape::Of(self.found.text(name).into()));
             match (part.kind(), name, part.child_by_field_name("type")) {
                 ("property_signature", Some(name), Some(of)) => {
                     properties.extend([name, self.annotation(of)])
@@ -224,8 +227,8 @@ impl<'t> Walk<'t> {
         while let Some(parent) = node.parent() {
             node = parent;
             if let Some(list) = node.child_by_field_name("parameters") {
-                let first = children(list).into_iter().find(|it| it.kind() != "comment");
-                let name = first.and_then(|it| it.child_by_field_name("pattern"));
+                let first = children(list).into_iter().find(|child| child.kind() != "comment");
+                let name = first.and_then(|child| child.child_by_field_name("pattern"));
                 let about = predicate.child_by_field_name("name").or_else(|| predicate.named_child(0));
                 return name.zip(about).is_some_and(|(a, b)| self.found.text(a) == self.found.text(b));
             }
@@ -317,7 +320,7 @@ impl<'t> Walk<'t> {
     fn taken_type(&mut self, node: Node<'t>, role: Role) -> Option<String> {
         match node.kind() {
             "call_expression" => {
-                node.child_by_field_name("function").filter(|it| it.kind() == "import")?;
+                node.child_by_field_name("function").filter(|function| function.kind() == "import")?;
                 let module = node.child_by_field_name("arguments")?.named_child(0)?;
                 (module.kind() == "string").then(|| self.inline(module, node, ImportForm::TypeOnly))
             }
@@ -335,13 +338,15 @@ impl<'t> Walk<'t> {
 
     /// Adds type parameters to the scope: a value of one has the type of its constraint.
     pub(super) fn type_parameters(&mut self, node: Node<'t>) {
-        for parameter in children(node).into_iter().filter(|it| it.kind() == "type_parameter") {
+        for parameter in children(node).into_iter().filter(|child| child.kind() == "type_parameter") {
             let Some(name) = parameter.child_by_field_name("name") else { continue };
             if let Some(scope) = self.generics.last_mut() {
                 scope.insert(self.found.text(name).into(), Shape::Unknown);
             }
             let constraint = parameter.child_by_field_name("constraint");
-            let shape = constraint.and_then(|it| it.named_child(0)).map(|it| self.annotation(it));
+            let shape = constraint
+                .and_then(|constraint| constraint.named_child(0))
+                .map(|child| self.annotation(child));
             if let Some(default) = parameter.child_by_field_name("value") {
                 self.type_parts(default);
             }

@@ -9,8 +9,9 @@ use crate::syntax::children;
 
 impl<'t> Walk<'t> {
     pub(super) fn variables(&mut self, node: Node<'t>, exported: bool) {
-        for declarator in children(node).into_iter().filter(|it| it.kind() == "variable_declarator") {
-            let declared = declarator.child_by_field_name("type").map(|it| self.annotation(it));
+        for declarator in children(node).into_iter().filter(|child| child.kind() == "variable_declarator") {
+            let declared =
+                declarator.child_by_field_name("type").map(|annotation| self.annotation(annotation));
             let value = declarator.child_by_field_name("value");
             let Some(name) = declarator.child_by_field_name("name") else { continue };
             if let Some(value) = value
@@ -22,7 +23,7 @@ impl<'t> Walk<'t> {
                 self.value(self.found.text(name), declared, value, exported, declarator);
                 continue;
             }
-            let shape = value.map(|it| self.expected(it, declared.clone()));
+            let shape = value.map(|value| self.expected(value, declared.clone()));
             if let (Some(node), Some(shape)) = (value, &shape) {
                 self.expect_type(node, shape, declared.as_ref());
             }
@@ -48,10 +49,13 @@ impl<'t> Walk<'t> {
         exported: bool,
         whole: Node<'t>,
     ) {
-        let function = value.filter(|it| {
-            matches!(it.kind(), "arrow_function" | "function_expression" | "generator_function" | "function")
+        let function = value.filter(|value| {
+            matches!(
+                value.kind(),
+                "arrow_function" | "function_expression" | "generator_function" | "function"
+            )
         });
-        if let Some(class) = value.filter(|it| it.kind() == "class") {
+        if let Some(class) = value.filter(|value| value.kind() == "class") {
             return self.class_named(name, class, exported, whole);
         }
         let kind = match (function, &declared) {
@@ -67,16 +71,16 @@ impl<'t> Walk<'t> {
         (definition.signature, definition.body) =
             self.found.digests(whole, whole.child_by_field_name("name"), body);
         definition.header = self.found.header(whole, whole.child_by_field_name("name"), body);
-        definition.arity = function.map(|it| self.arity(it));
+        definition.arity = function.map(|function| self.arity(function));
         let at = self.found.define(definition);
         let before = std::mem::replace(&mut self.found.within, at);
-        let literal = whole.child_by_field_name("type").and_then(|it| it.named_child(0));
-        let literal = literal.filter(|it| it.kind() == "object_type");
+        let literal = whole.child_by_field_name("type").and_then(|annotation| annotation.named_child(0));
+        let literal = literal.filter(|literal| literal.kind() == "object_type");
         if let Some(literal) = literal {
             // An anonymous type has the variable's name.
             let entered = self.found.enter(name);
             let first = self.found.facts.definitions.len();
-            self.quietly(|walk| children(literal).into_iter().for_each(|it| walk.signature(it)));
+            self.quietly(|walk| children(literal).into_iter().for_each(|child| walk.signature(child)));
             for member in self.found.facts.definitions.iter_mut().skip(first) {
                 member.reach = member.reach.min(reach(exported));
             }
@@ -110,13 +114,13 @@ impl<'t> Walk<'t> {
         if value.kind() != "satisfies_expression" || value.named_child(0) != Some(object) {
             return;
         }
-        let Some(wanted) = value.named_child(1).map(|it| self.annotation(it)) else { return };
+        let Some(wanted) = value.named_child(1).map(|child| self.annotation(child)) else { return };
         for property in children(object) {
             let key = match property.kind() {
                 "shorthand_property_identifier" => Some(property),
                 _ => property.child_by_field_name("key").or_else(|| property.child_by_field_name("name")),
             };
-            if let Some(key) = key.filter(|it| it.kind() != "computed_property_name") {
+            if let Some(key) = key.filter(|key| key.kind() != "computed_property_name") {
                 self.found.use_name(key, Role::Construct, Some(wanted.clone()), None);
             }
         }
@@ -125,9 +129,11 @@ impl<'t> Walk<'t> {
     /// `Object.freeze({ … })` is the object.
     fn frozen(&self, value: Node<'t>) -> Node<'t> {
         let function = value.child_by_field_name("function").filter(|_| value.kind() == "call_expression");
-        let freezes = function.is_some_and(|it| self.found.text(it) == "Object.freeze");
-        let given =
-            value.child_by_field_name("arguments").filter(|_| freezes).and_then(|it| it.named_child(0));
+        let freezes = function.is_some_and(|function| self.found.text(function) == "Object.freeze");
+        let given = value
+            .child_by_field_name("arguments")
+            .filter(|_| freezes)
+            .and_then(|arguments| arguments.named_child(0));
         given.map_or(value, unwrapped)
     }
 

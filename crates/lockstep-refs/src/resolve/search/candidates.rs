@@ -71,7 +71,7 @@ impl Search<'_, '_> {
             for word in self.module_words_of(file) {
                 let world = self.resolver.world;
                 let mut importers = world.containing(&word);
-                importers.retain(|it| self.resolver.scheme.may_import(world, *it, file, &word));
+                importers.retain(|importer| self.resolver.scheme.may_import(world, *importer, file, &word));
                 for importer in self.take_readable(importers) {
                     self.aliases(importer, "default", queue);
                     if !handing.contains(&importer) && self.hands_on_default(importer) {
@@ -85,10 +85,14 @@ impl Search<'_, '_> {
     /// In structural languages, adds the files that name the type of a wanted member, or a subtype: they may
     /// pass its values on without naming the member.
     pub(super) fn take_users_of_types(&mut self) {
-        let members = self.target.symbols.iter().zip(&self.homes).filter(|(it, _)| is_member(it));
+        let members =
+            self.target.symbols.iter().zip(&self.homes).filter(|(definition, _)| is_member(definition));
         let mut queues: BTreeMap<FileId, Vec<Box<str>>> = BTreeMap::new();
         for (member, file) in members {
-            queues.entry(*file).or_default().extend(member.container.as_deref().map(|it| last(it).into()));
+            queues
+                .entry(*file)
+                .or_default()
+                .extend(member.container.as_deref().map(|container| last(container).into()));
         }
         let mut seen = BTreeSet::new();
         for queue in queues.into_values() {
@@ -139,7 +143,11 @@ impl Search<'_, '_> {
     pub(super) fn aliases(&self, file: FileId, word: &str, queue: &mut Vec<Box<str>>) {
         let Some(view) = self.resolver.view(file) else { return };
         for import in &view.facts.imports {
-            for name in import.names.iter().filter(|it| *it.name == *word && it.local != it.name) {
+            for name in import
+                .names
+                .iter()
+                .filter(|imported| *imported.name == *word && imported.local != imported.name)
+            {
                 let wanted = |mode| {
                     let hits = self.resolver.lookup(file, &name.local, mode);
                     hits.iter().any(|hit| self.is_wanted(&hit.entity))
@@ -148,14 +156,21 @@ impl Search<'_, '_> {
                     queue.push(name.local.clone());
                 } else if wanted(Mode::Inside) {
                     // It may re-export the import under yet another name.
-                    let own = view.facts.imports.iter().filter(|it| it.module.is_empty() && it.reexport);
-                    let handed = own.flat_map(|it| &it.names).filter(|it| it.name == name.local);
-                    queue.extend(handed.map(|it| it.local.clone()));
+                    let own = view
+                        .facts
+                        .imports
+                        .iter()
+                        .filter(|candidate| candidate.module.is_empty() && candidate.reexport);
+                    let handed = own
+                        .flat_map(|candidate| &candidate.names)
+                        .filter(|imported| imported.name == name.local);
+                    queue.extend(handed.map(|imported| imported.local.clone()));
                 }
             }
         }
         // A subclass is called by its own name, but its constructor may be that of its base.
-        let is_built = |it: &Definition| self.resolver.scheme.constructors().contains(&&*it.name);
+        let is_built =
+            |definition: &Definition| self.resolver.scheme.constructors().contains(&&*definition.name);
         if !self.needed.is_empty() || self.target.symbols.iter().any(is_built) {
             for definition in &view.facts.definitions {
                 if definition.extends.iter().any(|base| last(base) == word) {

@@ -49,9 +49,9 @@ pub(crate) fn outgoing(world: &dyn World, scheme: &dyn Scheme, file: FileId) -> 
             Found::Missing => outgoing.unresolved.push(unresolved(import)),
         }
     }
-    for it in &view.facts.uses {
-        for to in defining_files(&resolver, file, it) {
-            note(to, it.line, Kind::Symbol, &it.name);
+    for usage in &view.facts.uses {
+        for to in defining_files(&resolver, file, usage) {
+            note(to, usage.line, Kind::Symbol, &usage.name);
         }
     }
     outgoing.references = places.into_iter().map(|((to, _), place)| (to, place)).collect();
@@ -63,7 +63,7 @@ fn unresolved(import: &Import) -> Place {
 }
 
 /// Returns the files that define a used name.
-fn defining_files(resolver: &Resolver<'_>, file: FileId, it: &Use) -> Vec<FileId> {
+fn defining_files(resolver: &Resolver<'_>, file: FileId, usage: &Use) -> Vec<FileId> {
     let symbols = |hits: &[super::super::names::Hit]| -> Vec<FileId> {
         hits.iter()
             .filter_map(|hit| match hit.entity {
@@ -72,25 +72,27 @@ fn defining_files(resolver: &Resolver<'_>, file: FileId, it: &Use) -> Vec<FileId
             })
             .collect()
     };
-    if matches!(it.role, Role::Conform | Role::Key) {
+    if matches!(usage.role, Role::Conform | Role::Key) {
         return Vec::new();
     }
-    if it.role == Role::Quoted && it.of.is_none() {
+    if usage.role == Role::Quoted && usage.of.is_none() {
         let file_of = |hit: super::super::names::Hit| match hit.entity {
             Entity::Symbol(symbol) => Some(symbol.file),
             Entity::Module(Module::File(file)) => Some(file),
             _ => None,
         };
-        return resolver.absolute(file, &it.name).into_iter().filter_map(file_of).collect();
+        return resolver.absolute(file, &usage.name).into_iter().filter_map(file_of).collect();
     }
-    let Some(of) = &it.of else { return symbols(&resolver.lookup(file, &it.name, Mode::Inside)) };
-    let place = At { file, within: it.within, this: None };
+    let Some(of) = &usage.of else { return symbols(&resolver.lookup(file, &usage.name, Mode::Inside)) };
+    let place = At { file, within: usage.within, this: None };
     let mut files = Vec::new();
     for one in resolver.types(&place, of).iter() {
         match one {
-            Type::Module(module) => files.extend(symbols(&resolver.exported(module, &it.name, Mode::Named))),
+            Type::Module(module) => {
+                files.extend(symbols(&resolver.exported(module, &usage.name, Mode::Named)))
+            }
             Type::Symbol(class, _) | Type::Instance(class) => {
-                files.extend(resolver.members(*class, &it.name).symbols.iter().map(|symbol| symbol.file));
+                files.extend(resolver.members(*class, &usage.name).symbols.iter().map(|symbol| symbol.file));
             }
             _ => {}
         }

@@ -16,7 +16,7 @@ impl Resolver<'_> {
         let Some((_, decorators)) = parts.split_last() else { return Vec::new() };
         let values = |shape: &Shape| -> Vec<Type> {
             let mut types = self.types(place, shape).to_vec();
-            types.retain(|it| matches!(it, Type::Instance(_)));
+            types.retain(|type_| matches!(type_, Type::Instance(_)));
             types
         };
         decorators.iter().map(values).find(|types| !types.is_empty()).unwrap_or_default()
@@ -51,11 +51,11 @@ impl Resolver<'_> {
         for one in heads {
             match one {
                 Type::Outside(name, _) if let Some(at) = argument_position(&name) => {
-                    let given = arguments.get(at).map(|it| self.types(place, it).to_vec());
+                    let given = arguments.get(at).map(|shape| self.types(place, shape).to_vec());
                     types.extend(given.unwrap_or_else(|| vec![Type::Unknown]));
                 }
                 Type::Outside(name, _) => {
-                    let held = arguments.iter().map(|it| one_of(&self.types(place, it))).collect();
+                    let held = arguments.iter().map(|shape| one_of(&self.types(place, shape))).collect();
                     types.push(Type::Outside(name, held));
                 }
                 other => types.push(other),
@@ -67,29 +67,29 @@ impl Resolver<'_> {
     /// Returns the type of a parameter in the overridden method; `Untyped` if that has none either.
     fn overridden_parameter(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
         let types = self.all(place, parts);
-        if types.iter().all(|it| *it == Type::Unknown) { vec![Type::Untyped] } else { types }
+        if types.iter().all(|type_| *type_ == Type::Unknown) { vec![Type::Untyped] } else { types }
     }
 
     /// Returns the type that a predicate asserts of a value; the value's own type, if there is no predicate.
     fn narrowed(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
         let [asked, value] = parts else { return Vec::new() };
         let asked = self.types(place, asked);
-        let told = asked.iter().filter_map(|it| match it {
-            Type::Outside(name, held) if &**name == PREDICATE => held.first().cloned(),
+        let told = asked.iter().filter_map(|type_| match type_ {
+            Type::Outside(name, arguments) if &**name == PREDICATE => arguments.first().cloned(),
             _ => None,
         });
-        let told: Vec<Type> = told.filter(|it| *it != Type::Unknown).collect();
+        let told: Vec<Type> = told.filter(|type_| *type_ != Type::Unknown).collect();
         if told.is_empty() { self.types(place, value).to_vec() } else { told }
     }
 
     /// Returns the result of a call; if that is outside the project, with the call's arguments.
     fn wrapped(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
-        let Some((made, given)) = parts.split_first() else { return Vec::new() };
-        let made = self.types(place, made);
+        let Some((callee, given)) = parts.split_first() else { return Vec::new() };
+        let types = self.types(place, callee);
         let nothing =
-            |it: &Type| matches!(it, Type::Outside(name, held) if name.is_empty() && held.is_empty());
-        if !made.iter().all(nothing) {
-            return made.to_vec();
+            |type_: &Type| matches!(type_, Type::Outside(name, held) if name.is_empty() && held.is_empty());
+        if !types.iter().all(nothing) {
+            return types.to_vec();
         }
         let given = self.all(place, given);
         vec![Type::Outside(WRAPPED.into(), given.into())]
@@ -100,28 +100,29 @@ impl Resolver<'_> {
     pub(super) fn properties(&self, of: &Type) -> Vec<Type> {
         let mut found = match of {
             Type::Unknown => return vec![Type::Unknown],
-            Type::Outside(_, held) => held
+            Type::Outside(_, arguments) => arguments
                 .iter()
-                .flat_map(|it| match it {
-                    Type::Symbol(..) | Type::Callable(..) => self.properties(it),
+                .flat_map(|type_| match type_ {
+                    Type::Symbol(..) | Type::Callable(..) => self.properties(type_),
                     other => vec![other.clone()],
                 })
                 .collect(),
-            Type::Symbol(symbol, _) => match self.definition(*symbol).map(|it| it.kind) {
+            Type::Symbol(symbol, _) => match self.definition(*symbol).map(|defined| defined.kind) {
                 Some(DefinitionKind::Type) => self.member(&Type::Instance(*symbol), "props"),
                 _ => self.parameter(of, 0, WHOLE),
             },
             _ => self.parameter(of, 0, WHOLE),
         };
         // A checker does not compare attributes with a missing type.
-        found.retain(|it| !matches!(it, Type::Unknown | Type::Untyped));
+        found.retain(|type_| !matches!(type_, Type::Unknown | Type::Untyped));
         if found.is_empty() { vec![Type::external("")] } else { found }
     }
 }
 
 /// Returns the only type of several, or `Unknown`.
 fn one_of(types: &[Type]) -> Type {
-    let mut known = types.iter().filter(|it| !matches!(it, Type::Outside(name, _) if &**name == "None"));
+    let mut known =
+        types.iter().filter(|type_| !matches!(type_, Type::Outside(name, _) if &**name == "None"));
     match (known.next(), known.next()) {
         (Some(only), None) => only.clone(),
         _ => Type::Unknown,

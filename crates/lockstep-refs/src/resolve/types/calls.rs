@@ -19,8 +19,8 @@ impl Resolver<'_> {
                 let iterators = self.result(of, "__iter__");
                 iterators
                     .iter()
-                    .flat_map(|it| match it {
-                        Type::Instance(_) if it != of => self.result(it, "__next__"),
+                    .flat_map(|type_| match type_ {
+                        Type::Instance(_) if type_ != of => self.result(type_, "__next__"),
                         Type::Instance(_) => self.result(of, "__next__"),
                         other => self.element(other),
                     })
@@ -68,15 +68,15 @@ impl Resolver<'_> {
         match callee {
             Type::Instance(_) => {
                 let calls = self.member(callee, "__call__");
-                return calls.iter().flat_map(|it| self.parameter(it, argument, parameter)).collect();
+                return calls.iter().flat_map(|type_| self.parameter(type_, argument, parameter)).collect();
             }
             Type::Untyped => return vec![Type::Untyped],
-            Type::Outside(name, held) => {
-                return match held.last().filter(|_| external_types::takes_item(name, argument)) {
+            Type::Outside(name, arguments) => {
+                return match arguments.last().filter(|_| external_types::takes_item(name, argument)) {
                     Some(item) if parameter == WHOLE => vec![item.clone()],
                     Some(item) => self.parameter_types(item, parameter),
                     None if parameter == THIS => vec![Type::Untyped],
-                    None => vec![external_types::parameter(name, held, argument, parameter)],
+                    None => vec![external_types::parameter(name, arguments, argument, parameter)],
                 };
             }
             _ => {}
@@ -87,8 +87,8 @@ impl Resolver<'_> {
         let Some(signature) = self.signature(callee) else { return missing() };
         let takes = signature.parameters();
         let taken = match argument {
-            THIS => takes.iter().find_map(|it| match it {
-                Shape::Applied(head, held) if is_head(head, THIS_PARAMETER) => held.first(),
+            THIS => takes.iter().find_map(|shape| match shape {
+                Shape::Applied(head, arguments) if is_head(head, THIS_PARAMETER) => arguments.first(),
                 _ => None,
             }),
             argument => facts::taken(takes, usize::from(argument)),
@@ -100,8 +100,8 @@ impl Resolver<'_> {
         }
         taken
             .iter()
-            .filter(|it| **it != Type::Unknown)
-            .flat_map(|it| self.parameter_types(it, parameter))
+            .filter(|type_| **type_ != Type::Unknown)
+            .flat_map(|type_| self.parameter_types(type_, parameter))
             .collect()
     }
 

@@ -7,10 +7,10 @@ use Language::Cpp;
 
 pub(super) fn c(language: Language, old: &[&str], new: &[&str]) -> Option<Relation> {
     let bare = |tokens: &[&str]| -> Vec<String> {
-        tokens.iter().filter(|it| **it != "const").map(|it| (*it).to_owned()).collect()
+        tokens.iter().filter(|token| **token != "const").map(|token| (*token).to_owned()).collect()
     };
     let is_const = |tokens: &[&str]| tokens.contains(&"const");
-    let indirect = |tokens: &[&str]| tokens.iter().any(|it| matches!(*it, "*" | "&" | "&&"));
+    let indirect = |tokens: &[&str]| tokens.iter().any(|token| matches!(*token, "*" | "&" | "&&"));
     if is_arithmetic(old) && is_arithmetic(new) {
         return Some(Relation::Converts);
     }
@@ -47,7 +47,10 @@ pub(super) fn c(language: Language, old: &[&str], new: &[&str]) -> Option<Relati
         let takes = match &*to {
             "string_view" => strings.contains(&&*from),
             "string" | "conststring&" => matches!(&*from, "constchar*" | "char*" | "string" | "conststring&"),
-            _ => to.strip_prefix("optional<").and_then(|it| it.strip_suffix('>')) == Some(&from),
+            _ => {
+                to.strip_prefix("optional<").and_then(|strip_prefix| strip_prefix.strip_suffix('>'))
+                    == Some(&from)
+            }
         };
         return takes.then_some(Relation::Converts);
     }
@@ -55,7 +58,7 @@ pub(super) fn c(language: Language, old: &[&str], new: &[&str]) -> Option<Relati
 }
 
 pub(super) fn is_arithmetic_or_pointer(tokens: &[&str]) -> bool {
-    let base: Vec<&str> = tokens.iter().copied().filter(|it| !matches!(*it, "*" | "const")).collect();
+    let base: Vec<&str> = tokens.iter().copied().filter(|token| !matches!(*token, "*" | "const")).collect();
     is_arithmetic(&base) || base == ["void"]
 }
 
@@ -89,5 +92,5 @@ pub(super) fn is_arithmetic(tokens: &[&str]) -> bool {
         "std",
         "::",
     ];
-    !tokens.is_empty() && tokens.iter().all(|it| WORDS.contains(it))
+    !tokens.is_empty() && tokens.iter().all(|token| WORDS.contains(token))
 }

@@ -46,11 +46,11 @@ pub(super) fn containers(language: Language, old: &[&str], new: &[&str]) -> Opti
     let (head, arguments) = old.split_first()?;
     let (wider, others) = new.split_first()?;
     let known = |from: &str, to: &str| {
-        CONTAINERS.iter().any(|(of, it, up)| of.contains(&language) && *it == from && up.contains(&to))
+        CONTAINERS.iter().any(|(of, name, up)| of.contains(&language) && *name == from && up.contains(&to))
     };
     // Elements that are not written may be anything.
     let same = arguments == others || arguments.is_empty() || others.is_empty();
-    match same && (arguments.first().is_none_or(|it| matches!(*it, "[" | "<"))) {
+    match same && (arguments.first().is_none_or(|token| matches!(*token, "[" | "<"))) {
         true if known(head, wider) => Some(Relation::Wider),
         true if *head == "str" && language == Python && matches!(*wider, "Iterable" | "Sequence") => {
             Some(Relation::Wider)

@@ -9,7 +9,7 @@ pub(super) fn rust(old: &[&str], new: &[&str]) -> Option<Relation> {
         return Some(Relation::Converts);
     }
     if let ["impl", bound @ .., ">"] = new
-        && let Some(open) = bound.iter().position(|it| *it == "<").filter(|at| *at > 0)
+        && let Some(open) = bound.iter().position(|token| *token == "<").filter(|at| *at > 0)
         && let [.., target] = &bound[open + 1..]
         && matches!(bound[open - 1], "AsRef" | "Into")
         && (open > 1 || bound.len() > open + 2)

@@ -11,12 +11,12 @@ pub(super) fn typescript(old: &[&str], new: &[&str]) -> Option<Relation> {
             ["Array", "<", held @ .., ">"] => held,
             _ => return None,
         };
-        Some(held.iter().map(|it| (*it).to_owned()).collect())
+        Some(held.iter().map(|name| (*name).to_owned()).collect())
     };
     let readonly = |tokens: &[&str]| match tokens {
         ["readonly", rest @ ..] => list(rest),
         ["ReadonlyArray" | "Iterable" | "ArrayLike", "<", held @ .., ">"] => {
-            Some(held.iter().map(|it| (*it).to_owned()).collect())
+            Some(held.iter().map(|name| (*name).to_owned()).collect())
         }
         _ => None,
     };
@@ -39,24 +39,27 @@ pub(super) fn typescript(old: &[&str], new: &[&str]) -> Option<Relation> {
 /// Relates two object types by their properties.
 pub(super) fn objects(old: &[&str], new: &[&str]) -> Relation {
     let read = |tokens: &[&str]| -> Vec<(String, bool, Vec<String>)> {
-        let unified: Vec<&str> = tokens.iter().map(|it| if *it == ";" { "," } else { *it }).collect();
+        let unified: Vec<&str> =
+            tokens.iter().map(|token| if *token == ";" { "," } else { *token }).collect();
         let property = |part: &Vec<&str>| {
-            let at = depth_zero(part, |it| it == ":")?;
+            let at = depth_zero(part, |token| token == ":")?;
             let optional = at > 0 && part[at - 1] == "?";
             let name = part[..at - usize::from(optional)].join(" ");
-            Some((name, optional, part[at + 1..].iter().map(|it| (*it).to_owned()).collect()))
+            Some((name, optional, part[at + 1..].iter().map(|text| (*text).to_owned()).collect()))
         };
         split(&unified).iter().filter_map(property).collect()
     };
     let (before, now) = (read(old), read(new));
     let fits = |from: &[(String, bool, Vec<String>)], to: &[(String, bool, Vec<String>)]| {
-        to.iter().all(|(name, optional, type_)| match from.iter().find(|(it, ..)| it == name) {
+        to.iter().all(|(name, optional, type_)| match from.iter().find(|(text, ..)| text == name) {
             Some((_, was_optional, was)) => was == type_ && (*optional || !was_optional),
             None => *optional,
         })
     };
     match (fits(&before, &now), fits(&now, &before)) {
-        (true, _) if before.iter().all(|(name, ..)| now.iter().any(|(it, ..)| it == name)) => Relation::Wider,
+        (true, _) if before.iter().all(|(name, ..)| now.iter().any(|(text, ..)| text == name)) => {
+            Relation::Wider
+        }
         (_, true) => Relation::Narrower,
         _ => Relation::Unknown,
     }

@@ -106,16 +106,16 @@ fn both_names_of_the_agent_tool() {
 
 #[test]
 fn agents_of_our_plugin_are_known_by_their_names_and_no_others() {
-    for (told, known) in [
+    for (output, known) in [
         ("lockstep:pt-manager", "pt-manager"),
         ("pt-manager", "pt-manager"),
         ("other:pt-manager", "other:pt-manager"),
         ("other:lockstep:pt-manager", "other:lockstep:pt-manager"),
     ] {
-        let json = samples::SUBAGENT_STOP.replace("\"implementer\"", &format!("{told:?}"));
+        let json = samples::SUBAGENT_STOP.replace("\"implementer\"", &format!("{output:?}"));
         let Actor::Subagent { agent_type, .. } = event(&json).actor else { panic!("a subagent") };
         assert_eq!(agent_type.as_deref(), Some(known));
-        let json = samples::PRE_TOOL_USE_AGENT.replace("\"implementer\"", &format!("{told:?}"));
+        let json = samples::PRE_TOOL_USE_AGENT.replace("\"implementer\"", &format!("{output:?}"));
         let EventKind::PreToolUse(call) = event(&json).kind else { panic!("PreToolUse") };
         let ToolUse::Agent { agent_type, .. } = call.tool else { panic!("Agent") };
         assert_eq!(agent_type.as_deref(), Some(known));

@@ -178,8 +178,8 @@ fn finish(
     let report = agent_report::parse_agent_report(&ended.output, &root).unwrap_or_default();
     let mut claim = AgentClaim { complete: ended.code == Some(0) && !ended.timed_out, ..report.claim };
     if !claim.complete {
-        let said = claim.error.take();
-        claim.error = Some(said.unwrap_or_else(|| failure(ended, options)));
+        let message = claim.error.take();
+        claim.error = Some(message.unwrap_or_else(|| failure(ended, options)));
     }
     if let Some(place) = worked.isolated {
         let applied = place.apply(&cascades.tree, &worked.files)?;

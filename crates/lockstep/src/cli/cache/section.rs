@@ -88,10 +88,10 @@ pub(crate) fn phase(args: &CachePhaseArgs, context: &CommandContext) -> CommandR
 fn extract(query: ExtractQuery<'_>, context: &CommandContext) -> CommandResult {
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let extract = ExtractOutput::of(&project, query)?;
-    let shown = context.format.render(&extract).or_else(|| extract.text.clone());
+    let text = context.format.render(&extract).or_else(|| extract.text.clone());
     if context.format == OutputFormat::Text && !context.terminal.quiet() {
         print_error(&extract.describe_origin());
     }
-    context.terminal.say_exactly(shown.unwrap_or_default().as_bytes());
+    context.terminal.say_exactly(text.unwrap_or_default().as_bytes());
     Ok(if extract.text.is_some() { CommandStatus::Success } else { CommandStatus::CheckFailed })
 }

@@ -73,9 +73,9 @@ pub(crate) fn run(
         None => args.source.start(context, cascades)?,
     };
     let limit = args.time_limit.map_or(cascades.project().config().cascade.time_limit, Duration::from_secs);
-    let told = stderr().is_terminal() && !context.terminal.quiet() || context.terminal.verbose();
+    let shows_progress = stderr().is_terminal() && !context.terminal.quiet() || context.terminal.verbose();
     let progress = |line: &str| {
-        if told {
+        if shows_progress {
             print_error(&format!("cascade: {line}\n"));
         }
     };

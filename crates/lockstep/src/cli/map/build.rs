@@ -134,9 +134,10 @@ fn text(done: &MapUpdateReport, context: &CommandContext) {
                 (moved, "renamed"),
             ];
             parts.retain(|(count, _)| *count > 0);
-            let told: Vec<String> = parts.iter().map(|(count, what)| format!("{count} {what}")).collect();
-            let told = if told.is_empty() { String::new() } else { format!("; {}", told.join(", ")) };
-            format!("Updated {path}: {entries}{told}.\n")
+            let details: Vec<String> = parts.iter().map(|(count, what)| format!("{count} {what}")).collect();
+            let details =
+                if details.is_empty() { String::new() } else { format!("; {}", details.join(", ")) };
+            format!("Updated {path}: {entries}{details}.\n")
         }
     });
     if done.pruned.total() > 0 {

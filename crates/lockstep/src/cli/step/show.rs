@@ -32,9 +32,9 @@ pub(crate) struct StepListArgs {
 }
 
 pub(super) fn show(args: &StepShowArgs, steps: &StepContext<'_>, context: &CommandContext) -> StepsResult {
-    let shown = steps.show(&resolve_step(steps, context, &args.file)?)?;
+    let view = steps.show(&resolve_step(steps, context, &args.file)?)?;
     // Programs get the document as it is.
-    context.terminal.print(&context.format.render(&shown.document).unwrap_or_else(|| shown.text()));
+    context.terminal.print(&context.format.render(&view.document).unwrap_or_else(|| view.text()));
     Ok(CommandStatus::Success)
 }
 

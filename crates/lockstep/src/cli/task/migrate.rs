@@ -111,13 +111,13 @@ pub(crate) fn run(args: &MigrateArgs, context: &CommandContext) -> CommandResult
         }
     };
     // Scratch is read again too: the session may have written it meanwhile.
-    let kept = tasks.set_scratch(&session, |scratch| {
+    let result = tasks.set_scratch(&session, |scratch| {
         let migrated = with_scratch(&files, &present, &text, &scratch, &stated).apply();
         migrated
             .map(|migrated| migrated.scratch)
             .map_err(|problems| Diagnostics { problems, warnings: Vec::new() })
     })?;
-    if let Err(findings) = kept {
+    if let Err(findings) = result {
         return Ok(print_refusal(context, &TaskRefusalOutput::problems(Some(version), findings.problems)));
     }
     show(&planned, Some(version));

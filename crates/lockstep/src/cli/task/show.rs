@@ -33,7 +33,7 @@ pub(crate) fn run(args: &TaskShowArgs, context: &CommandContext) -> CommandResul
     let mut tasks = TaskContext::open(&project, clock::now().timestamp())?;
     let reader = args.who.writer("task show", &project);
     match tasks.show(Some(&reader), args.number, args.section.as_deref())? {
-        Ok(shown) => context.print(&shown),
+        Ok(view) => context.print(&view),
         Err(refused) => return Ok(output::print_refusal(context, &refused)),
     }
     Ok(CommandStatus::Success)

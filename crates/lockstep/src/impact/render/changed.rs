@@ -61,7 +61,8 @@ fn rows(files: &[&FileImpact], terminal: &Terminal) -> Vec<Row> {
     }
     let mut rows = Vec::new();
     for file in files {
-        let directories = moved_directory(file).filter(|it| moved.get(it).is_none_or(|count| *count > 1));
+        let directories = moved_directory(file)
+            .filter(|moved_directory| moved.get(moved_directory).is_none_or(|count| *count > 1));
         let Some(directories) = directories else {
             rows.push(Row { text: row(file, false, terminal), files: 1 });
             continue;
@@ -186,11 +187,11 @@ pub(super) fn describe(change: &SymbolChange) -> String {
         DefinitionChangeKind::Renamed(to) => format!("{name} is now {to}"),
         DefinitionChangeKind::Removed => format!("{name} was removed"),
         DefinitionChangeKind::SignatureChanged { .. } => format!("{name} has another signature"),
-        DefinitionChangeKind::ParametersRenamed { gone } if gone.is_empty() => {
+        DefinitionChangeKind::ParametersRenamed { gone: removed } if removed.is_empty() => {
             format!("{name} has its parameters in another order")
         }
-        DefinitionChangeKind::ParametersRenamed { gone } => {
-            format!("{name} no longer has parameters called {}", gone.join(", "))
+        DefinitionChangeKind::ParametersRenamed { gone: removed } => {
+            format!("{name} no longer has parameters called {}", removed.join(", "))
         }
         DefinitionChangeKind::VisibilityReduced => format!("{name} is less visible"),
         DefinitionChangeKind::BodyChanged => format!("{name} changed inside"),

@@ -32,13 +32,14 @@ fn statement<'t>(tree: &'t Tree, text: &str, definition: &Definition) -> Option<
         let inner = match node.kind() {
             "decorated_definition" => node.child_by_field_name("definition"),
             "function_definition" | "class_definition" => Some(*node),
-            "expression_statement" => node.named_child(0).filter(|it| it.kind() == "assignment"),
+            "expression_statement" => node.named_child(0).filter(|child| child.kind() == "assignment"),
             _ => None,
         };
-        let name =
-            inner.and_then(|it| it.child_by_field_name("name").or_else(|| it.child_by_field_name("left")));
+        let name = inner.and_then(|candidate| {
+            candidate.child_by_field_name("name").or_else(|| candidate.child_by_field_name("left"))
+        });
         line(*node) == definition.line
-            && name.and_then(|it| text.get(it.byte_range())) == Some(&*definition.name)
+            && name.and_then(|name| text.get(name.byte_range())) == Some(&*definition.name)
     })
 }
 
@@ -46,10 +47,14 @@ fn remove(tree: &Tree, text: &str, definition: &Definition) -> Option<String> {
     let node = statement(tree, text, definition)?;
     let again = nodes(tree)
         .into_iter()
-        .filter(|it| matches!(it.kind(), "assignment" | "function_definition" | "class_definition"))
-        .filter_map(|it| it.child_by_field_name("left").or_else(|| it.child_by_field_name("name")))
-        .filter(|it| {
-            let left = text.get(it.byte_range()).unwrap_or_default();
+        .filter(|candidate| {
+            matches!(candidate.kind(), "assignment" | "function_definition" | "class_definition")
+        })
+        .filter_map(|candidate| {
+            candidate.child_by_field_name("left").or_else(|| candidate.child_by_field_name("name"))
+        })
+        .filter(|candidate| {
+            let left = text.get(candidate.byte_range()).unwrap_or_default();
             left == &*definition.name || left == format!("self.{}", definition.name)
         })
         .count();
@@ -69,9 +74,10 @@ fn function<'t>(tree: &'t Tree, text: &str, definition: &Definition) -> Option<N
 /// One more parameter, which every call must give: the first one.
 fn resign(function: Node<'_>, text: &str, definition: &Definition) -> Option<String> {
     let parameters = function.child_by_field_name("parameters")?;
-    let first = parameters.named_child(0).filter(|it| it.kind() != "comment");
-    let receiver = first.filter(|it| {
-        definition.kind == DefinitionKind::Method && matches!(text.get(it.byte_range()), Some("self" | "cls"))
+    let first = parameters.named_child(0).filter(|child| child.kind() != "comment");
+    let receiver = first.filter(|candidate| {
+        definition.kind == DefinitionKind::Method
+            && matches!(text.get(candidate.byte_range()), Some("self" | "cls"))
     });
     let (at, new) = match (receiver, first) {
         (Some(receiver), _) => (receiver.end_byte(), ", lockstep_extra".to_owned()),
@@ -107,7 +113,7 @@ def f():
 
     fn changed(name: &str, mutation: Mutation) -> String {
         let facts = lockstep_refs::language::facts("a.py", TEXT);
-        let definition = facts.definitions.iter().find(|it| &*it.name == name).unwrap();
+        let definition = facts.definitions.iter().find(|definition| &*definition.name == name).unwrap();
         mutate(TEXT, definition, mutation).unwrap()
     }
 

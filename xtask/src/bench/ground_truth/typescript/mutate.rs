@@ -28,7 +28,7 @@ pub(super) fn mutate(text: &str, definition: &Definition, mutation: Mutation) ->
 fn definitions<'t>(tree: &'t Tree, text: &str, definition: &Definition) -> Vec<Node<'t>> {
     let container = definition.container.as_deref().map(|path| path.rsplit('.').next().unwrap_or(path));
     let fits = |node: &Node<'t>| {
-        let name = node.child_by_field_name("name").and_then(|it| text.get(it.byte_range()));
+        let name = node.child_by_field_name("name").and_then(|name| text.get(name.byte_range()));
         is_definition(node.kind()) && name == Some(&*definition.name) && around(*node, text) == container
     };
     nodes(tree).into_iter().filter(fits).collect()
@@ -92,7 +92,7 @@ fn remove(text: &str, found: &[Node<'_>]) -> Option<String> {
                 return None;
             }
         }
-        if let Some(export) = whole.parent().filter(|it| it.kind() == "export_statement") {
+        if let Some(export) = whole.parent().filter(|parent| parent.kind() == "export_statement") {
             whole = export;
         }
         edits.push((whole.start_byte(), whole.end_byte(), String::new()));
@@ -116,11 +116,13 @@ fn function(node: Node<'_>) -> Option<Node<'_>> {
 fn resign(text: &str, found: &[Node<'_>]) -> Option<String> {
     let mut edits = Vec::new();
     for node in found {
-        let is_accessor = node.children(&mut node.walk()).any(|it| matches!(it.kind(), "get" | "set"));
+        let is_accessor = node.children(&mut node.walk()).any(|child| matches!(child.kind(), "get" | "set"));
         let parameters = function(*node)?.child_by_field_name("parameters")?;
         let first = parameters.named_child(0);
         if is_accessor
-            || first.is_some_and(|it| text.get(it.byte_range()).is_none_or(|it| it.starts_with("this")))
+            || first.is_some_and(|candidate| {
+                text.get(candidate.byte_range()).is_none_or(|text| text.starts_with("this"))
+            })
         {
             return None;
         }
@@ -151,7 +153,7 @@ export const f = () => { return new C().m(1); };
 
     fn changed(name: &str, mutation: Mutation) -> String {
         let facts = lockstep_refs::language::facts("a.ts", TEXT);
-        let definition = facts.definitions.iter().find(|it| &*it.name == name).unwrap();
+        let definition = facts.definitions.iter().find(|definition| &*definition.name == name).unwrap();
         mutate(TEXT, definition, mutation).unwrap()
     }
 

@@ -24,8 +24,9 @@ pub(super) fn normal_form(answer: &[u8]) -> XtaskResult<Value> {
 pub(super) fn difference(ours: &Value, theirs: &Value) -> String {
     let dependents = |answer: &Value| -> BTreeMap<String, Value> {
         let impacts = answer["impacts"].as_array().cloned().unwrap_or_default();
-        let all = impacts.iter().flat_map(|it| it["dependents"].as_array().cloned().unwrap_or_default());
-        all.map(|it| (it["file"].as_str().unwrap_or_default().to_owned(), it)).collect()
+        let all =
+            impacts.iter().flat_map(|impact| impact["dependents"].as_array().cloned().unwrap_or_default());
+        all.map(|candidate| (candidate["file"].as_str().unwrap_or_default().to_owned(), candidate)).collect()
     };
     let (ours, theirs) = (dependents(ours), dependents(theirs));
     let mut out = String::new();

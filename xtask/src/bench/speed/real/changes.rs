@@ -64,7 +64,7 @@ pub(super) fn choose(
         let kind = ChangeKind::ALL[changes.len() % ChangeKind::ALL.len()];
         let Ok(old) = fs::read_to_string(root.join(file)) else { continue };
         let mut definitions = language::facts(file, &old).definitions;
-        definitions.retain(|it| it.reach > Reach::File && is_of(kind, it.kind));
+        definitions.retain(|definition| definition.reach > Reach::File && is_of(kind, definition.kind));
         if definitions.is_empty() {
             continue;
         }
@@ -131,7 +131,8 @@ fn with_argument(language: Language, line: &str, name: &str) -> Option<String> {
     };
     let open = line.find(&format!("{name}("))? + name.len() + 1;
     let (before, after) = line.split_at(open);
-    let receiver = RECEIVERS.iter().find(|it| after.starts_with(**it)).copied().unwrap_or_default();
+    let receiver =
+        RECEIVERS.iter().find(|candidate| after.starts_with(**candidate)).copied().unwrap_or_default();
     let rest = &after[receiver.len()..];
     Some(match (receiver, rest.starts_with(')')) {
         ("", true) => format!("{before}{parameter}{rest}"),
@@ -184,7 +185,7 @@ mod tests {
         let old = "def f(a):\n    return a\n\nclass C:\n    def m(self):\n        return f(1)\n";
         let definitions = language::facts("a.py", old).definitions;
         let of = |kind, name: &str| {
-            let definition = definitions.iter().find(|it| *it.name == *name).unwrap();
+            let definition = definitions.iter().find(|definition| *definition.name == *name).unwrap();
             changed(kind, "a.py", old, definition).unwrap()
         };
         assert!(of(ChangeKind::Rename, "f").contains("return fRenamed(1)"));

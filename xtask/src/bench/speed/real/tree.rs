@@ -73,7 +73,7 @@ impl Tree {
         let is_elsewhere = |name: &str| {
             let mut search = tree.command(ripgrep);
             search.args(["--files-with-matches", "--word-regexp", "--fixed-strings", "-e", name, "."]);
-            search.output().is_ok_and(|it| it.stdout.split(|byte| *byte == b'\n').count() > 2)
+            search.output().is_ok_and(|output| output.stdout.split(|byte| *byte == b'\n').count() > 2)
         };
         let questions = choose(&tree.root, &listed, (seed, count), &is_elsewhere);
         Ok(Self { questions, ..tree })
@@ -189,8 +189,8 @@ impl Tree {
     }
 
     pub(super) fn search(&self, peak: &Path, ripgrep: &Path) -> XtaskResult<Vec<Duration>> {
-        let one = |it: &Change| {
-            self.cost(peak, ripgrep, &["--word-regexp", "--line-number", "-e", &it.name, "."])
+        let one = |change: &Change| {
+            self.cost(peak, ripgrep, &["--word-regexp", "--line-number", "-e", &change.name, "."])
                 .map(|cost| cost.time)
         };
         self.questions.iter().map(one).collect()

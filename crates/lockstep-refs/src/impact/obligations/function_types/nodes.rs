@@ -12,33 +12,35 @@ use crate::syntax::{children, line_of};
 pub(super) fn parameters_of(source: &Source, owner: &Definition) -> Option<Arity> {
     let is_named = |node: Node<'_>| {
         let mut inside = descendants(node).into_iter();
-        inside.any(|it| it.child_count() == 0 && source.text(it) == &*owner.name)
+        inside.any(|child| child.child_count() == 0 && source.text(child) == &*owner.name)
     };
     let kinds =
         ["type_alias_declaration", "type_spec", "type_definition", "type_alias", "typealias_declaration"];
     let kinds = kinds.into_iter().chain(["delegate_declaration", "interface_declaration"]);
     let kinds: Vec<&str> = kinds.collect();
     let nodes = source.nodes(&kinds).into_iter();
-    let whole = nodes.filter(|it| (owner.line.saturating_sub(2)..=owner.line).contains(&line_of(*it)));
-    let whole = whole.into_iter().find(|it| is_named(*it))?;
+    let whole = nodes.filter(|node| (owner.line.saturating_sub(2)..=owner.line).contains(&line_of(*node)));
+    let whole = whole.into_iter().find(|node| is_named(*node))?;
     let list = match whole.kind() {
         "type_alias_declaration" => {
-            let value = whole.child_by_field_name("value").filter(|it| it.kind() == "function_type")?;
+            let value = whole.child_by_field_name("value").filter(|value| value.kind() == "function_type")?;
             value.child_by_field_name("parameters")?
         }
         "type_spec" => {
-            let value = whole.child_by_field_name("type").filter(|it| it.kind() == "function_type")?;
+            let value = whole
+                .child_by_field_name("type")
+                .filter(|annotation| annotation.kind() == "function_type")?;
             value.child_by_field_name("parameters")?
         }
         "type_definition" => {
             let declarator = whole.child_by_field_name("declarator");
-            let declarator = declarator.filter(|it| it.kind() == "function_declarator")?;
+            let declarator = declarator.filter(|declarator| declarator.kind() == "function_declarator")?;
             declarator.child_by_field_name("parameters")?
         }
         "delegate_declaration" => whole.child_by_field_name("parameters")?,
         "interface_declaration" if source.language == Language::Java => only_method(whole)?,
         "type_alias" | "typealias_declaration" => {
-            children(whole).into_iter().find(|it| it.kind() == "function_type")?.named_child(0)?
+            children(whole).into_iter().find(|child| child.kind() == "function_type")?.named_child(0)?
         }
         _ => return None,
     };
@@ -49,7 +51,7 @@ pub(super) fn parameters_of(source: &Source, owner: &Definition) -> Option<Arity
 fn only_method(interface: Node<'_>) -> Option<Node<'_>> {
     let body = interface.child_by_field_name("body")?;
     let is_abstract =
-        |it: &Node<'_>| it.kind() == "method_declaration" && it.child_by_field_name("body").is_none();
+        |node: &Node<'_>| node.kind() == "method_declaration" && node.child_by_field_name("body").is_none();
     let methods: Vec<Node<'_>> = children(body).into_iter().filter(is_abstract).collect();
     let [method] = methods.as_slice() else { return None };
     method.child_by_field_name("parameters")
@@ -57,7 +59,7 @@ fn only_method(interface: Node<'_>) -> Option<Node<'_>> {
 
 fn count_parameters(source: &Source, list: Node<'_>) -> Arity {
     let (mut least, mut most, mut is_open) = (0_u16, 0_u16, false);
-    for part in children(list).into_iter().filter(|it| !it.is_extra()) {
+    for part in children(list).into_iter().filter(|child| !child.is_extra()) {
         let text = source.text(part);
         // Go declares several parameters with one type.
         let names = part.children_by_field_name("name", &mut part.walk()).count();
@@ -91,10 +93,10 @@ pub(in super::super) fn declaration(leaf: Node<'_>) -> Option<Node<'_>> {
 /// Returns the name that a declaration gives: behind the type in some languages, before it in others.
 pub(super) fn declared_name<'n>(language: Language, type_: Node<'n>, place: Node<'n>) -> Option<Node<'n>> {
     use Language::{C, CSharp, Cpp, Java};
-    let names = descendants(place).into_iter().filter(|it| NAMES.contains(&it.kind()));
+    let names = descendants(place).into_iter().filter(|descendant| NAMES.contains(&descendant.kind()));
     match matches!(language, C | CSharp | Cpp | Java) {
-        true => names.into_iter().find(|it| it.start_byte() > type_.end_byte()),
-        false => names.into_iter().take_while(|it| it.start_byte() < type_.start_byte()).last(),
+        true => names.into_iter().find(|name| name.start_byte() > type_.end_byte()),
+        false => names.into_iter().take_while(|name| name.start_byte() < type_.start_byte()).last(),
     }
 }
 
@@ -109,7 +111,7 @@ pub(super) fn given_to(leaf: Node<'_>) -> Option<Node<'_>> {
             kind if CALLS.contains(&kind) => return None,
             _ => continue,
         };
-        let mut value = value.filter(|it| it.start_byte() > leaf.start_byte())?;
+        let mut value = value.filter(|value| value.start_byte() > leaf.start_byte())?;
         while matches!(value.kind(), "expression_list" | "literal_element") {
             value = value.named_child(0)?;
         }
@@ -120,7 +122,8 @@ pub(super) fn given_to(leaf: Node<'_>) -> Option<Node<'_>> {
 
 /// Returns true if a call of Kotlin is the call before it with a function behind the parentheses.
 pub(super) fn is_continued(call: Node<'_>) -> bool {
-    call.kind() == "call_expression" && call.named_child(0).is_some_and(|it| it.kind() == "call_expression")
+    call.kind() == "call_expression"
+        && call.named_child(0).is_some_and(|child| child.kind() == "call_expression")
 }
 
 /// Returns the name of the called function.
@@ -150,10 +153,10 @@ pub(super) fn arguments(call: Node<'_>) -> Vec<Node<'_>> {
     for part in parts {
         match part.kind() {
             "arguments" | "argument_list" | "value_arguments" => {
-                let given = children(part).into_iter().filter(|it| !it.is_extra());
-                found.extend(given.map(|it| match it.kind() {
-                    "argument" | "value_argument" => children(it).pop().unwrap_or(it),
-                    _ => it,
+                let given = children(part).into_iter().filter(|child| !child.is_extra());
+                found.extend(given.map(|node| match node.kind() {
+                    "argument" | "value_argument" => children(node).pop().unwrap_or(node),
+                    _ => node,
                 }));
             }
             "annotated_lambda" => found.extend(part.named_child(0)),
@@ -168,17 +171,18 @@ pub(super) fn arguments(call: Node<'_>) -> Vec<Node<'_>> {
 /// Returns the number of parameters that a function literal names; `None` if it names none and may use them all the same.
 pub(super) fn lambda_parameters(lambda: Node<'_>) -> Option<u16> {
     let count = |list: Node<'_>| {
-        let parts: Vec<Node<'_>> = children(list).into_iter().filter(|it| !it.is_extra()).collect();
-        let names = |it: &Node<'_>| it.children_by_field_name("name", &mut it.walk()).count().max(1);
+        let parts: Vec<Node<'_>> = children(list).into_iter().filter(|child| !child.is_extra()).collect();
+        let names = |node: &Node<'_>| node.children_by_field_name("name", &mut node.walk()).count().max(1);
         let is_go = lambda.kind() == "func_literal";
-        let sum: usize = parts.iter().map(|it| if is_go { names(it) } else { 1 }).sum();
+        let sum: usize = parts.iter().map(|part| if is_go { names(part) } else { 1 }).sum();
         u16::try_from(sum).ok()
     };
     if lambda.child_by_field_name("parameter").is_some() {
         return Some(1);
     }
     let lists = ["lambda_parameters", "lambda_function_type_parameters"];
-    let written = || descendants(lambda).into_iter().take(6).find(|it| lists.contains(&it.kind()));
+    let written =
+        || descendants(lambda).into_iter().take(6).find(|descendant| lists.contains(&descendant.kind()));
     let list = lambda.child_by_field_name("parameters").or_else(written)?;
     if list.named_child_count() == 0 && NAMES.contains(&list.kind()) || list.kind() == "implicit_parameter" {
         return Some(1);
@@ -194,17 +198,19 @@ pub(super) fn returned_values<'n>(leaf: Node<'n>) -> Vec<Node<'n>> {
         let is_function = matches!(node.kind(), "function_declaration" | "method_declaration");
         if is_function && (is_result("type") || is_result("result")) {
             let Some(body) = node.child_by_field_name("body") else { return Vec::new() };
-            let is_own = |it: &Node<'_>| {
-                let mut around = ancestors(*it).take_while(|around| *around != body);
-                !around.any(|it| LAMBDAS.contains(&it.kind()) || it.kind() == "class_body")
+            let is_own = |child: &Node<'_>| {
+                let mut around = ancestors(*child).take_while(|around| *around != body);
+                !around.any(|child| LAMBDAS.contains(&child.kind()) || child.kind() == "class_body")
             };
-            let returns = descendants(body).into_iter().filter(|it| it.kind() == "return_statement");
-            let values = returns.filter(is_own).filter_map(|it| it.named_child(0));
+            let returns =
+                descendants(body).into_iter().filter(|descendant| descendant.kind() == "return_statement");
+            let values = returns.filter(is_own).filter_map(|child| child.named_child(0));
             // A return statement of Go has a list.
-            let only = |it: Node<'n>| match it.kind() == "expression_list" && it.named_child_count() == 1 {
-                true => it.named_child(0).unwrap_or(it),
-                false => it,
-            };
+            let only =
+                |child: Node<'n>| match child.kind() == "expression_list" && child.named_child_count() == 1 {
+                    true => child.named_child(0).unwrap_or(child),
+                    false => child,
+                };
             return values.map(only).collect();
         }
         if node.kind().contains("argument") {

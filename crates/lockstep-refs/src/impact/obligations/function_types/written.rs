@@ -10,11 +10,14 @@ use crate::syntax::children;
 /// Returns the result of a function type of Go, without spaces.
 pub(super) fn result_of(source: &Source, owner: &Definition) -> Option<String> {
     let types = source.nodes(&["type_spec", "type_alias"]).into_iter();
-    let mut named = types.filter(|it| {
+    let mut named = types.filter(|node| {
         source.language == Language::Go
-            && it.child_by_field_name("name").is_some_and(|name| source.text(name) == &*owner.name)
+            && node.child_by_field_name("name").is_some_and(|name| source.text(name) == &*owner.name)
     });
-    let type_ = named.next()?.child_by_field_name("type").filter(|it| it.kind() == "function_type")?;
+    let type_ = named
+        .next()?
+        .child_by_field_name("type")
+        .filter(|annotation| annotation.kind() == "function_type")?;
     Some(written_result(source, type_))
 }
 

@@ -142,8 +142,10 @@ fn takes_types(project: &Project<'_>, file: FileId, symbol: &Definition) -> bool
 
 /// Returns true if a file implements operators for numbers.
 fn gives_to_numbers(facts: &Facts) -> bool {
-    facts.implementations.iter().any(|it| {
-        let operator = it.interface.as_deref().map(|path| path.rsplit("::").next().unwrap_or(path));
-        matches!(&*it.of, "f64" | "f32") && matches!(operator, Some("Add" | "Sub" | "Mul" | "Div"))
+    facts.implementations.iter().any(|implementation| {
+        let operator =
+            implementation.interface.as_deref().map(|path| path.rsplit("::").next().unwrap_or(path));
+        matches!(&*implementation.of, "f64" | "f32")
+            && matches!(operator, Some("Add" | "Sub" | "Mul" | "Div"))
     })
 }

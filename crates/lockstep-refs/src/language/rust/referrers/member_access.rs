@@ -163,8 +163,10 @@ impl Search<'_, '_, '_> {
         }
         let Some(sheet) = self.project.sheet(module.file) else { return true };
         sheet.facts.imports.iter().any(|import| {
-            let renamed =
-                import.names.iter().any(|it| *it.name == *self.goal.owner_name && it.local != it.name);
+            let renamed = import
+                .names
+                .iter()
+                .any(|imported| *imported.name == *self.goal.owner_name && imported.local != imported.name);
             renamed
                 && self
                     .project

@@ -61,15 +61,15 @@ fn f(p: Point) {{ let x = 2.0 * p; }}
 "
         )
     };
-    let gone = |parameters: &str, operators: &str| {
+    let removed = |parameters: &str, operators: &str| {
         let from = format!("pub struct Point{parameters} {{ pub x: f64 }}");
         breaking(&files(parameters, operators), "src/point.rs", &from, "")
     };
     let all = ["src/lib.rs", "src/user.rs"];
-    assert_eq!(gone("", "impl std::ops::Mul<Point> for f64 { type Output = Point; }"), all);
-    assert_eq!(gone("<T: Copy = f64>", ""), all);
-    assert_eq!(gone("", ""), ["src/lib.rs"]);
-    assert_eq!(gone("<'a>", ""), ["src/lib.rs"]);
+    assert_eq!(removed("", "impl std::ops::Mul<Point> for f64 { type Output = Point; }"), all);
+    assert_eq!(removed("<T: Copy = f64>", ""), all);
+    assert_eq!(removed("", ""), ["src/lib.rs"]);
+    assert_eq!(removed("<'a>", ""), ["src/lib.rs"]);
 }
 
 #[test]

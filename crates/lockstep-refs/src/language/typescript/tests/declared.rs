@@ -19,7 +19,7 @@ export type Name = Tools.Inner.Name;
     assert_eq!(breaking(files, "a.ts", "type Name", "type Title"), ["b.ts"]);
     let reach = |name: &str| {
         let facts = facts("a.ts", files.split_once('\n').unwrap().1);
-        facts.definitions.iter().find(|it| &*it.name == name).unwrap().reach
+        facts.definitions.iter().find(|definition| &*definition.name == name).unwrap().reach
     };
     assert_eq!(
         (reach("size"), reach("hidden"), reach("shown")),
@@ -57,7 +57,7 @@ new Gauge().level = 2;
 ";
     assert_eq!(breaking(files, "a.ts", "level", "height"), ["b.ts"]);
     let found = facts("a.ts", files);
-    assert_eq!(found.definitions.iter().filter(|it| &*it.name == "both").count(), 1);
+    assert_eq!(found.definitions.iter().filter(|candidate| &*candidate.name == "both").count(), 1);
 }
 
 #[test]
