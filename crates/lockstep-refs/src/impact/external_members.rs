@@ -1,6 +1,8 @@
 //! Members of things outside the project that got the new name of a renamed definition: `errors.New` became
 //! `errors.NewAll`, because `New` of the project is `NewAll` now.
 
+use std::collections::BTreeSet;
+
 use super::renamed_types::TypeRenames;
 use super::renamed_uses::{DefinedNames, OldFile};
 use crate::facts::{Facts, Import, Shape};
@@ -25,16 +27,23 @@ pub(super) fn external_members(
     former: &OldFile<'_>,
     renames: &TypeRenames<'_>,
 ) -> Vec<ExternalMember> {
-    let renames = renames.definitions(world);
     let text = world.find(path).and_then(|file| Some((file, world.text(file)?)));
-    let Some((file, text)) = text.filter(|_| !renames.is_empty()) else { return Vec::new() };
+    let Some((file, text)) = text else { return Vec::new() };
     let facts = Memo::parses(world).facts_with_unbound_names(path, &text);
     let before = Memo::parses(world).facts_with_unbound_names(former.path, former.text);
+    let former: BTreeSet<(&str, &str)> = members(&before).map(|(_, owner, name)| (owner, name)).collect();
+    let mut new: Vec<(u32, &str, &str)> = members(&facts).collect();
+    new.retain(|(_, owner, name)| {
+        !former.contains(&(*owner, *name)) && former.iter().any(|(of, _)| of == owner)
+    });
+    if new.is_empty() {
+        return Vec::new();
+    }
+    let renames = renames.definitions(world);
     let mut found: Vec<ExternalMember> = Vec::new();
-    for (line, owner, name) in members(&facts) {
-        let had = |name: &str| members(&before).any(|(_, of, member)| of == owner && member == name);
-        let was = renames.iter().find(|(was, to)| ***to == *name && had(was) && !had(name));
-        if let Some((was, _)) = was {
+    for (line, owner, name) in new {
+        let is_former = |was: &str, to: &str| to == name && former.contains(&(owner, was));
+        if let Some((was, _)) = renames.iter().find(|(was, to)| is_former(was, to)) {
             let (owner, name, was) = (owner.to_owned(), name.to_owned(), was.to_string());
             found.push(ExternalMember { line, owner, name, was });
         }
