@@ -4,7 +4,7 @@
 //! used is a [`DiscoverError`], never an inactive project, so that callers that enforce rules can block.
 
 use std::fs;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use lockstep_model::path::absolute_lexical;
@@ -93,7 +93,7 @@ impl Project {
     pub fn load(&self) -> Result<LoadedConfig, DiscoverError> {
         let path = &self.config_path;
         // One byte more than the limit, so that a larger file is detected without reading all of it.
-        let bytes = read_up_to(path, MAX_BYTES + 1)
+        let bytes = lockstep_fs::read_prefix(path, MAX_BYTES as u64 + 1)
             .map_err(|source| DiscoverError::Unreadable { path: path.clone(), source })?;
         Ok(parse(bytes))
     }
@@ -149,11 +149,4 @@ fn config_of_main_worktree(directory: &Path) -> Result<Option<PathBuf>, Discover
 pub(crate) fn is_not_found(error: &io::Error) -> bool {
     use ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory | InvalidInput | InvalidFilename)
-}
-
-/// The first `limit` bytes of a file.
-pub(crate) fn read_up_to(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    lockstep_fs::open(path)?.take(limit as u64).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use lockstep_model::path::absolute_lexical;
 
-use crate::discover::{is_not_found, read_up_to};
+use crate::discover::is_not_found;
 
 /// Longer than any path; git's files hold one.
-const LONGEST: usize = 64 * 1024;
+const MAX_LINK_BYTES: u64 = 64 * 1024;
 
 /// The root of the main worktree, if `directory` is the root of a linked one. The error has the path that could
 /// not be read.
@@ -36,7 +36,7 @@ pub(crate) fn main_worktree_root(directory: &Path) -> Result<Option<PathBuf>, (P
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, (PathBuf, io::Error)> {
-    match read_up_to(path, LONGEST) {
+    match lockstep_fs::read_prefix(path, MAX_LINK_BYTES) {
         Ok(content) => Ok(Some(content)),
         Err(error) if is_not_found(&error) => Ok(None),
         Err(error) => Err((path.to_path_buf(), error)),

@@ -27,7 +27,7 @@ pub use error::FsError;
 pub use lock::FileLock;
 pub use open::{
     MAX_BYTES, MAX_STATE_BYTES, create_if_absent, is_absent, is_unreadable, open, open_to_write, read,
-    read_text, read_to_string, read_up_to, remove_if_present,
+    read_prefix, read_text, read_to_string, read_up_to, remove_if_present,
 };
 #[cfg(target_os = "linux")]
 pub use platform::make_pipe;

@@ -35,14 +35,18 @@ pub fn remove_if_present(path: impl AsRef<Path>) -> io::Result<bool> {
 
 /// Opens a regular file for reading. Links are followed to regular files only.
 pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
-    let path = path.as_ref();
+    open_with_size(path.as_ref()).map(|(file, _)| file)
+}
+
+fn open_with_size(path: &Path) -> io::Result<(File, u64)> {
     // Opening some devices has an effect, so the kind is checked first.
     if !fs::metadata(path)?.is_file() {
         return Err(not_regular());
     }
     let file = non_blocking().read(true).open(path)?;
     // Another file may have replaced it since.
-    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+    let metadata = file.metadata()?;
+    if metadata.is_file() { Ok((file, metadata.len())) } else { Err(not_regular()) }
 }
 
 /// Opens a regular file for reading and writing as it is, created with mode 0600. Links, which may have come with a cloned
@@ -63,8 +67,7 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 
 /// Reads a regular file of at most `limit` bytes; a longer one is an error.
 pub fn read_up_to(path: impl AsRef<Path>, limit: u64) -> io::Result<Vec<u8>> {
-    let file = open(path)?;
-    let size = file.metadata()?.len();
+    let (file, size) = open_with_size(path.as_ref())?;
     let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {limit} bytes"));
     if size > limit {
         return Err(too_large());
@@ -73,6 +76,15 @@ pub fn read_up_to(path: impl AsRef<Path>, limit: u64) -> io::Result<Vec<u8>> {
     // Some files grow while they are read, and some do not report their size.
     file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(too_large()) } else { Ok(bytes) }
+}
+
+/// Reads at most the first `limit` bytes of a regular file.
+pub fn read_prefix(path: impl AsRef<Path>, limit: u64) -> io::Result<Vec<u8>> {
+    let (file, size) = open_with_size(path.as_ref())?;
+    // One byte more than the file has, so that one read fills the buffer and a second one finds the end.
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or_default() + 1);
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Reads a regular UTF-8 file of at most [`MAX_BYTES`].
