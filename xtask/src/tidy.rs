@@ -96,11 +96,11 @@ pub(crate) fn run(args: &TidyArgs) -> XtaskResult {
     Err(lines.join("\n\n").into())
 }
 
-fn report(told: &mut Vec<String>, asks: &str, why: &str, breaches: Vec<Violation>) {
+fn report(output: &mut Vec<String>, asks: &str, why: &str, breaches: Vec<Violation>) {
     if breaches.is_empty() {
         return;
     }
     let lines: Vec<String> =
         breaches.iter().map(|Violation { at, what }| format!("  {at}: {what}")).collect();
-    told.push(format!("{asks}\n{}\n  why: {why}", lines.join("\n")));
+    output.push(format!("{asks}\n{}\n  why: {why}", lines.join("\n")));
 }

@@ -300,7 +300,7 @@ fn file_impact(revisions: &Revisions<'_>, edit: &Edit, question: &Question<'_>) 
     }
     let mut collector = DependentSet::new(world, edit, file);
     let handed_on = after.as_deref().map(lost_reexports::names).unwrap_or_default();
-    let mut kept = StillResolving::new(
+    let mut resolving = StillResolving::new(
         revisions.after,
         edit,
         (&facts, after.as_deref()),
@@ -317,15 +317,15 @@ fn file_impact(revisions: &Revisions<'_>, edit: &Edit, question: &Question<'_>) 
         edited: &revisions.edited,
         obligations: &obligations,
     };
-    let mut broken = collect_direct(&former, edit, after.as_deref(), &around, &mut kept, &mut collector);
-    stale_exports::collect(revisions.after, edit, &found.symbols, &mut kept, &mut collector);
+    let mut broken = collect_direct(&former, edit, after.as_deref(), &around, &mut resolving, &mut collector);
+    stale_exports::collect(revisions.after, edit, &found.symbols, &mut resolving, &mut collector);
     let contents = own_file::Contents { facts: &facts, text: text.as_ref(), present: after.as_deref() };
     found.broken_in_file = own_file::broken(
         revisions.after,
         edit,
         &contents,
         &found.symbols,
-        &mut kept,
+        &mut resolving,
         (&revisions.edited, &revisions.renames),
     );
     let unmet = obligations.add_to(revisions.after, &mut collector, &mut found);

@@ -255,11 +255,11 @@ fn check_version(program: &Path, version: &str) -> Result<(), ClientError> {
         .stdin(Stdio::null())
         .output()
         .map_err(|error| no_binary(format!("it does not start: {error}")))?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    if said.starts_with(version) {
+    let version_output = String::from_utf8_lossy(&output.stdout);
+    if version_output.starts_with(version) {
         Ok(())
     } else {
-        Err(no_binary(format!("it says its version is {said:?}")))
+        Err(no_binary(format!("it says its version is {version_output:?}")))
     }
 }
 

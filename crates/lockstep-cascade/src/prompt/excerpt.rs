@@ -35,14 +35,14 @@ pub(super) fn of(text: &str, path: &str, evidence: &[&String], form: ExcerptStyl
         ExcerptStyle::Around(around) => around,
     };
     let lines: Vec<&str> = text.lines().collect();
-    let mut shown: BTreeSet<usize> = BTreeSet::new();
+    let mut shown_lines: BTreeSet<usize> = BTreeSet::new();
     for at in evidence.iter().filter_map(|line| line_number(line, path)) {
         let first = at.saturating_sub(around).max(1);
-        shown.extend(first..=(at + around).min(lines.len()));
+        shown_lines.extend(first..=(at + around).min(lines.len()));
     }
     let mut out = String::new();
     let mut last = 0;
-    for at in shown {
+    for at in shown_lines {
         if last != 0 && at != last + 1 {
             out.push_str("...\n");
         }

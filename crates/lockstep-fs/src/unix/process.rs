@@ -81,9 +81,9 @@ pub fn kill_group(child: &mut Child) {
 #[cfg(target_os = "linux")]
 pub fn kill_if(pid: i32, is_target: impl FnOnce() -> bool) {
     use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
-    let Some(Ok(held)) = Pid::from_raw(pid).map(|pid| pidfd_open(pid, PidfdFlags::empty())) else { return };
+    let Some(Ok(handle)) = Pid::from_raw(pid).map(|pid| pidfd_open(pid, PidfdFlags::empty())) else { return };
     if is_target() {
-        let _ = pidfd_send_signal(held, Signal::KILL);
+        let _ = pidfd_send_signal(handle, Signal::KILL);
     }
 }
 

@@ -20,11 +20,11 @@ pub fn kill_descendants(of: i32) {
 pub fn kill_orphans(known: &[i32]) {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     kill_while(|| {
-        let mut kept = vec![own];
-        kept.extend(known);
-        kept.extend(known.iter().flat_map(|pid| descendants(*pid)));
+        let mut own_processes = vec![own];
+        own_processes.extend(known);
+        own_processes.extend(known.iter().flat_map(|pid| descendants(*pid)));
         let mut living = descendants(own);
-        living.retain(|pid| !kept.contains(pid));
+        living.retain(|pid| !own_processes.contains(pid));
         living
     });
 }

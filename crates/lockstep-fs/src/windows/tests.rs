@@ -37,10 +37,10 @@ fn appended_lines_follow_those_of_another_handle() {
 fn a_lock_excludes_others_until_it_is_dropped() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("lock");
-    let held = FileLock::acquire(&path, Duration::ZERO).unwrap().unwrap();
-    held.set_note("process 1\n");
+    let lock = FileLock::acquire(&path, Duration::ZERO).unwrap().unwrap();
+    lock.set_note("process 1\n");
     assert!(FileLock::acquire(&path, Duration::ZERO).unwrap().is_none());
-    drop(held);
+    drop(lock);
     assert_eq!(FileLock::note(&path), "process 1\n");
     assert!(FileLock::acquire(&path, Duration::ZERO).unwrap().is_some());
 }

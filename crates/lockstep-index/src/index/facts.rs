@@ -249,7 +249,7 @@ impl Index {
         let missing: Vec<u32> =
             texts.into_iter().filter(|file| stored.binary_search(file).is_err()).collect();
         let mut encoded: Vec<EncodedFacts> = Vec::new();
-        let (mut bytes, mut done, mut kept) = (0, 0, 0);
+        let (mut bytes, mut done, mut stored_count) = (0, 0, 0);
         for round in missing.chunks(FILES_PER_ROUND) {
             if progress.is_parsing_over() {
                 break;
@@ -261,11 +261,11 @@ impl Index {
             done += round.len();
             progress.report(IndexPhase::Facts, done, missing.len());
             if bytes > BYTES_PER_TABLE {
-                kept += self.write_facts(writer, std::mem::take(&mut encoded))?;
+                stored_count += self.write_facts(writer, std::mem::take(&mut encoded))?;
                 bytes = 0;
             }
         }
-        Ok(kept + self.write_facts(writer, encoded)?)
+        Ok(stored_count + self.write_facts(writer, encoded)?)
     }
 
     /// Parses a file if it still has the known version.

@@ -34,7 +34,7 @@ fn without_comments(language: Language, text: &str) -> Option<Cow<'_, str>> {
 /// Removes lines that begin with `#`, except in block scalars of YAML.
 fn without_comment_lines(text: &str) -> String {
     let mut scalar: Option<usize> = None;
-    let mut kept = String::new();
+    let mut code = String::new();
     for line in text.lines() {
         let trimmed = line.trim();
         let indent = line.len() - line.trim_start().len();
@@ -48,10 +48,10 @@ fn without_comment_lines(text: &str) -> String {
         if scalar.is_none() && last.starts_with(['|', '>']) {
             scalar = Some(indent);
         }
-        kept.push_str(line);
-        kept.push('\n');
+        code.push_str(line);
+        code.push('\n');
     }
-    kept
+    code
 }
 
 /// Removes `<!-- … -->`. A fence of code may show such a comment.
@@ -62,14 +62,14 @@ fn without_blocks(text: &str) -> Option<Cow<'_, str>> {
     if text.contains("```") || text.contains("~~~") {
         return None;
     }
-    let mut kept = String::new();
+    let mut code = String::new();
     let mut rest = text;
     while let Some((before, comment)) = rest.split_once("<!--") {
-        kept.push_str(before);
+        code.push_str(before);
         rest = comment.split_once("-->")?.1;
     }
-    kept.push_str(rest);
-    Some(kept.into())
+    code.push_str(rest);
+    Some(code.into())
 }
 
 #[cfg(test)]

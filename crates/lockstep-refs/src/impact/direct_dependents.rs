@@ -26,7 +26,7 @@ pub(super) fn collect_direct(
     edit: &Edit,
     after: Option<&Facts>,
     around: &Around<'_>,
-    kept: &mut StillResolving<'_>,
+    resolving: &mut StillResolving<'_>,
     collector: &mut DependentSet<'_>,
 ) -> BTreeSet<usize> {
     let OldFile { before, file, facts, changes, unread, modules } = *former;
@@ -55,7 +55,7 @@ pub(super) fn collect_direct(
         former,
         after,
         around,
-        kept,
+        kept: resolving,
         symbols: &symbols,
         own_types: OwnTypes::new(former, edit),
         hidden: changes.iter().map(|change| hides(former, change)).collect(),

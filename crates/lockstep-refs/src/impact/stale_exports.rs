@@ -30,9 +30,9 @@ impl StaleExports {
     /// Creates the check. `world` has the present file, whose facts are `after`.
     pub(super) fn new(world: &dyn World, edit: &Edit, former: &OldFile<'_>, after: Option<&Facts>) -> Self {
         let promised = after.map(|facts| &*facts.missing_exports).unwrap_or_default();
-        let gone = former.changes.iter().filter(|change| is_gone(change)).map(|change| owner(&change.was));
+        let removed = former.changes.iter().filter(|change| is_gone(change)).map(|change| owner(&change.was));
         let names: BTreeSet<Box<str>> =
-            gone.filter(|name| promised.iter().any(|text| **text == **name)).map(Into::into).collect();
+            removed.filter(|name| promised.iter().any(|text| **text == **name)).map(Into::into).collect();
         let by_name = match names.is_empty() {
             true => BTreeSet::new(),
             false => named_references(world, edit, former.facts, &names),

@@ -32,7 +32,7 @@ fn deleted(path: &str, before: &str) -> Edit {
 }
 
 /// Path, hop, kind, breaks and evidence of each dependent.
-fn shown(impact: &Impact) -> Vec<String> {
+fn describe(impact: &Impact) -> Vec<String> {
     impact
         .dependents()
         .map(|(_, dependent)| {
@@ -62,7 +62,7 @@ fn a_renamed_function_breaks_its_users_and_reaches_theirs() {
     let impact = ask(&world, &[edited("a.py", A)]);
     assert_eq!(impact.files[0].symbols[0].what.new_name(), Some("welcome"));
     assert_eq!(
-        shown(&impact),
+        describe(&impact),
         [
             "DIRECT breaks import b.py:1:from a import greet",
             "TRANSITIVE uses import c.py:1:from b import hello",
@@ -75,7 +75,7 @@ fn body_change_breaks_no_dependent() {
     let now = A.replace("return 1", "return 10");
     let world = MemoryWorld::new([("a.py", &*now), ("b.py", B), ("c.py", C), ("d.py", D)]);
     let impact = ask(&world, &[edited("a.py", A)]);
-    assert!(shown(&impact).iter().all(|line| !line.contains("breaks")), "{:?}", shown(&impact));
+    assert!(describe(&impact).iter().all(|line| !line.contains("breaks")), "{:?}", describe(&impact));
     assert!(impact.candidates().contains("b.py") && !impact.candidates().contains("d.py"));
 }
 
@@ -83,7 +83,7 @@ fn body_change_breaks_no_dependent() {
 fn comment_change_has_no_dependents() {
     let now = format!("# hello\n{A}");
     let world = MemoryWorld::new([("a.py", &*now), ("b.py", B), ("d.py", D)]);
-    assert_eq!(shown(&ask(&world, &[edited("a.py", A)])), [""; 0]);
+    assert_eq!(describe(&ask(&world, &[edited("a.py", A)])), [""; 0]);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn deleted_file_breaks_importers_and_links() {
     let readme = "See [a](a.py).\n";
     let world = MemoryWorld::new([("b.py", B), ("d.py", D), ("README.md", readme)]);
     let impact = ask(&world, &[deleted("a.py", A)]);
-    let lines = shown(&impact);
+    let lines = describe(&impact);
     for expected in [
         "DIRECT breaks import b.py:1:from a import greet",
         "DIRECT breaks import d.py:1:import a",
@@ -105,14 +105,14 @@ fn deleted_file_breaks_importers_and_links() {
 fn deleted_file_breaks_every_importer() {
     let world = MemoryWorld::new([("b.py", "from a import greet\n"), ("p/c.py", "from . import d\n")]);
     assert_eq!(
-        shown(&ask(&world, &[deleted("a.py", "x = 1\n")])),
+        describe(&ask(&world, &[deleted("a.py", "x = 1\n")])),
         ["DIRECT breaks import b.py:1:from a import greet"]
     );
     let impact = ask(&world, &[deleted("p/d.py", "")]);
-    assert_eq!(shown(&impact), ["DIRECT breaks import p/c.py:1:from . import d"]);
+    assert_eq!(describe(&impact), ["DIRECT breaks import p/c.py:1:from . import d"]);
     // The former content is unknown.
     let edit = Edit { before: Before::Unknown, ..deleted("a.py", "") };
-    assert_eq!(shown(&ask(&world, &[edit])), ["DIRECT breaks import b.py:1:from a import greet"]);
+    assert_eq!(describe(&ask(&world, &[edit])), ["DIRECT breaks import b.py:1:from a import greet"]);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn packages_without_an_init_are_packages_too() {
         ("tool/run.py", "from shop import price\n\nprice.total()\n"),
     ]);
     assert_eq!(
-        shown(&ask(&world, &[edited("shop/price.py", "def total(): pass\n")])),
+        describe(&ask(&world, &[edited("shop/price.py", "def total(): pass\n")])),
         [
             "DIRECT breaks import app.py:1:from shop.price import total",
             "DIRECT breaks symbol tool/run.py:3:price.total()",
@@ -137,7 +137,7 @@ fn updated_file_is_no_dependent() {
     let followed = B.replace("greet", "welcome");
     let world = MemoryWorld::new([("a.py", &*now), ("b.py", &*followed), ("d.py", D)]);
     let impact = ask(&world, &[edited("a.py", A), edited("b.py", B)]);
-    assert!(impact.dependents().all(|(_, dependent)| !dependent.breaks), "{:?}", shown(&impact));
+    assert!(impact.dependents().all(|(_, dependent)| !dependent.breaks), "{:?}", describe(&impact));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn when_the_time_is_over_what_was_found_is_reported() {
     let is_over = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 0;
     let impact = impact(&world, &Question { edits: &edits, aliases: &Aliases::default(), is_over: &is_over });
     assert!(impact.truncated);
-    assert_eq!(shown(&impact), ["DIRECT breaks import b.py:1:from a import greet"]);
+    assert_eq!(describe(&impact), ["DIRECT breaks import b.py:1:from a import greet"]);
 }
 
 /// Several edits are compared with each other, which takes long for thousands of them.
@@ -173,7 +173,7 @@ fn timeout_before_comparison_leaves_files_unanalysed() {
     let is_over = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 0;
     let impact = impact(&world, &Question { edits: &edits, aliases: &Aliases::default(), is_over: &is_over });
     assert!(impact.truncated && impact.files.iter().all(|file| file.unanalysed), "{impact:?}");
-    assert!(shown(&impact).is_empty());
+    assert!(describe(&impact).is_empty());
 }
 
 #[test]
@@ -185,14 +185,17 @@ fn changed_skill_affects_mentions_and_renamed_skill_breaks_them() {
     let now = format!("{skill}And more.\n");
     let world = MemoryWorld::new([(path, &*now), (review, other)]);
     assert_eq!(
-        shown(&ask(&world, &[edited(path, skill)])),
+        describe(&ask(&world, &[edited(path, skill)])),
         [format!("DIRECT uses name {review}:6:| execution-code |")]
     );
     let moved = ".claude/skills/execution-build/SKILL.md";
     let renamed = skill.replace("execution-code", "execution-build");
     let world = MemoryWorld::new([(moved, &*renamed), (review, other)]);
     let edit = Edit { path: moved.to_owned(), former: Some(path.to_owned()), ..edited(path, skill) };
-    assert_eq!(shown(&ask(&world, &[edit])), [format!("DIRECT breaks name {review}:6:| execution-code |")]);
+    assert_eq!(
+        describe(&ask(&world, &[edit])),
+        [format!("DIRECT breaks name {review}:6:| execution-code |")]
+    );
 }
 
 /// Generates a small project in which every name is used somewhere, and a change of one of its files.

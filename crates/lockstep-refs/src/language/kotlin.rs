@@ -191,7 +191,7 @@ fn constructor_invocation(walk: &mut Walk<'_>, node: Node<'_>) {
         if header.is_none_or(|header| header.kind() != "class_declaration") {
             walk.path(type_node, Role::Extend, None);
         }
-        child(type_node, "type_arguments").into_iter().for_each(|held| walk.children(held));
+        child(type_node, "type_arguments").into_iter().for_each(|argument_list| walk.children(argument_list));
     }
     arguments.into_iter().for_each(|arguments| walk.children(arguments));
 }

@@ -96,11 +96,11 @@ impl Rules for Python {
     }
 
     fn dynamic_export_is_uncallable(&self, handing: &Facts) -> bool {
-        let made = handing
+        let getter = handing
             .definitions
             .iter()
             .find(|definition| &*definition.name == "__getattr__" && definition.container.is_none());
-        let gives = match made.and_then(|definition| definition.gives.as_ref()) {
+        let gives = match getter.and_then(|definition| definition.gives.as_ref()) {
             Some(Shape::Function(_, gives)) => Some(&**gives),
             gives => gives,
         };

@@ -205,12 +205,12 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
             true
         }
-        ("new", Some(made)) if is_constant(made) => {
-            walk.creation(made, arguments);
+        ("new", Some(class)) if is_constant(class) => {
+            walk.creation(class, arguments);
             node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
             true
         }
-        ("new", made) if made.is_none_or(|made| made.kind() == "self") => {
+        ("new", class) if class.is_none_or(|class| class.kind() == "self") => {
             walk.own_creation(method, arguments);
             node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
             true

@@ -193,9 +193,9 @@ fn visit_inner(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "user_type" => {
             walk.path(node, Role::Type, None);
-            child(node, "type_arguments")
-                .into_iter()
-                .for_each(|held| children(held).into_iter().for_each(|child| walk.visit_type(child)));
+            child(node, "type_arguments").into_iter().for_each(|argument_list| {
+                children(argument_list).into_iter().for_each(|child| walk.visit_type(child))
+            });
         }
         "inheritance_specifier" => {
             children(node).into_iter().for_each(|child| walk.visit_type(child));

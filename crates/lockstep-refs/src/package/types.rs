@@ -131,12 +131,12 @@ impl Query<'_> {
     }
 
     /// A value of the type that is written so.
-    fn written_type(&self, place: Place<'_>, name: &str, held: Vec<Value>) -> Value {
+    fn written_type(&self, place: Place<'_>, name: &str, arguments: Vec<Value>) -> Value {
         let Some(symbol) = self.type_of(place.file, place.container, name) else {
             let simple = name.rsplit('.').next().unwrap_or(name);
             let open =
                 is_type_parameter(name) || self.may_be_ours(place.file, name) && self.is_widespread(simple);
-            return if open { Value::Unknown } else { Value::Outside(held) };
+            return if open { Value::Unknown } else { Value::Outside(arguments) };
         };
         // An alias is replaced by its target.
         let definition = self.definition(symbol);
@@ -145,7 +145,7 @@ impl Query<'_> {
                 let container = definition.container.as_deref();
                 self.value(Place { file: symbol.file, container }, gives)
             }
-            None => Value::Of(symbol, held),
+            None => Value::Of(symbol, arguments),
         }
     }
 

@@ -130,7 +130,7 @@ impl<'w> Search<'_, 'w> {
         }
         let mut found = Vec::new();
         let open = self.gone.iter_mut().filter(|removed| removed.told != Some(file));
-        for removed in open.filter(|removed_files| removed_files.symbols.may_share(consulted)) {
+        for removed in open.filter(|removed| removed.symbols.may_share(consulted)) {
             let role = match () {
                 () if is_anything(&removed.elsewhere) => Role::Inherited,
                 () if is_anything(&removed.everywhere) => Role::InheritedBeside,

@@ -29,7 +29,7 @@ impl Search<'_, '_> {
             let symbol = Symbol { file, at };
             let value_types = self.resolver.value(symbol, None);
             let wanted = value_types.iter().find_map(|type_| match type_ {
-                Type::Symbol(held, _) => self.wanted.get(held).copied(),
+                Type::Symbol(inner, _) => self.wanted.get(inner).copied(),
                 _ => None,
             });
             let is_called =

@@ -163,8 +163,8 @@ impl Resolver<'_> {
     }
 
     /// Returns the role of a member that a type has only through a removed base, directly or indirectly.
-    pub(crate) fn lost_member(&self, class: Symbol, name: &str, gone: Symbol) -> Option<Role> {
-        self.find_lost_member(class, name, gone, &mut Vec::new()).flatten()
+    pub(crate) fn lost_member(&self, class: Symbol, name: &str, removed: Symbol) -> Option<Role> {
+        self.find_lost_member(class, name, removed, &mut Vec::new()).flatten()
     }
 
     /// Returns `None` if the type has no such member; otherwise its role, if it is lost.

@@ -172,12 +172,12 @@ impl<'w> Resolver<'w> {
 
     /// Returns the resolver for a world without some definitions; `beside` is set if their own file lacks
     /// them too.
-    pub(super) fn without(&self, removed_files: Vec<Symbol>, beside: bool) -> Self {
+    pub(super) fn without(&self, symbols: Vec<Symbol>, beside: bool) -> Self {
         let removed =
-            removed_files.iter().fold(Consulted::default(), |all, symbol| all.and(Consulted::of(*symbol)));
+            symbols.iter().fold(Consulted::default(), |all, symbol| all.and(Consulted::of(*symbol)));
         Self {
             complete: Some((Rc::clone(&self.values), removed)),
-            gone: (removed_files, beside),
+            gone: (symbols, beside),
             names: Rc::clone(&self.names),
             hops: Cell::new(0),
             depth: Cell::new(0),

@@ -402,7 +402,7 @@ impl Resolver<'_> {
                 }
                 members.symbols.iter().flat_map(|symbol| self.value(*symbol, Some(of))).collect()
             }
-            Type::Outside(head, held) => vec![external_types::member(head, held, name)],
+            Type::Outside(head, arguments) => vec![external_types::member(head, arguments, name)],
             Type::Untyped => vec![Type::Untyped],
             Type::Callable(..) => vec![Type::external("")],
             Type::Object(place, properties) => match property(properties, name) {
@@ -428,7 +428,7 @@ impl Resolver<'_> {
     fn extracted_types(&self, of: &Type, name: &str) -> Vec<Type> {
         match (of, name) {
             (Type::Untyped, _) => vec![Type::Untyped],
-            (Type::Outside(head, held), _) => vec![external_types::part(head, held, name)],
+            (Type::Outside(head, arguments), _) => vec![external_types::part(head, arguments, name)],
             (Type::Instance(_), "enter") => self.result(of, "__enter__"),
             (Type::Instance(_), "aenter") => {
                 self.result(of, "__aenter__").iter().flat_map(external_types::awaited).collect()

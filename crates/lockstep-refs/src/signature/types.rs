@@ -145,13 +145,13 @@ fn write_constant_out(words: &mut Vec<&str>) {
 
 /// The modifiers, and the rest.
 fn typed<'t>(language: Language, tokens: &[&'t str]) -> (Vec<&'t str>, Vec<&'t str>) {
-    let kept = |name: &&&str| !matches!(**name, ";" | "=" | ",") && **name != OWN_NAME;
+    let is_significant = |name: &&&str| !matches!(**name, ";" | "=" | ",") && **name != OWN_NAME;
     let is_word = |name: &&str| is_modifier(language, name) || matches!(*name, "val" | "readonly" | "const");
     // The header of a parameter that is also a property contains its default.
     let end = tokens.iter().position(|token| *token == "=").filter(|_| language == Language::Php);
     let tokens = &tokens[..end.unwrap_or(tokens.len())];
     let (words, mut rest): (Vec<&str>, Vec<&str>) =
-        tokens.iter().filter(kept).partition(|token| is_word(token));
+        tokens.iter().filter(is_significant).partition(|token| is_word(token));
     let is_optional = rest.first() == Some(&"?") && rest.get(1) == Some(&":");
     if is_optional {
         rest.remove(0);

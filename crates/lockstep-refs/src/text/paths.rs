@@ -109,7 +109,7 @@ fn extended(text: &str, start: usize, end: usize) -> Option<Token<'_>> {
     }
     let shut = outside
         .strip_suffix(['"', '\''])
-        .is_some_and(|held| held.ends_with(|c: char| matches!(c, '}' | ')') || c.is_alphanumeric()));
+        .is_some_and(|name| name.ends_with(|c: char| matches!(c, '}' | ')') || c.is_alphanumeric()));
     let joined = written.starts_with('/') && (outside.ends_with(')') || shut);
     let enclosure = enclosure(outside, after);
     Some(Token { written, path: Cow::Borrowed(written), start: from, end, enclosure, joined })

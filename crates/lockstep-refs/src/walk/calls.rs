@@ -64,17 +64,17 @@ impl<'t> Walk<'t> {
     }
 
     /// Records the creation of an object of the type at `made`: a call of the type.
-    pub(crate) fn creation(&mut self, made: Node<'_>, arguments: Option<Node<'_>>) {
+    pub(crate) fn creation(&mut self, type_node: Node<'_>, arguments: Option<Node<'_>>) {
         let count = arguments.and_then(argument_count);
         let first = self.collector.facts.uses.len();
-        let head = self.head(made);
+        let head = self.head(type_node);
         if self.grammar.paths.contains(&head.kind()) {
             self.path(head, Role::Call, count);
         } else {
             self.use_bare_name(head, Role::Call, count);
         }
-        if head != made {
-            for child in children(made).into_iter().filter(|child| *child != head) {
+        if head != type_node {
+            for child in children(type_node).into_iter().filter(|child| *child != head) {
                 self.visit(child);
             }
         }

@@ -42,8 +42,8 @@ impl<'t> Walk<'t> {
         if let Some((callee, _)) = parts(grammar.calls, node) {
             return scope::call(self.shape_at(callee, depth + 1));
         }
-        if let Some((made, _)) = parts(grammar.creations, node) {
-            return self.type_shape(made);
+        if let Some((type_node, _)) = parts(grammar.creations, node) {
+            return self.type_shape(type_node);
         }
         if let Some((object, name)) = parts(grammar.members, node) {
             let name = if grammar.generics.contains(&name.kind()) { self.head(name) } else { name };
@@ -113,21 +113,24 @@ impl<'t> Walk<'t> {
             return shape;
         }
         let is_list = ["array", "slice", "map", "channel"].iter().any(|part| node.kind().contains(part));
-        let mut held = Vec::new();
+        let mut type_arguments = Vec::new();
         for child in children(node) {
             match child.kind().contains("argument") {
-                true => held.extend(
-                    children(child).into_iter().take(4).map(|held| self.type_shape_at(held, depth + 1)),
+                true => type_arguments.extend(
+                    children(child)
+                        .into_iter()
+                        .take(4)
+                        .map(|argument| self.type_shape_at(argument, depth + 1)),
                 ),
-                false if is_list => held.push(self.type_shape_at(child, depth + 1)),
+                false if is_list => type_arguments.push(self.type_shape_at(child, depth + 1)),
                 false => {}
             }
         }
-        held.retain(|shape| *shape != Shape::Unknown);
-        match (is_list, held.is_empty()) {
-            (true, _) => Shape::Applied(Box::new(Shape::Of("[]".into())), held),
+        type_arguments.retain(|shape| *shape != Shape::Unknown);
+        match (is_list, type_arguments.is_empty()) {
+            (true, _) => Shape::Applied(Box::new(Shape::Of("[]".into())), type_arguments),
             (false, true) => shape,
-            (false, false) => Shape::Applied(Box::new(shape), held),
+            (false, false) => Shape::Applied(Box::new(shape), type_arguments),
         }
     }
 

@@ -46,9 +46,9 @@ impl HookRun {
         let found = changes.iter().map(|change| (change.path.clone(), change.file.kind.clone())).collect();
         let originals = Originals::new(&self.project, session, Since::Report(self.event.actor.agent_id()));
         let found = moves::of_changes(found, |path| {
-            let told =
+            let reported =
                 changes.iter().find(|change| change.path == path).and_then(|change| change.former.clone());
-            told.or_else(|| originals.content(path))
+            reported.or_else(|| originals.content(path))
         });
         let windows = self.windows(session).list();
         let mut lines = Vec::new();

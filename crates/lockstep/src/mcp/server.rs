@@ -109,7 +109,7 @@ impl McpServer {
             turn = turn => turn,
             () = &mut cancelled => return Err(CallFailure::Cancelled),
         };
-        let (steps, mut told) = mpsc::unbounded_channel();
+        let (steps, mut updates) = mpsc::unbounded_channel();
         let token = context.meta.get_progress_token();
         let abandoned = Arc::new(AtomicBool::new(false));
         let request = CallContext {
@@ -130,7 +130,7 @@ impl McpServer {
                     abandoned.store(true, Ordering::Relaxed);
                     return Err(CallFailure::Cancelled);
                 }
-                Some(ProgressStep { done, all, what }) = told.recv() => if let Some(token) = &token {
+                Some(ProgressStep { done, all, what }) = updates.recv() => if let Some(token) = &token {
                     let progress = ProgressNotificationParam::new(token.clone(), done as f64);
                     // A client that does not accept progress still gets the outcome.
                     let _ = context.peer.notify_progress(progress.with_total(all as f64).with_message(printable(what))).await;

@@ -80,8 +80,8 @@ impl ReferenceTarget {
         if inside.is_empty() {
             return;
         }
-        let shown = if directory.is_empty() { "./".to_owned() } else { format!("{directory}/") };
-        let group = self.group(shown.clone(), shown);
+        let display = if directory.is_empty() { "./".to_owned() } else { format!("{directory}/") };
+        let group = self.group(display.clone(), display);
         for file in inside {
             let target = whole_file(index, file, aliases, group);
             self.targets.push(TargetFile { outside_of: Some(directory.to_owned()), ..target });

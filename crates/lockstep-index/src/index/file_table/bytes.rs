@@ -129,9 +129,9 @@ impl FileTableReader<'_> {
 
     /// Returns `None` unless all bytes were read and the checksum matches.
     fn end(self) -> Option<()> {
-        let mut kept = [0; SUM as usize];
-        self.source.read_exact(&mut kept).ok()?;
-        (self.left == 0 && u64::from_le_bytes(kept) == sum(&self.checked)).then_some(())
+        let mut stored_sum = [0; SUM as usize];
+        self.source.read_exact(&mut stored_sum).ok()?;
+        (self.left == 0 && u64::from_le_bytes(stored_sum) == sum(&self.checked)).then_some(())
     }
 }
 

@@ -42,11 +42,11 @@ pub(super) fn is_loose(world: &dyn World, source: &Source, object: Node<'_>) -> 
             "call_expression" | "new_expression" => {
                 let callee =
                     node.child_by_field_name("function").or_else(|| node.child_by_field_name("constructor"));
-                let held = node
+                let arguments = node
                     .child_by_field_name("type_arguments")
                     .map_or("", |type_arguments| source.text(type_arguments));
                 let name = callee.and_then(|callee| words(source.text(callee)).last()).unwrap_or_default();
-                return is_loose_type(held) || takes_loose(world, name);
+                return is_loose_type(arguments) || takes_loose(world, name);
             }
             _ => {}
         }

@@ -74,8 +74,8 @@ fn lost_keys<'a>(
 ) -> Option<Lost<'a>> {
     let (former, present) = (node_of(before, was)?, node_of(now, function)?);
     let mut keys = returned_keys(before, former)?.names;
-    let kept = returned_keys(now, present).filter(|key| !key.is_open)?;
-    keys.retain(|key| !kept.names.contains(key));
+    let remaining = returned_keys(now, present).filter(|key| !key.is_open)?;
+    keys.retain(|key| !remaining.names.contains(key));
     let is_async = present.children(&mut present.walk()).any(|child| child.kind() == "async");
     (!keys.is_empty()).then_some(Lost { function, keys, is_async })
 }

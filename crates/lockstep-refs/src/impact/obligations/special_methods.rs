@@ -157,9 +157,9 @@ impl<'s> Values<'s> {
             let declared = || field("type").is_some_and(|child| self.is_annotation(child));
             match node.kind() {
                 "assignment" if named(field("left")) => {
-                    let made = field("right").filter(|child| child.kind() == "call");
-                    let made = made.and_then(|child| child.child_by_field_name("function"));
-                    Some(made.is_some_and(|child| self.is_class(child)) || declared())
+                    let created = field("right").filter(|child| child.kind() == "call");
+                    let created = created.and_then(|child| child.child_by_field_name("function"));
+                    Some(created.is_some_and(|child| self.is_class(child)) || declared())
                 }
                 "typed_parameter" if named(node.named_child(0)) => Some(declared()),
                 "typed_default_parameter" if named(field("name")) => Some(declared()),

@@ -178,7 +178,8 @@ impl Value<'_> {
     fn shares(&self, family: &[&str]) -> bool {
         let parts = |type_: &str| {
             let type_: String = type_.chars().filter(|c| !c.is_whitespace()).collect();
-            let (head, arguments) = type_.split_once('<').map_or((&*type_, ""), |(head, held)| (head, held));
+            let (head, arguments) =
+                type_.split_once('<').map_or((&*type_, ""), |(head, rest_of_type)| (head, rest_of_type));
             (head.rsplit('.').next().unwrap_or(head).to_owned(), arguments.to_owned())
         };
         let ((was, arguments_before), (is, holds)) = (parts(self.former), parts(self.result));

@@ -87,8 +87,8 @@ pub(in crate::impact) fn is_made_for_members(
     let Some(source) = trees.get(reference.file) else { return false };
     let is_used = |node: Node<'_>| is_object_of_member(node) || is_consumed(&source, node, "object");
     let is_fine = |leaf: Node<'_>| {
-        let made = leaf.parent().filter(|parent| parent.kind() == "new_expression");
-        let Some(call) = made.or_else(|| call_of(leaf)) else { return false };
+        let creation = leaf.parent().filter(|parent| parent.kind() == "new_expression");
+        let Some(call) = creation.or_else(|| call_of(leaf)) else { return false };
         is_unused(&source, call)
             || is_used(call)
             || uses_of_variable(&source, call).is_some_and(|uses| uses.into_iter().all(is_used))

@@ -8,10 +8,10 @@ fn broken(path: &str, before: &str, after: &str, others: &[(&str, &str)]) -> Vec
     files.extend(others);
     let world = MemoryWorld::new(files);
     let impact = ask(&world, &[edited(path, before)]);
-    let shown = |broken_reference: &BrokenReference| {
+    let describe = |broken_reference: &BrokenReference| {
         format!("{}: {}", broken_reference.evidence.line, broken_reference.reason)
     };
-    impact.files[0].broken_in_file.iter().map(shown).collect()
+    impact.files[0].broken_in_file.iter().map(describe).collect()
 }
 
 const NONE: [&str; 0] = [];

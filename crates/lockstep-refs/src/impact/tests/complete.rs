@@ -276,10 +276,10 @@ fn package_in_place_of_a_module_breaks_importers_of_what_it_lacks() {
     for (from, to) in [("core.py", "core/__init__.py"), ("core/__init__.py", "core.py")] {
         let world = MemoryWorld::new([(to, &*now), ("use.py", user)]);
         let broken = "DIRECT breaks import use.py:1:from core import greet";
-        assert_eq!(shown(&ask(&world, &[moved(to, from)])), [broken], "moved to {to}");
-        assert_eq!(shown(&ask(&world, &[deleted(from, A), created(to)])), [broken], "replaced by {to}");
+        assert_eq!(describe(&ask(&world, &[moved(to, from)])), [broken], "moved to {to}");
+        assert_eq!(describe(&ask(&world, &[deleted(from, A), created(to)])), [broken], "replaced by {to}");
         let world = MemoryWorld::new([(to, A), ("use.py", user)]);
-        assert!(!shown(&ask(&world, &[moved(to, from)])).contains(&broken.to_owned()), "the same names");
+        assert!(!describe(&ask(&world, &[moved(to, from)])).contains(&broken.to_owned()), "the same names");
     }
     // The definition moved into a part of the new package, which does not re-export it.
     let world = MemoryWorld::new([
@@ -288,5 +288,5 @@ fn package_in_place_of_a_module_breaks_importers_of_what_it_lacks() {
         ("use.py", user),
     ]);
     let impact = ask(&world, &[created("core/__init__.py"), moved("core/impl.py", "core.py")]);
-    assert_eq!(shown(&impact), ["DIRECT breaks import use.py:1:from core import greet"]);
+    assert_eq!(describe(&impact), ["DIRECT breaks import use.py:1:from core import greet"]);
 }

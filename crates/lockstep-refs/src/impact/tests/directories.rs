@@ -18,7 +18,7 @@ fn deleted_index_file_breaks_paths_to_its_directory() {
     ]);
     let impact = ask(&world, &[deleted(".github/actions/setup/action.yml", "name: x\n")]);
     assert_eq!(
-        shown(&impact),
+        describe(&impact),
         ["DIRECT breaks path .github/workflows/ci.yml:2:- uses: ./.github/actions/setup"]
     );
 }

@@ -11,10 +11,10 @@ fn broken(path: &str, before: &str, after: &str, others: &[(&str, &str)]) -> Vec
     let world = MemoryWorld::new(files);
     let impact = ask(&world, &[edited(path, before)]);
     assert!(impact.dependents().all(|(_, it)| it.path != path), "no file is a dependent of itself");
-    let shown = |broken_reference: &BrokenReference| {
+    let describe = |broken_reference: &BrokenReference| {
         format!("{}: {}", broken_reference.evidence.line, broken_reference.reason)
     };
-    impact.files[0].broken_in_file.iter().map(shown).collect()
+    impact.files[0].broken_in_file.iter().map(describe).collect()
 }
 
 /// Like [`broken`], for an edit that replaces the first occurrence of one text by another.

@@ -43,7 +43,7 @@ const TYPESCRIPT: [(&str, &str); 4] = [
     ),
 ];
 
-fn shown(world: &Overlay<'_>, target: &Target<'_>, found: &Reference) -> String {
+fn describe(world: &Overlay<'_>, target: &Target<'_>, found: &Reference) -> String {
     let symbol = found.symbol.map(|at| &*target.symbols[at].name);
     let (from, to) = (world.path(found.file), world.path(target.file));
     format!(
@@ -80,12 +80,12 @@ fn the_users_of_several_files_are_those_of_each() {
         let once: BTreeSet<String> = rules(language)
             .users(&world, &targets, false, &|| false)
             .iter()
-            .map(|(at, found)| shown(&world, &targets[*at], found))
+            .map(|(at, found)| describe(&world, &targets[*at], found))
             .collect();
         let mut each = BTreeSet::new();
         for target in &targets {
             let found = rules(language).referrers(&world, target);
-            each.extend(found.iter().map(|found| shown(&world, target, found)));
+            each.extend(found.iter().map(|found| describe(&world, target, found)));
         }
         assert!(each.len() > 12, "{each:#?}");
         assert_eq!(once, each, "{language:?}");

@@ -14,7 +14,7 @@ impl<'t> Walk<'t> {
         &mut self,
         node: Node<'t>,
         decorators: &[&str],
-        made: Vec<Shape>,
+        decorator_shapes: Vec<Shape>,
         whole: Node<'t>,
     ) {
         let Some(name) = node.child_by_field_name("name").map(|name| self.found.text(name)) else { return };
@@ -101,7 +101,9 @@ impl<'t> Walk<'t> {
         let is_async = node.child(0).is_some_and(|child| child.kind() == "async");
         let gives = result(declared, returns, is_async, decorators);
         if nested {
-            self.found.scopes.bind(name, decorated(made, Shape::Function(takes, Box::new(gives))));
+            self.found
+                .scopes
+                .bind(name, decorated(decorator_shapes, Shape::Function(takes, Box::new(gives))));
         } else if !is_setter
             && let Some(definition) = at.and_then(|at| {
                 self.found.facts.definitions.get_mut(usize::try_from(at).unwrap_or(usize::MAX))
@@ -114,7 +116,7 @@ impl<'t> Walk<'t> {
                 Shape::Function(..) => Shape::Function(takes, Box::new(gives)),
                 gives => gives,
             };
-            definition.gives = Some(if is_method { gives } else { decorated(made, gives) });
+            definition.gives = Some(if is_method { gives } else { decorated(decorator_shapes, gives) });
             let is_called = !(is_method && is_property);
             definition.arity = (is_called && !is_behind).then_some(arity);
         }

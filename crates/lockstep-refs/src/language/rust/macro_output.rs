@@ -16,12 +16,12 @@ pub(super) struct MacroOutput {
 impl Project<'_> {
     /// Returns the items that a macro of a file generates.
     pub(super) fn macro_output(&self, file: FileId, symbol: &Definition) -> MacroOutput {
-        let mut made = MacroOutput::default();
+        let mut output = MacroOutput::default();
         if symbol.kind != DefinitionKind::Macro {
-            return made;
+            return output;
         }
         if self.is_expanded(&symbol.name) {
-            self.add_rule_items(file, symbol, &mut made);
+            self.add_rule_items(file, symbol, &mut output);
         }
         let mark = format!("{}!", symbol.name);
         for other in self.defining(&symbol.name) {
@@ -34,13 +34,13 @@ impl Project<'_> {
                 .filter(is_made)
                 .filter(|definition| definition.reach > Reach::File);
             if self.sees_macro(other, file, symbol) {
-                made.items.extend(items.map(|definition| (other, definition.clone())));
+                output.items.extend(items.map(|definition| (other, definition.clone())));
             }
         }
-        made
+        output
     }
 
-    fn add_rule_items(&self, file: FileId, symbol: &Definition, made: &mut MacroOutput) {
+    fn add_rule_items(&self, file: FileId, symbol: &Definition, output: &mut MacroOutput) {
         let Some(sheet) = self.sheet(file) else { return };
         let rules = symbol.line..=symbol.end_line;
         let inside = |definition: &&Definition| {
@@ -49,7 +49,7 @@ impl Project<'_> {
                 && definition.kind != DefinitionKind::Macro
         };
         let items = sheet.facts.definitions.iter().filter(inside);
-        made.items.extend(items.map(|definition| (file, definition.clone())));
+        output.items.extend(items.map(|definition| (file, definition.clone())));
         for implementation in
             sheet.facts.implementations.iter().filter(|implementation| rules.contains(&implementation.line))
         {
@@ -57,10 +57,10 @@ impl Project<'_> {
             let module = self.module_at(file, implementation.container.as_deref());
             for (file, index) in self.interfaces(&module, path) {
                 let Some(sheet) = self.sheet(file) else { continue };
-                made.interfaces.push((file, sheet.facts.definitions[index as usize].clone()));
+                output.interfaces.push((file, sheet.facts.definitions[index as usize].clone()));
             }
         }
-        made.interfaces.dedup();
+        output.interfaces.dedup();
     }
 
     /// Returns true if a macro of that name in a file is the one that another file defines.

@@ -26,9 +26,10 @@ impl Reader {
         let left = rule.child_by_field_name("left").map(|left| source.of(left)).unwrap_or_default();
         let inside = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
         let expansion = transcribed(inside, &fragments(left), 0);
-        let made = Source { text: &expansion, line };
-        let done = self
-            .within_brackets(|reader| reader.reread_made(made) || reader.reread(made, "fn f(){", "}", false));
+        let expanded = Source { text: &expansion, line };
+        let done = self.within_brackets(|reader| {
+            reader.reread_made(expanded) || reader.reread(expanded, "fn f(){", "}", false)
+        });
         if !done {
             self.words(Source { text, line }, false);
         }

@@ -24,11 +24,11 @@ pub(super) fn find<'w>(world: &'w dyn World, target: &Target<'w>) -> Vec<Referen
             }
             search(&project, target.file, symbol, position, &mut found);
             search_associated(&project, target.file, symbol, position, &mut found);
-            let made = project.macro_output(target.file, symbol);
-            for (file, item) in &made.items {
+            let output = project.macro_output(target.file, symbol);
+            for (file, item) in &output.items {
                 search(&project, *file, item, position, &mut found);
             }
-            for (file, interface) in &made.interfaces {
+            for (file, interface) in &output.interfaces {
                 let first = found.len();
                 search(&project, *file, interface, position, &mut found);
                 lapsed(&mut found, first);
@@ -161,8 +161,8 @@ impl Search<'_, '_, '_> {
                     continue;
                 }
                 for (maker, index) in makers {
-                    let Some(made) = self.project.sheet(maker) else { continue };
-                    let line = made.facts.definitions[index as usize].line;
+                    let Some(maker_sheet) = self.project.sheet(maker) else { continue };
+                    let line = maker_sheet.facts.definitions[index as usize].line;
                     if maker != self.goal.file && (named.contains(&file) || named.contains(&maker)) {
                         let (kind, role) = (Kind::Symbol, Role::Override);
                         self.put(maker, line, kind, role, Certainty::Possible, name, None, None, Some(index));

@@ -14,7 +14,7 @@ const MANIFEST: &str = "[package]\nname = \"a-b\"\nversion = \"1.0.0\"\n";
 
 /// `file:line role` of every reference to a symbol (`name` or `Type.name`) of a file.
 fn referrers(world: &MemoryWorld, file: &str, symbol: &str) -> Vec<String> {
-    found(world, file, symbol).iter().map(|found| shown(world, found)).collect()
+    found(world, file, symbol).iter().map(|found| describe(world, found)).collect()
 }
 
 fn found(world: &MemoryWorld, file: &str, symbol: &str) -> Vec<Reference> {
@@ -32,7 +32,7 @@ fn found(world: &MemoryWorld, file: &str, symbol: &str) -> Vec<Reference> {
         .referrers(world, &Target { file, symbols: &symbols[..1], module: false, now: None, own_file: false })
 }
 
-fn shown(world: &MemoryWorld, found: &Reference) -> String {
+fn describe(world: &MemoryWorld, found: &Reference) -> String {
     let through =
         found.through.map(|through| format!(" through {}", world.path(through))).unwrap_or_default();
     let sure = match found.certainty {
@@ -198,7 +198,7 @@ fn a_file_is_found_by_its_module() {
     let file = world.find("src/odd/name.rs").unwrap();
     let found = rules(Language::Rust)
         .referrers(&world, &Target { file, symbols: &[], module: true, now: None, own_file: false });
-    let text: Vec<String> = found.iter().map(|found| shown(&world, found)).collect();
+    let text: Vec<String> = found.iter().map(|found| describe(&world, found)).collect();
     assert_eq!(text, ["src/b.rs:1 Import", "src/lib.rs:2 Import"]);
 }
 
@@ -216,7 +216,7 @@ fn field_and_method_of_one_name_are_distinguished() {
         let symbols: Vec<_> = facts.definitions.iter().filter(|d| d.kind == kind).cloned().collect();
         let target = Target { file, symbols: &symbols, module: false, now: None, own_file: false };
         let found = rules(Language::Rust).referrers(&world, &target);
-        found.iter().map(|found| shown(&world, found)).collect::<Vec<_>>()
+        found.iter().map(|found| describe(&world, found)).collect::<Vec<_>>()
     };
     assert_eq!(of(DefinitionKind::Method), ["src/b.rs:3 Call"]);
     assert_eq!(of(DefinitionKind::Field), ["src/b.rs:4 Value"]);
@@ -353,6 +353,6 @@ fn members_do_not_depend_on_the_order_of_questions() {
             assert_eq!(ask(&shared, at), alone[at], "{order:?}");
         }
     }
-    let found: Vec<String> = alone[0].iter().map(|found| shown(&world, found)).collect();
+    let found: Vec<String> = alone[0].iter().map(|found| describe(&world, found)).collect();
     assert_eq!(found, ["src/b.rs:2 Call", "src/c.rs:2 Call"]);
 }

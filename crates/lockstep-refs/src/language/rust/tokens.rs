@@ -59,9 +59,9 @@ impl Reader {
     /// Records the macro that generates the items of this module since `first`.
     fn made_by(&mut self, name: &str, first: usize) {
         let container = self.module();
-        let made =
+        let definitions =
             self.facts.definitions[first..].iter_mut().filter(|definition| definition.container == container);
-        for definition in made {
+        for definition in definitions {
             definition.extends.push(format!("{name}!").into());
         }
     }

@@ -146,9 +146,9 @@ impl<'t> Walk<'t> {
             "member_expression" => self.member_access(class, Role::Call, count),
             _ => self.expression(class),
         };
-        let mut held = Vec::new();
+        let mut type_arguments = Vec::new();
         if let Some(arguments) = node.child_by_field_name("type_arguments") {
-            held = children(arguments).into_iter().map(|child| self.annotation(child)).collect();
+            type_arguments = children(arguments).into_iter().map(|child| self.annotation(child)).collect();
         }
         if let Some(list) = list {
             let constructor = match &callee {
@@ -158,7 +158,9 @@ impl<'t> Walk<'t> {
             self.arguments(list, &constructor);
         }
         match callee {
-            Shape::Name(name) if !held.is_empty() => Shape::Applied(Box::new(Shape::Of(name)), held),
+            Shape::Name(name) if !type_arguments.is_empty() => {
+                Shape::Applied(Box::new(Shape::Of(name)), type_arguments)
+            }
             callee => call(callee),
         }
     }

@@ -105,8 +105,8 @@ impl Search<'_, '_> {
                 }
                 Entity::Module(Module::File(found)) if self.target.module && found == self.target.file => {
                     self.keep(file, usage.line, Kind::Import, usage.role, &usage.name, None, hit.through);
-                    if let Some(kept) = self.found.last_mut() {
-                        kept.certainty = certainty;
+                    if let Some(last) = self.found.last_mut() {
+                        last.certainty = certainty;
                     }
                 }
                 _ => {}

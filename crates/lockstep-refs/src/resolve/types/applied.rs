@@ -24,9 +24,9 @@ impl Resolver<'_> {
 
     pub(super) fn applied(&self, place: &Place, head: &Shape, arguments: &[Shape]) -> Vec<Type> {
         if is_head(head, DECORATED) {
-            let made = self.decorator_result(place, arguments);
-            let function = arguments.last().filter(|_| made.is_empty());
-            return function.map_or(made, |function| self.types(place, function).to_vec());
+            let types = self.decorator_result(place, arguments);
+            let function = arguments.last().filter(|_| types.is_empty());
+            return function.map_or(types, |function| self.types(place, function).to_vec());
         }
         if is_head(head, WRAPPED) {
             return self.wrapped(place, arguments);
@@ -55,8 +55,9 @@ impl Resolver<'_> {
                     types.extend(given.unwrap_or_else(|| vec![Type::Unknown]));
                 }
                 Type::Outside(name, _) => {
-                    let held = arguments.iter().map(|shape| one_of(&self.types(place, shape))).collect();
-                    types.push(Type::Outside(name, held));
+                    let type_arguments =
+                        arguments.iter().map(|shape| one_of(&self.types(place, shape))).collect();
+                    types.push(Type::Outside(name, type_arguments));
                 }
                 other => types.push(other),
             }
@@ -74,12 +75,12 @@ impl Resolver<'_> {
     fn narrowed(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
         let [asked, value] = parts else { return Vec::new() };
         let asked = self.types(place, asked);
-        let told = asked.iter().filter_map(|type_| match type_ {
+        let predicates = asked.iter().filter_map(|type_| match type_ {
             Type::Outside(name, arguments) if &**name == PREDICATE => arguments.first().cloned(),
             _ => None,
         });
-        let told: Vec<Type> = told.filter(|type_| *type_ != Type::Unknown).collect();
-        if told.is_empty() { self.types(place, value).to_vec() } else { told }
+        let narrowed: Vec<Type> = predicates.filter(|type_| *type_ != Type::Unknown).collect();
+        if narrowed.is_empty() { self.types(place, value).to_vec() } else { narrowed }
     }
 
     /// Returns the result of a call; if that is outside the project, with the call's arguments.

@@ -12,7 +12,7 @@ impl Resolver<'_> {
     pub(super) fn element(&self, of: &Type) -> Vec<Type> {
         match of {
             Type::Untyped => vec![Type::Untyped],
-            Type::Outside(head, held) => vec![external_types::part(head, held, "element")],
+            Type::Outside(head, arguments) => vec![external_types::part(head, arguments, "element")],
             // Iterating over a class yields its members: it is an enumeration.
             Type::Symbol(class, _) if self.is_class(*class) => vec![Type::Instance(*class)],
             Type::Instance(_) => {
@@ -49,7 +49,7 @@ impl Resolver<'_> {
                 Shape::Function(_, result) => self.types(place, result).to_vec(),
                 _ => vec![Type::Unknown],
             },
-            Type::Outside(name, held) => vec![external_types::called(name, held)],
+            Type::Outside(name, arguments) => vec![external_types::called(name, arguments)],
             Type::Untyped => vec![Type::Untyped],
             Type::Module(_) | Type::Parent(_) | Type::Object(..) | Type::Unknown => vec![Type::Unknown],
         }

@@ -38,8 +38,8 @@ pub(super) fn rust(old: &[&str], new: &[&str]) -> Option<Relation> {
     let (from, to) = (old.strip_prefix(&["&"])?, new.strip_prefix(&["&"])?);
     let derefs = match (from, to) {
         (["String"], ["str"]) | (["PathBuf"], ["Path"]) | (["OsString"], ["OsStr"]) => true,
-        (["Vec", "<", held @ .., ">"], ["[", slice @ .., "]"]) => held == slice,
-        (["Box" | "Arc" | "Rc", "<", held @ .., ">"], to) => held == to,
+        (["Vec", "<", item @ .., ">"], ["[", slice @ .., "]"]) => item == slice,
+        (["Box" | "Arc" | "Rc", "<", item @ .., ">"], to) => item == to,
         _ => false,
     };
     derefs.then_some(Relation::Converts)

@@ -6,17 +6,17 @@ use super::Relation;
 pub(super) fn typescript(old: &[&str], new: &[&str]) -> Option<Relation> {
     // `T[]` is `Array<T>`.
     let list = |tokens: &[&str]| -> Option<Vec<String>> {
-        let held = match tokens {
-            [held @ .., "[", "]"] => held,
-            ["Array", "<", held @ .., ">"] => held,
+        let element = match tokens {
+            [item @ .., "[", "]"] => item,
+            ["Array", "<", item @ .., ">"] => item,
             _ => return None,
         };
-        Some(held.iter().map(|name| (*name).to_owned()).collect())
+        Some(element.iter().map(|name| (*name).to_owned()).collect())
     };
     let readonly = |tokens: &[&str]| match tokens {
         ["readonly", rest @ ..] => list(rest),
-        ["ReadonlyArray" | "Iterable" | "ArrayLike", "<", held @ .., ">"] => {
-            Some(held.iter().map(|name| (*name).to_owned()).collect())
+        ["ReadonlyArray" | "Iterable" | "ArrayLike", "<", item @ .., ">"] => {
+            Some(item.iter().map(|name| (*name).to_owned()).collect())
         }
         _ => None,
     };
