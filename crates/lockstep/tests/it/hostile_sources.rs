@@ -62,6 +62,23 @@ fn generated_files_are_indexed_or_counted_as_not_read() {
 
 /// At the end of such a file, the parser recovers in one step that nothing interrupts.
 #[test]
+fn conditions_of_thousands_of_operands_do_not_overflow_the_stack() {
+    for operator in ["&&", "||", "and", "or"] {
+        let condition = format!("a {operator} ").repeat(6_000) + "a";
+        let env = active();
+        for extension in SOURCE_EXTENSIONS {
+            env.write(format!("chain.{extension}"), format!("{condition}\n"));
+            let branch = match extension {
+                "py" => format!("if {condition}:\n    pass\n"),
+                _ => format!("if ({condition}) {{}}\n"),
+            };
+            env.write(format!("branch.{extension}"), branch);
+        }
+        index_within_limits(&env, operator);
+    }
+}
+
+#[test]
 fn memory_of_an_unfinished_file_does_not_grow_with_its_square() {
     for token in ["<T>a=>", "<T>\na\n=>"] {
         let env = active();

@@ -263,33 +263,27 @@ impl<'t> Walk<'t> {
         self.found.ascend();
     }
 
-    /// Narrows variables by a condition that holds or does not.
+    /// Narrows variables by a condition that holds or does not. Its parts are kept in a list: a generated condition has thousands.
     pub(super) fn narrow(&mut self, condition: Node<'t>, holds: bool) {
-        match condition.kind() {
-            "parenthesized_expression" => {
-                if let Some(inner) = condition.named_child(0) {
-                    self.narrow(inner, holds);
+        let mut parts = vec![(condition, holds)];
+        while let Some((part, holds)) = parts.pop() {
+            match part.kind() {
+                "parenthesized_expression" => parts.extend(part.named_child(0).map(|inner| (inner, holds))),
+                "not_operator" => {
+                    parts.extend(part.child_by_field_name("argument").map(|inner| (inner, !holds)));
                 }
-            }
-            "not_operator" => {
-                if let Some(inner) = condition.child_by_field_name("argument") {
-                    self.narrow(inner, !holds);
-                }
-            }
-            "boolean_operator" => {
-                let is_and = condition
-                    .child_by_field_name("operator")
-                    .is_some_and(|operator| operator.kind() == "and");
-                if is_and == holds {
-                    for side in ["left", "right"] {
-                        if let Some(side) = condition.child_by_field_name(side) {
-                            self.narrow(side, holds);
-                        }
+                "boolean_operator" => {
+                    let operator = part.child_by_field_name("operator");
+                    if operator.is_some_and(|operator| operator.kind() == "and") == holds {
+                        // The last one is taken first.
+                        let sides =
+                            ["right", "left"].into_iter().filter_map(|side| part.child_by_field_name(side));
+                        parts.extend(sides.map(|side| (side, holds)));
                     }
                 }
+                "call" if holds => self.narrow_instance(part),
+                _ => {}
             }
-            "call" if holds => self.narrow_instance(condition),
-            _ => {}
         }
     }
 

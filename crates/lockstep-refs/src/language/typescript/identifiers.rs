@@ -11,58 +11,50 @@ impl<'t> Walk<'t> {
         self.found.text(node).trim_matches(['"', '\'', '`'])
     }
 
-    /// Narrows variables by a condition that holds or does not.
+    /// Narrows variables by a condition that holds or does not. Its parts are kept in a list: a generated condition has thousands.
     pub(super) fn narrow(&mut self, condition: Node<'t>, holds: bool) {
-        match condition.kind() {
-            "parenthesized_expression" => {
-                if let Some(inner) = condition.named_child(0) {
-                    self.narrow(inner, holds);
+        let mut parts = vec![(condition, holds)];
+        while let Some((part, holds)) = parts.pop() {
+            match part.kind() {
+                "parenthesized_expression" => parts.extend(part.named_child(0).map(|inner| (inner, holds))),
+                "unary_expression" if self.found.text(part).starts_with('!') => {
+                    parts.extend(part.child_by_field_name("argument").map(|inner| (inner, !holds)));
+                }
+                "binary_expression" => self.narrow_by_operator(part, holds, &mut parts),
+                "call_expression" if holds => {
+                    if let Some((name, shape)) = self.predicate_narrowing(part) {
+                        self.found.scopes.bind(name, shape);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Narrows by a binary expression, or adds its operands to `parts`, the left one to be taken first.
+    fn narrow_by_operator(&mut self, condition: Node<'t>, holds: bool, parts: &mut Vec<(Node<'t>, bool)>) {
+        let operator =
+            condition.child_by_field_name("operator").map_or("", |operator| self.found.text(operator));
+        let (left, right) = (condition.child_by_field_name("left"), condition.child_by_field_name("right"));
+        let (Some(left), Some(right)) = (left, right) else { return };
+        match operator {
+            "&&" if holds => parts.extend([(right, true), (left, true)]),
+            "||" if !holds => parts.extend([(right, false), (left, false)]),
+            "||" => {
+                if let (Some((one, is)), Some((other, or))) =
+                    (self.predicate_narrowing(left), self.predicate_narrowing(right))
+                    && one == other
+                {
+                    self.found.scopes.bind(one, either([is, or]));
                 }
             }
-            "unary_expression" if self.found.text(condition).starts_with('!') => {
-                if let Some(inner) = condition.child_by_field_name("argument") {
-                    self.narrow(inner, !holds);
-                }
-            }
-            "binary_expression" => {
-                let operator = condition
-                    .child_by_field_name("operator")
-                    .map_or("", |operator| self.found.text(operator));
-                let (left, right) =
-                    (condition.child_by_field_name("left"), condition.child_by_field_name("right"));
-                let (Some(left), Some(right)) = (left, right) else { return };
-                match operator {
-                    "&&" if holds => {
-                        self.narrow(left, true);
-                        self.narrow(right, true);
-                    }
-                    "||" if !holds => {
-                        self.narrow(left, false);
-                        self.narrow(right, false);
-                    }
-                    "||" => {
-                        if let (Some((one, is)), Some((other, or))) =
-                            (self.predicate_narrowing(left), self.predicate_narrowing(right))
-                            && one == other
-                        {
-                            self.found.scopes.bind(one, either([is, or]));
-                        }
-                    }
-                    "instanceof" if holds && self.found.scopes.is_inside() => {
-                        let class = self.quietly(|walk| walk.expression(right));
-                        let shape = match class {
-                            Shape::Name(name) => Shape::Of(name),
-                            other => call(other),
-                        };
-                        self.found.scopes.bind(self.found.text(left), shape);
-                    }
-                    _ => {}
-                }
-            }
-            "call_expression" if holds => {
-                if let Some((name, shape)) = self.predicate_narrowing(condition) {
-                    self.found.scopes.bind(name, shape);
-                }
+            "instanceof" if holds && self.found.scopes.is_inside() => {
+                let class = self.quietly(|walk| walk.expression(right));
+                let shape = match class {
+                    Shape::Name(name) => Shape::Of(name),
+                    other => call(other),
+                };
+                self.found.scopes.bind(self.found.text(left), shape);
             }
             _ => {}
         }
