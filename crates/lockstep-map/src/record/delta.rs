@@ -101,7 +101,7 @@ fn put_entry(out: &mut ByteWriter, record: &MapRecord, place: usize, is_new: boo
         out.text(&entry.path);
     }
     out.u32(entry.name_bytes);
-    [entry.version, entry.content, entry.interface].into_iter().for_each(|candidate| out.u64(candidate));
+    [entry.version, entry.content, entry.interface].into_iter().for_each(|value| out.u64(value));
     put_date(out, entry.updated);
     put_flags(out, entry);
     out.u32(entry.block.bytes);

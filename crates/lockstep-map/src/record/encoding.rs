@@ -79,7 +79,7 @@ impl RecordHeader {
         out.0.extend_from_slice(MAGIC);
         [self.entries, self.path_bytes, self.refs, self.end_bytes]
             .into_iter()
-            .for_each(|candidate| out.count(candidate));
+            .for_each(|value| out.count(value));
     }
 
     /// `None` if a file of so many bytes has no such head.
@@ -219,11 +219,11 @@ impl MapMetadata {
         out.text(&self.commit);
         let limit =
             self.limit.map_or([0, 0], |limit| [limit.lines, limit.bytes.map_or(0, |bytes| bytes + 1)]);
-        limit.into_iter().for_each(|candidate| out.u64(candidate as u64));
+        limit.into_iter().for_each(|value| out.u64(value as u64));
         let written = self.written;
         [written.size, written.changed, written.inode, written.digest]
             .into_iter()
-            .for_each(|candidate| out.u64(candidate));
+            .for_each(|value| out.u64(value));
         out.u32(self.answers);
         out.u64(self.answer_bytes);
     }

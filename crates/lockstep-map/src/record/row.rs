@@ -27,7 +27,7 @@ impl RowEnds {
         out.count(self.refs);
         out.u32(entry.name_bytes);
         out.u32(entry.block.bytes);
-        [entry.version, entry.content, entry.interface].into_iter().for_each(|candidate| out.u64(candidate));
+        [entry.version, entry.content, entry.interface].into_iter().for_each(|value| out.u64(value));
         put_date(out, entry.updated);
         put_flags(out, entry);
         out.0.extend_from_slice(&[0; 3]);
@@ -95,9 +95,7 @@ pub(super) fn flags(byte: u8) -> (bool, bool) {
 
 impl TraceRange {
     pub(super) fn encode(&self, out: &mut ByteWriter) {
-        [self.offset, self.asked, self.offered, self.check]
-            .into_iter()
-            .for_each(|candidate| out.u32(candidate));
+        [self.offset, self.asked, self.offered, self.check].into_iter().for_each(|value| out.u32(value));
     }
 
     pub(super) fn decode(bytes: &mut ByteReader<'_>) -> Option<Self> {

@@ -81,7 +81,7 @@ impl SymbolChange {
             }
             // A renamed requirement is not met by the old name.
             DefinitionChangeKind::Renamed(_) if matches!(reference.role, Role::Require | Role::Implement) => {
-                !self.was.extends.iter().any(|extend| &**extend == OPTIONAL)
+                !self.was.extends.iter().any(|base| &**base == OPTIONAL)
             }
             DefinitionChangeKind::Renamed(_) | DefinitionChangeKind::VisibilityReduced => {
                 !matches!(reference.role, Role::Redefine | Role::InheritedBeside | Role::Covered)

@@ -44,7 +44,7 @@ impl Facts {
             }
             if declaration == Declaration::Type {
                 extends |= !definition.extends.is_empty();
-                definition.extends.iter().for_each(|extend| visit(Declaration::Subtype, last(extend)));
+                definition.extends.iter().for_each(|base| visit(Declaration::Subtype, last(base)));
             }
         }
         // An import may give a base another name.

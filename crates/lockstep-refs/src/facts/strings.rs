@@ -179,6 +179,6 @@ mod tests {
         for name in ["kit", "alias", "other/thing", "Box", "Base", "Item", "Make", "Count", "Result"] {
             assert!(has(name), "{name}: {found:?}");
         }
-        assert!(facts.uses.iter().any(|candidate| &*candidate.name == "Call") && !has("Call"), "{found:?}");
+        assert!(facts.uses.iter().any(|usage| &*usage.name == "Call") && !has("Call"), "{found:?}");
     }
 }

@@ -136,7 +136,10 @@ impl ReferenceJudge<'_, '_> {
         {
             reference.certainty = reference.certainty.max(Certainty::Possible);
         }
-        let is_hidden = reference.symbol.and_then(|at| self.hidden.get(at)).is_some_and(|flag| *flag);
+        let is_hidden = reference
+            .symbol
+            .and_then(|at| self.hidden.get(at))
+            .is_some_and(|is_hidden_symbol| *is_hidden_symbol);
         let is_misfit =
             change.breaks(reference, &named) && !call_compat::fits(before, change, after, reference);
         (is_misfit

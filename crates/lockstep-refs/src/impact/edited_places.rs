@@ -52,7 +52,9 @@ impl<'a> Edited<'a> {
         }
         let keywords = keywords(self.world, reference);
         let is_removed = |name: &str| match &change.what {
-            DefinitionChangeKind::ParametersRenamed { gone } => gone.iter().any(|text| **text == *name),
+            DefinitionChangeKind::ParametersRenamed { gone } => {
+                gone.iter().any(|parameter| **parameter == *name)
+            }
             _ => effect.is_some_and(|effect| effect.misses(name)),
         };
         let takes = reference.arguments.zip(arity).is_none_or(|(arguments, arity)| arity.takes(arguments));

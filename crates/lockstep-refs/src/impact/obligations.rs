@@ -377,7 +377,7 @@ fn is_abstract(owner: &Definition, member: &Definition) -> bool {
 }
 
 fn is_marked(definition: &Definition, mark: &str) -> bool {
-    definition.extends.iter().any(|extend| &**extend == mark)
+    definition.extends.iter().any(|base| &**base == mark)
 }
 
 /// Returns true if an extension of an interface defines the member for all implementers.

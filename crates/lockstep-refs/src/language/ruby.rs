@@ -299,7 +299,7 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
         .and_then(|superclass| superclass.named_child(0))
         .into_iter()
         .collect();
-    extends.retain(|extend| is_constant(*extend));
+    extends.retain(|base| is_constant(*base));
     extends.extend(body.map(|body| mixin::mixed_in(walk, body)).unwrap_or_default());
     let container = outer.as_deref().map(|outer| walk.collector.enter(outer));
     walk.collector.scopes.open_closed();

@@ -32,7 +32,7 @@ pub(crate) fn is_inherited(
     let extends = query.definition(owner).map(|defined| defined.extends.clone()).unwrap_or_default();
     !is_overload
         && !packages.constructs(member)
-        && (found.iter().any(is_same) || extends.iter().any(|extend| is_standard(extend)))
+        && (found.iter().any(is_same) || extends.iter().any(|base| is_standard(base)))
 }
 
 /// Returns true if a type extends another one, both by the names that are written in a container of a file.

@@ -195,7 +195,7 @@ impl Resolver<'_> {
             let definition = self.definition(*symbol);
             definition.is_some_and(|defined| {
                 defined.kind == DefinitionKind::Method
-                    || !defined.extends.iter().any(|extend| &**extend == STATIC)
+                    || !defined.extends.iter().any(|base| &**base == STATIC)
             })
         });
         symbols

@@ -93,7 +93,7 @@ impl Search<'_, '_> {
             for file in self.take_files(&base) {
                 let Some(view) = self.resolver.view(file) else { continue };
                 for definition in &view.facts.definitions {
-                    let extends = definition.extends.iter().any(|extend| *last(extend) == *base);
+                    let extends = definition.extends.iter().any(|parent| *last(parent) == *base);
                     if !extends || heirs.contains(&definition.name) {
                         continue;
                     }

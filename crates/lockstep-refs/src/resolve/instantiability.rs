@@ -25,7 +25,7 @@ pub(super) fn needed(resolver: &Resolver<'_>, target: &Target<'_>, homes: &[File
 }
 
 fn is_abstract(definition: &Definition) -> bool {
-    definition.extends.iter().any(|extend| &**extend == ABSTRACT)
+    definition.extends.iter().any(|base| &**base == ABSTRACT)
 }
 
 /// Returns true if a base of a class requires a member.

@@ -37,7 +37,7 @@ pub(super) fn find(
         else {
             continue;
         };
-        for base in was.extends.iter().filter(|extend| !owner.extends.contains(extend)) {
+        for base in was.extends.iter().filter(|base| !owner.extends.contains(base)) {
             let (facts, text) = (Arc::new(old.clone()), Some(Arc::from(former)));
             let before = Overlay::new(search.world, edit.former_path(), facts, text);
             let name = base.rsplit(['.', ':', '*']).next().unwrap_or(base).trim();

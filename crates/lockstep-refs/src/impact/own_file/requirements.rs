@@ -95,7 +95,7 @@ fn unmet(world: &dyn World, facts: &Facts, change: &SymbolChange) -> Option<Unma
 
 /// The names of the types that a type extends, with those behind them.
 pub(super) fn bases(world: &dyn World, owner: &Definition) -> Vec<Box<str>> {
-    let mut found: Vec<Box<str>> = owner.extends.iter().map(|extend| last_part(extend).into()).collect();
+    let mut found: Vec<Box<str>> = owner.extends.iter().map(|base| last_part(base).into()).collect();
     let mut at = 0;
     for _ in 0..MAX_DEPTH {
         let more: Vec<Box<str>> = found[at..].iter().flat_map(|name| extended_by(world, name)).collect();
@@ -125,11 +125,11 @@ fn extended_by(world: &dyn World, name: &str) -> Vec<Box<str>> {
 fn is_abstract(owner: &Definition) -> bool {
     owner.kind == DefinitionKind::Interface
         || owner.header.split(TOKEN_END).any(|token| matches!(token, "abstract" | "sealed"))
-        || owner.extends.iter().any(|extend| matches!(last_part(extend), "ABC" | "Protocol"))
+        || owner.extends.iter().any(|base| matches!(last_part(base), "ABC" | "Protocol"))
 }
 
 fn is_marked(definition: &Definition, mark: &str) -> bool {
-    definition.extends.iter().any(|extend| &**extend == mark)
+    definition.extends.iter().any(|base| &**base == mark)
         || mark == ABSTRACT && definition.header.split(TOKEN_END).any(|token| token == "abstractmethod")
 }
 

@@ -225,6 +225,10 @@ fn broken_code_gives_what_can_be_seen() {
     for path in ["a.c", "a.cpp"] {
         let facts = facts(path, "int g(void) { return 1; }\nint f( { ]\n");
         assert!(facts.problems > 0);
-        assert!(facts.definitions.iter().any(|candidate| &*candidate.name == "g"), "{:?}", facts.definitions);
+        assert!(
+            facts.definitions.iter().any(|definition| &*definition.name == "g"),
+            "{:?}",
+            facts.definitions
+        );
     }
 }

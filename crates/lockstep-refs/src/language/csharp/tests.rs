@@ -190,7 +190,7 @@ fn broken_code_gives_what_can_be_seen() {
     let facts = facts("a.cs", "class A { int F( { } int G() { return 1; } }\nclass B { }\n");
     assert!(facts.problems > 0);
     assert!(
-        facts.definitions.iter().any(|candidate| &*candidate.name == "B" || &*candidate.name == "A"),
+        facts.definitions.iter().any(|definition| &*definition.name == "B" || &*definition.name == "A"),
         "{:?}",
         facts.definitions
     );

@@ -172,5 +172,5 @@ fn body_and_signature_changes_are_distinguished() {
 fn broken_code_gives_what_can_be_seen() {
     let facts = read("package a\nfunc F() { x := := 1 }\n\ntype T struct { A int }\nfunc G() {}\n");
     assert!(facts.problems > 0);
-    assert!(facts.definitions.iter().any(|candidate| &*candidate.name == "G"), "{:?}", facts.definitions);
+    assert!(facts.definitions.iter().any(|definition| &*definition.name == "G"), "{:?}", facts.definitions);
 }

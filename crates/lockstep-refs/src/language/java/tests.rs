@@ -216,5 +216,5 @@ fn body_and_signature_changes_are_distinguished() {
 fn broken_code_gives_what_can_be_seen() {
     let facts = facts("A.java", "class A { int f( { } int g() { return 1; } }\nclass B { }\n");
     assert!(facts.problems > 0);
-    assert!(facts.definitions.iter().any(|candidate| &*candidate.name == "B"), "{:?}", facts.definitions);
+    assert!(facts.definitions.iter().any(|definition| &*definition.name == "B"), "{:?}", facts.definitions);
 }

@@ -178,5 +178,5 @@ fn body_and_signature_changes_are_distinguished() {
 fn broken_code_gives_what_can_be_seen() {
     let facts = facts("a.kt", "fun g() = 1\nfun f(x: Int { }}\n");
     assert!(facts.problems > 0);
-    assert!(facts.definitions.iter().any(|candidate| &*candidate.name == "g"), "{:?}", facts.definitions);
+    assert!(facts.definitions.iter().any(|definition| &*definition.name == "g"), "{:?}", facts.definitions);
 }

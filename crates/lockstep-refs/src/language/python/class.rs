@@ -52,12 +52,11 @@ impl<'t> Walk<'t> {
             definition.reach = Reach::File;
             self.found.scopes.bind(name, Shape::Name(self.found.path(name).into()));
         }
-        if definition.extends.iter().any(|extend| self.is_enumeration(extend)) {
+        if definition.extends.iter().any(|base| self.is_enumeration(base)) {
             self.enumerations.insert(self.found.path(name).into());
         }
         let record = decorators.iter().any(|decorator| makes_record(decorator));
-        let is_tuple =
-            definition.extends.iter().any(|extend| extend.rsplit('.').next() == Some("NamedTuple"));
+        let is_tuple = definition.extends.iter().any(|base| base.rsplit('.').next() == Some("NamedTuple"));
         let at = self.found.define(definition);
         self.found.within = at;
         self.found.scopes.open_closed();

@@ -144,5 +144,5 @@ fn body_and_signature_changes_are_distinguished() {
 fn broken_code_gives_what_can_be_seen() {
     let facts = facts("a.rb", "def g\n  1\nend\nclass A\n  def (\n");
     assert!(facts.problems > 0);
-    assert!(facts.definitions.iter().any(|candidate| &*candidate.name == "g"), "{:?}", facts.definitions);
+    assert!(facts.definitions.iter().any(|definition| &*definition.name == "g"), "{:?}", facts.definitions);
 }

@@ -174,5 +174,5 @@ fn body_and_signature_changes_are_distinguished() {
 fn broken_code_gives_what_can_be_seen() {
     let facts = facts("a.swift", "func g() -> Int { return 1 }\nfunc f(x: { ]\n");
     assert!(facts.problems > 0);
-    assert!(facts.definitions.iter().any(|candidate| &*candidate.name == "g"), "{:?}", facts.definitions);
+    assert!(facts.definitions.iter().any(|definition| &*definition.name == "g"), "{:?}", facts.definitions);
 }

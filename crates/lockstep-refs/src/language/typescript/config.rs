@@ -69,7 +69,7 @@ fn read_project(world: &dyn World, file: FileId, project: &mut Project, depth: u
         Some(JsonValue::Array(all)) => all.iter().filter_map(string).collect(),
         _ => Vec::new(),
     };
-    for other in extends.iter().rev().filter(|extend| extend.starts_with('.')) {
+    for other in extends.iter().rev().filter(|base| base.starts_with('.')) {
         let found = join(&directory, other)
             .and_then(|path| world.find(&path).or_else(|| world.find(&format!("{path}.json"))));
         if let Some(found) = found {

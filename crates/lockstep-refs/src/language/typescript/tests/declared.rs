@@ -57,7 +57,7 @@ new Gauge().level = 2;
 ";
     assert_eq!(breaking(files, "a.ts", "level", "height"), ["b.ts"]);
     let found = facts("a.ts", files);
-    assert_eq!(found.definitions.iter().filter(|candidate| &*candidate.name == "both").count(), 1);
+    assert_eq!(found.definitions.iter().filter(|definition| &*definition.name == "both").count(), 1);
 }
 
 #[test]
